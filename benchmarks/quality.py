@@ -1,0 +1,164 @@
+"""Claim: as it comes, `OnlineClassifier` errs no more than Vowpal Wabbit in one pass.
+
+Both see the same rows in the same shuffled order, once, and every row is predicted before it is
+learned from; the table shows the percentage predicted wrongly (the prequential error).  VW runs with
+its own defaults: logistic loss, one against the rest for several classes, 18 bits of hash.
+
+    python benchmarks/quality.py --data FOLDER             # the whole table
+    python benchmarks/quality.py --only news20 --seed 3    # one data set, another order
+    python benchmarks/quality.py --check                   # fails unless the claim holds
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from data import LOADERS, DataSet, data_folder, load
+from rich.console import Console
+from rich.table import Table
+
+WORST_RATIO = 1.03
+LINES_AT_ONCE = 10_000
+
+
+class Outcome(NamedTuple):
+    """The prequential errors on one data set, in percent."""
+
+    name: str
+    rows: int
+    ours: float
+    theirs: float
+
+    @property
+    def ratio(self) -> float:
+        """Ours over theirs: below 1 is better than VW.  Two perfect runs are a draw."""
+        if self.theirs == 0.0:
+            return 1.0 if self.ours == 0.0 else float("inf")
+        return self.ours / self.theirs
+
+
+def our_error(data: DataSet) -> float:
+    from onlinear import OnlineClassifier
+
+    learner = OnlineClassifier()
+    learner.partial_fit(data.rows, data.targets, classes=data.classes)
+    return 100.0 * learner.mistakes_ / learner.examples_
+
+
+def vw_error(data: DataSet, options: str = "") -> float:
+    wrong = vw_predictions(data, options) != data.targets
+    return 100.0 * float(np.mean(wrong))
+
+
+def vw_predictions(data: DataSet, options: str = "") -> np.ndarray:
+    """What VW said of each row before learning from it, in the terms of `data.targets`."""
+    several = len(data.classes) > 2
+    with tempfile.TemporaryDirectory() as folder:
+        examples, answers = Path(folder, "examples.txt"), Path(folder, "answers.txt")
+        write_vw_text(examples, data.rows, data.targets + 1 if several else data.targets)
+        task = f"--oaa {len(data.classes)}" if several else ""
+        run_vw(f"-d {examples} -p {answers} --loss_function logistic {task} {options}")
+        said = np.loadtxt(answers)
+    return said.astype(np.int64) - 1 if several else np.where(said > 0.0, 1, -1)
+
+
+def run_vw(options: str) -> None:
+    """One pass over the file named in `options`: with `-d`, VW reads it as it starts."""
+    from vowpalwabbit import pyvw
+
+    pyvw.Workspace(f"--quiet --no_stdin {options}").finish()
+
+
+def write_vw_text(path: Path, rows: np.ndarray | sp.csr_matrix, labels: np.ndarray) -> None:
+    with open(path, "w") as out:
+        for start in range(0, len(labels), LINES_AT_ONCE):
+            part = slice(start, start + LINES_AT_ONCE)
+            out.writelines(vw_lines(sp.csr_matrix(rows[part]), labels[part]))
+
+
+def vw_lines(rows: sp.csr_matrix, labels: np.ndarray) -> Iterator[str]:
+    """`label | column:value ...` with nine digits, so that VW reads the very same float32."""
+    distinct, place = np.unique(rows.data, return_inverse=True)
+    texts = np.array([f":{value:.9g}" for value in distinct], dtype=object)
+    tokens = column_names(rows.shape[1])[rows.indices] + texts[place]
+    for label, start, stop in zip(labels, rows.indptr, rows.indptr[1:], strict=False):
+        yield f"{label} |{''.join(tokens[start:stop])}\n"
+
+
+def column_names(count: int) -> np.ndarray:
+    return np.array([f" {column}" for column in range(count)], dtype=object)
+
+
+def compare(names: Sequence[str], folder: Path, seed: int) -> Iterator[Outcome]:
+    for name in names:
+        data = load(name, folder).shuffled(seed)
+        yield Outcome(name, len(data.targets), our_error(data), vw_error(data))
+
+
+def cells(outcome: Outcome) -> tuple[str, ...]:
+    errors = (f"{outcome.ours:.2f}", f"{outcome.theirs:.2f}")
+    return outcome.name, f"{outcome.rows:,}", *errors, f"{outcome.ratio:.3f}"
+
+
+HEADINGS = ("data", "rows", "onlinear %", "VW %", "ours / VW")
+
+
+def show(outcomes: Sequence[Outcome]) -> None:
+    """A Rich table for a terminal, plain columns for a pipe or a file."""
+    if sys.stdout.isatty():
+        Console(width=80).print(rich_table(outcomes))
+        return
+    for line in (HEADINGS, *map(cells, outcomes)):
+        print(f"{line[0]:<16}" + "".join(f"{cell:>13}" for cell in line[1:]))
+
+
+def rich_table(outcomes: Sequence[Outcome]) -> Table:
+    table = Table(title="Prequential error in one pass, as it comes")
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading == "data" else "right")
+    for outcome in outcomes:
+        table.add_row(*cells(outcome), style="red" if outcome.ratio > WORST_RATIO else None)
+    return table
+
+
+def complaints(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """What the claim gets wrong on these outcomes; nothing if it holds."""
+    for outcome in outcomes:
+        if not outcome.ratio <= WORST_RATIO:
+            yield f"{outcome.name}: {outcome.ratio:.3f} times VW's error, over {WORST_RATIO}"
+    better = sum(outcome.ratio < 1.0 for outcome in outcomes)
+    if 2 * better < len(outcomes):
+        yield f"better than VW on {better} of {len(outcomes)} data sets, less than half"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of the data sets, or $ONLINEAR_DATA")
+    parser.add_argument(
+        "--only", choices=LOADERS, action="append", help="this data set; repeatable"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="draws the order of the rows")
+    parser.add_argument("--check", action="store_true", help="exit 1 unless the claim holds")
+    return parser.parse_args()
+
+
+def main() -> int:
+    chosen = arguments()
+    names = chosen.only or list(LOADERS)
+    outcomes = list(compare(names, data_folder(chosen.data), chosen.seed))
+    show(outcomes)
+    found = list(complaints(outcomes)) if chosen.check else []
+    for complaint in found:
+        print(complaint, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,106 @@
+"""Batch: rows, targets and importance, checked at the door. The only currency between modules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from onlinear.errors import BadInput
+from onlinear.rows import DenseRows, Labels, Numbers, Signs, SparseRows
+
+Rows = DenseRows | SparseRows
+Targets = Numbers | Signs | Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows with their targets and importance; ``names`` of the features, for errors."""
+
+    rows: Rows
+    targets: Targets
+    importance: np.ndarray
+    names: Any = None
+
+    def __len__(self) -> int:
+        return len(self.importance)
+
+
+def rows_of(X: Any) -> Rows:
+    """View an array or a compressed sparse matrix as rows: no copy where the dtype is float32 or float64."""
+    if scipy.sparse.issparse(X):
+        X = X.tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        columns = X.indices.view(np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64)
+        return SparseRows(X.indptr, columns, as_float(X.data))
+    return DenseRows(np.ascontiguousarray(as_float(np.asarray(X))))
+
+
+def as_float(values: np.ndarray) -> np.ndarray:
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+
+
+def length_of(rows: Rows) -> int:
+    """How many rows."""
+    return len(rows.starts) - 1 if isinstance(rows, SparseRows) else len(rows.values)
+
+
+def importance_of(weights: Any, length: int) -> np.ndarray:
+    """Importance weights as float64, one a row: finite, not negative; 1 where none are given."""
+    if weights is None:
+        return np.ones(length)
+    importance = np.asarray(weights, dtype=np.float64)
+    if importance.ndim == 0:
+        importance = np.full(length, float(importance))
+    if importance.shape != (length,):
+        raise BadInput(f"importance has shape {importance.shape}, but there are {length} rows: give one a row")
+    if not np.isfinite(importance).all():
+        row = int(np.flatnonzero(~np.isfinite(importance))[0])
+        raise BadInput(f"the importance of row {row} is {importance[row]}: use a finite number, 0 to ignore the row")
+    if importance.size and importance.min() < 0:
+        row = int(np.argmin(importance))
+        raise BadInput(
+            f"the importance of row {row} is {importance[row]}: it must not be negative; use 0 to ignore the row"
+        )
+    return importance
+
+
+def numbers_of(y: Any, length: int) -> np.ndarray:
+    """Regression targets as float64: finite, one a row."""
+    numbers = np.asarray(y, dtype=np.float64)
+    if numbers.shape != (length,):
+        raise BadInput(f"targets have shape {numbers.shape}, but there are {length} rows: give one a row")
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise BadInput(f"the target of row {row} is {numbers[row]}: drop the row or mend it")
+    return numbers
+
+
+def check_rows(rows: Rows, names: Any = None) -> None:
+    """Refuse rows with NaN or infinity, naming row and feature."""
+    values = rows.values
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(np.add.reduce(values, axis=None, dtype=np.float64)):
+            return
+    bad = np.flatnonzero(~np.isfinite(values.ravel()))
+    if not bad.size:
+        return  # only the sum overflowed
+    if isinstance(rows, SparseRows):
+        row = int(np.searchsorted(rows.starts, bad[0], side="right")) - 1
+        column = int(rows.columns[bad[0]])
+    else:
+        row, column = divmod(int(bad[0]), values.shape[1])
+    value = values.ravel()[bad[0]]
+    said = "NaN" if np.isnan(value) else "infinity"
+    raise BadInput(
+        f"Input X contains {said}: row {row}, feature {feature_name(column, names)}; "
+        "nothing was learned from this batch: drop the row or impute the value"
+    )
+
+
+def feature_name(column: int, names: Any) -> str:
+    return str(column) if names is None else repr(names[column])

@@ -1,0 +1,134 @@
+"""The methods of losses, rules and schedules as free functions.
+
+Compiled code cannot call a method of a named tuple; it can call these, because :mod:`onlinear.kernels.teach` tells
+it which method each one means for each class. Interpreted code takes the plain path below. A rule of your own
+calls ``loss_flow(loss, ...)`` where you would have written ``loss.flow(...)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onlinear.seen import Seen
+
+Cell = tuple[float, ...]
+
+
+def loss_value(self: Any, score: float, target: float) -> float:
+    return self.value(score, target)  # type: ignore[no-any-return]
+
+
+def loss_slope(self: Any, score: float, target: float) -> float:
+    return self.slope(score, target)  # type: ignore[no-any-return]
+
+
+def loss_curvature(self: Any, score: float, target: float) -> float:
+    """The second derivative of the loss; 0 where the loss has none."""
+    if hasattr(self, "curvature"):
+        return self.curvature(score, target)  # type: ignore[no-any-return]
+    return no_curvature(self, score, target)
+
+
+def no_curvature(self: Any, score: float, target: float) -> float:
+    return 0.0
+
+
+def loss_flow(self: Any, seen: Seen, amount: float) -> float:
+    """The score after the flow ``ds/da = -slope(s)`` of length ``amount``, see :mod:`onlinear.losses`."""
+    if hasattr(self, "row_flow"):
+        return self.row_flow(seen, amount)  # type: ignore[no-any-return]
+    if hasattr(self, "slopes"):
+        return plain_step(self, seen, amount)
+    if hasattr(self, "flow"):
+        return scalar_flow(self, seen, amount)
+    return implicit_step(self, seen, amount)
+
+
+def flow_method(self: Any, score: float, target: float, amount: float) -> float:
+    return self.flow(score, target, amount)  # type: ignore[no-any-return]
+
+
+def scalar_flow(self: Any, seen: Seen, amount: float) -> float:
+    return flow_method(self, seen.score, seen.target, amount)
+
+
+def plain_step(self: Any, seen: Seen, amount: float) -> float:
+    """One step along the slope: what a row loss of the user's own takes for a flow."""
+    return seen.score - amount * seen.slope
+
+
+def implicit_step(self: Any, seen: Seen, amount: float) -> float:
+    """``s' = s - amount slope(s')``, by halving: for a convex loss it does not jump over the target either."""
+    near = seen.score
+    far = seen.score - amount * seen.slope
+    for _ in range(40):
+        middle = 0.5 * (near + far)
+        pull = seen.score - amount * loss_slope(self, middle, seen.target) - middle
+        if pull * (far - near) > 0.0:
+            near = middle
+        else:
+            far = middle
+    return far
+
+
+def row_value(self: Any, scores: Any, label: int) -> float:
+    return self.value(scores, label)  # type: ignore[no-any-return]
+
+
+def row_slopes(self: Any, scores: Any, label: int, out: Any) -> None:
+    self.slopes(scores, label, out)
+
+
+def rate_at(self: Any, t: float) -> float:
+    return self.at(t)  # type: ignore[no-any-return]
+
+
+def rule_rate(self: Any, t: float) -> float:
+    """The rate at which penalties are paid; 0 for a rule that knows no penalty."""
+    if hasattr(self, "penalty_rate"):
+        return self.penalty_rate(t)  # type: ignore[no-any-return]
+    return no_penalty_rate(self, t)
+
+
+def no_penalty_rate(self: Any, t: float) -> float:
+    return 0.0
+
+
+def rule_norm(self: Any) -> bool:
+    """Whether the rule wants to see the row's squared length."""
+    return hasattr(self, "needs_norm")
+
+
+def no_norm(self: Any) -> bool:
+    return False
+
+
+def rule_step(self: Any, loss: Any, seen: Seen) -> float:
+    """What the row deserves: every weight moves by ``step * x`` or as the rule's ``move`` says."""
+    if hasattr(self, "step"):
+        return self.step(loss, seen)  # type: ignore[no-any-return]
+    return gradient_step(self, loss, seen)
+
+
+def gradient_step(self: Any, loss: Any, seen: Seen) -> float:
+    return -seen.slope * seen.importance
+
+
+def rule_move(self: Any, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+    return self.move(cell, x, step, seen)  # type: ignore[no-any-return]
+
+
+def rule_stretch(self: Any, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
+    return self.stretch(cell, x, seen)  # type: ignore[no-any-return]
+
+
+def rule_pace(self: Any, cell: Cell) -> float:
+    return self.pace(cell)  # type: ignore[no-any-return]
+
+
+def rule_fade(self: Any, cell: Cell, keep: float) -> Cell:
+    return self.fade(cell, keep)  # type: ignore[no-any-return]
+
+
+def rule_growth(self: Any, seen: Seen) -> float:
+    return self.growth(seen)  # type: ignore[no-any-return]

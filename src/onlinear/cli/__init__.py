@@ -1,0 +1,50 @@
+"""The ``onlinear`` command. Each subcommand is a file beside this one and imports what it needs."""
+
+from __future__ import annotations
+
+import signal
+from typing import Annotated
+
+import typer
+
+import onlinear
+from onlinear.cli.demo import demo
+
+app = typer.Typer(
+    name="onlinear",
+    help="Online linear learners: predict each example, then learn from it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"onlinear {onlinear.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Online linear learners: predict each example, then learn from it."""
+
+
+def main() -> None:
+    """Run the command line; a closed pipe or Ctrl-C ends it without a word (141, 130)."""
+    if hasattr(signal, "SIGPIPE"):
+        # Python ignores SIGPIPE and raises instead, even at exit, where nobody can catch it.
+        # A command that writes to sockets has to ignore it again.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        app(prog_name="onlinear")
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -1,0 +1,328 @@
+"""Which weight a feature name stands for: exactly, or by its hash.
+
+A row is a dict of name -> number, or name -> string: the string ``{"colour": "red"}`` is the
+feature ``colour=red`` with value 1. Both classes turn a row into ``(indices, values)``, sorted by
+index and without duplicates, so the order of the dict's keys never matters.
+
+This file is the specification, in plain Python. ``kernels/walk.py`` does the same for ordinary
+rows in machine code and hands everything else, and every error, back to here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from functools import lru_cache
+from numbers import Number
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onlinear.errors import BadRow, OnlinearError, TooManyNames
+
+Entry: TypeAlias = tuple[int, float]
+SparseRow: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.float64]]
+SparseRows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]
+
+FNV_OFFSET = 0xCBF29CE484222325
+FNV_PRIME = 0x00000100000001B3
+MIX_FIRST = 0xFF51AFD7ED558CCD
+MIX_SECOND = 0xC4CEB9FE1A85EC53
+SIXTY_FOUR_BITS = 0xFFFFFFFFFFFFFFFF
+
+MOST_BITS = 30
+
+REAL = (Number, np.bool_)
+NOT_REAL = (complex, np.complexfloating, np.timedelta64)
+
+
+class ExactNames:
+    """Every name has its own position, in the order in which the names were first seen.
+
+    New names of the *same* row are numbered in sorted order, so that the positions do not depend
+    on the order of the dict's keys.
+
+    ``positions`` maps a name to its position. ``categories`` maps a name and its string value to
+    the position of ``name=value``: a cache of ``positions`` that spares gluing the two together.
+    Only names that are strings are in it: 1 and True are the same key, but not the same text.
+    Compiled code keeps the addresses of both dicts: fill them, never replace them.
+
+    >>> names = ExactNames()
+    >>> names.register({"size": 2, "colour": "red"})
+    (array([0, 1], dtype=uint32), array([1., 2.]))
+    >>> names.names()
+    ['colour=red', 'size']
+    >>> names.look_up({"size": 3, "weight": 7})
+    (array([1], dtype=uint32), array([3.]))
+    """
+
+    def __init__(self, names: Iterable[Hashable] = (), cap: int | None = None) -> None:
+        self.positions: dict[Hashable, int] = {}
+        self.categories: dict[Hashable, dict[str, int]] = {}
+        self.cap = cap
+        fresh = _Fresh(self.positions, cap)
+        for name in names:
+            if _plain(name) in fresh.positions:
+                raise OnlinearError(f"name {name!r} is there twice: a name has one position")
+            fresh.place(_plain(name))
+        self._adopt(fresh)
+
+    @property
+    def size(self) -> int:
+        """How many positions are in use."""
+        return len(self.positions)
+
+    def names(self) -> list[Hashable]:
+        """All names; the one at position j is entry j."""
+        return list(self.positions)
+
+    def register(self, x: Mapping[Any, Any]) -> SparseRow:
+        """The row, with a position for each name it is the first to use. All of them or none."""
+        fresh = _Fresh(self.positions, self.cap)
+        row = _sorted_and_summed(self._place(x, fresh))
+        self._adopt(fresh)
+        return _row_arrays(row)
+
+    def register_many(self, rows: Iterable[Mapping[Any, Any]]) -> SparseRows:
+        """The same positions as ``register`` row by row; one bad row and nothing is registered."""
+        fresh = _Fresh(self.positions, self.cap)
+        placed = _numbered(rows, lambda x: _sorted_and_summed(self._place(x, fresh)))
+        self._adopt(fresh)
+        return _rows_arrays(placed)
+
+    def look_up(self, x: Mapping[Any, Any]) -> SparseRow:
+        """The row as far as its names are known. Changes nothing."""
+        entries = []
+        for name, value in _items(x):
+            if isinstance(value, str):
+                position = self.positions.get(_category(name, value))
+                number = 1.0
+            else:
+                position = self.positions.get(_plain(name))
+                number = _number(name, value)
+            if position is not None:
+                entries.append((position, number))
+        return _row_arrays(_sorted_and_summed(entries))
+
+    def _place(self, x: Mapping[Any, Any], fresh: _Fresh) -> list[Entry]:
+        features: list[tuple[Hashable, float]] = []
+        for name, value in _items(x):
+            if isinstance(value, str):
+                category = _category(name, value)
+                features.append((category, 1.0))
+                if isinstance(name, str) and "=" in name:
+                    fresh.categories.append((_plain(name), _plain(value)))
+            else:
+                features.append((_plain(name), _number(name, value)))
+        known, added = self.positions, fresh.positions
+        new = {name for name, _ in features if name not in known and name not in added}
+        for name in sorted(new, key=_order):
+            fresh.place(name)
+        return [(known[name] if name in known else added[name], x) for name, x in features]
+
+    def _adopt(self, fresh: _Fresh) -> None:
+        # Categories last: whoever finds a category beside this thread finds its name, too.
+        self.positions.update(fresh.positions)
+        for name in fresh.positions:
+            if isinstance(name, str) and "=" in name:
+                # Split at the first "=" only. The compiled walk relies on it: a name without "="
+                # whose string value is not among the categories is certain to be unknown.
+                head, _, tail = name.partition("=")
+                self._remember(head, tail)
+        for head, tail in fresh.categories:
+            self._remember(head, tail)
+
+    def _remember(self, name: str, value: str) -> None:
+        self.categories.setdefault(name, {})[value] = self.positions[f"{name}={value}"]
+
+
+class _Fresh:
+    """Names that have a position but are not registered yet: all of them will be, or none."""
+
+    def __init__(self, known: dict[Hashable, int], cap: int | None) -> None:
+        self.known = known
+        self.cap = cap
+        self.positions: dict[Hashable, int] = {}
+        self.categories: list[tuple[str, str]] = []  # whose own names contain a "="
+
+    def place(self, name: Hashable) -> None:
+        position = len(self.known) + len(self.positions)
+        if self.cap is not None and position >= self.cap:
+            raise TooManyNames(
+                f"feature {name!r} would be name number {position + 1}, and the cap is {self.cap}: "
+                f"raise the cap, or use hashed names (bits=18), which need no more room"
+            )
+        self.positions[name] = position
+
+
+class HashedNames:
+    """A name's position is its hash: a table of fixed size, nothing to remember, and collisions.
+
+    The hash is FNV-1a (64 bits) of the name's UTF-8 bytes, then MurmurHash3's final mix, of which
+    the top ``bits`` count. Names that collide share a weight, and their values are added.
+
+    >>> names = HashedNames(bits=18)
+    >>> names.size
+    262144
+    >>> indices, values = names.register({"colour": "red"})
+    >>> bool(indices == names.look_up({"colour=red": 1})[0])
+    True
+    """
+
+    def __init__(self, bits: int = 18) -> None:
+        if not 1 <= bits <= MOST_BITS:
+            raise OnlinearError(f"bits is {bits}: choose 1 to {MOST_BITS} (2**bits weights)")
+        self.bits = int(bits)
+
+    @property
+    def size(self) -> int:
+        """How many positions there are: 2**bits."""
+        return 1 << self.bits
+
+    def register(self, x: Mapping[Any, Any]) -> SparseRow:
+        """The row. A hash needs no registration: the same as ``look_up``."""
+        return _row_arrays(self._place(x))
+
+    def register_many(self, rows: Iterable[Mapping[Any, Any]]) -> SparseRows:
+        """The rows, one below the other."""
+        return _rows_arrays(_numbered(rows, self._place))
+
+    def look_up(self, x: Mapping[Any, Any]) -> SparseRow:
+        """The row."""
+        return _row_arrays(self._place(x))
+
+    def _place(self, x: Mapping[Any, Any]) -> list[Entry]:
+        shift = 64 - self.bits
+        entries = []
+        for name, value in _items(x):
+            if isinstance(value, str):
+                entries.append((hash_name(_category(name, value)) >> shift, 1.0))
+            else:
+                entries.append((hash_name(_text(name)) >> shift, _number(name, value)))
+        return _sorted_and_summed(entries)
+
+
+@lru_cache(maxsize=1 << 16)
+def hash_name(name: str) -> int:
+    """64 well mixed bits of a name: the same on every machine, in every process.
+
+    Remembers the latest names, because a loop over bytes is slow in plain Python.
+
+    >>> hex(hash_name("size"))
+    '0xb77e78e2be63d904'
+    """
+    bits = FNV_OFFSET
+    for byte in name.encode("utf-8", "surrogatepass"):
+        bits = ((bits ^ byte) * FNV_PRIME) & SIXTY_FOUR_BITS
+    return _mixed(bits)
+
+
+def _mixed(bits: int) -> int:
+    # FNV alone leaves the top bits of short names nearly untouched, and the top bits are ours.
+    bits = ((bits ^ (bits >> 33)) * MIX_FIRST) & SIXTY_FOUR_BITS
+    bits = ((bits ^ (bits >> 33)) * MIX_SECOND) & SIXTY_FOUR_BITS
+    return bits ^ (bits >> 33)
+
+
+def _items(x: Mapping[Any, Any]) -> Iterable[tuple[Any, Any]]:
+    if not isinstance(x, Mapping):
+        raise BadRow(
+            f"a row is a dict of name -> number or string, not {type(x).__name__}: "
+            f"for arrays use the methods that take many rows"
+        )
+    return x.items()
+
+
+def _number(name: Hashable, value: Any) -> float:
+    """The value as a finite float, or the reason why not."""
+    if isinstance(value, float):
+        # The number itself, whatever a subclass makes of it.
+        number = value if type(value) is float else float.__float__(value)
+    elif _is_real(value):
+        try:
+            number = float(value)
+        except OverflowError:
+            raise BadRow(
+                f"feature {name!r} is too large for a float: scale it, or take its logarithm"
+            ) from None
+    else:
+        raise BadRow(
+            f"feature {name!r} is {_shortened(value)} ({type(value).__name__}): a value is a "
+            f"number or a string; leave the key out of the dict, or convert it first"
+        )
+    if not math.isfinite(number):
+        raise BadRow(
+            f"feature {name!r} is {number}: leave the key out of the dict, or impute it first"
+        )
+    return number
+
+
+def _is_real(value: Any) -> bool:
+    if isinstance(value, int):
+        return True
+    # NumPy counts timedelta64 among the integers and lets a complex number pass for its real part.
+    if isinstance(value, NOT_REAL):
+        return False
+    return isinstance(value, REAL) and hasattr(value, "__float__")
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _plain(name: Any) -> Any:
+    # An enumeration's str() is its label; as a dict key it equals its characters. Those count.
+    if type(name) is str or not isinstance(name, str):
+        return name
+    return str.__str__(name)
+
+
+def _text(name: Hashable) -> str:
+    return str(_plain(name))
+
+
+def _category(name: Hashable, value: str) -> str:
+    return f"{_text(name)}={str.__str__(value)}"
+
+
+def _order(name: Hashable) -> tuple[str, str]:
+    return _text(name), type(name).__name__
+
+
+def _sorted_and_summed(entries: list[Entry]) -> list[Entry]:
+    """Sorted by index; the values of an index are added from the smallest to the largest.
+
+    A fixed order of addition, because three floats add up to something else in another order.
+    """
+    entries.sort()
+    sums: dict[int, float] = {}
+    for index, value in entries:
+        sums[index] = sums[index] + value if index in sums else value
+    if len(sums) == len(entries):
+        return entries
+    if not all(map(math.isfinite, sums.values())):
+        raise BadRow("features that share a position add up to infinity: scale them first")
+    return list(sums.items())
+
+
+def _numbered(rows: Iterable[Mapping[Any, Any]], place: Any) -> list[list[Entry]]:
+    placed = []
+    for number, x in enumerate(rows):
+        try:
+            placed.append(place(x))
+        except OnlinearError as error:
+            raise type(error)(f"row {number}: {error}") from None
+    return placed
+
+
+def _row_arrays(entries: list[Entry]) -> SparseRow:
+    indices = np.array([index for index, _ in entries], dtype=np.uint32)
+    return indices, np.array([value for _, value in entries], dtype=np.float64)
+
+
+def _rows_arrays(rows: list[list[Entry]]) -> SparseRows:
+    indptr = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum([len(row) for row in rows], out=indptr[1:])
+    return indptr, *_row_arrays([entry for row in rows for entry in row])

@@ -1,0 +1,73 @@
+"""Find or make the compiled loop for a loss and a rule."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numba
+
+import onlinear
+from onlinear.kernels.bare import bare
+from onlinear.kernels import cells, matrix, teach, uniform
+
+assert teach.METHODS  # imported for what it registers
+
+Loop = Callable[..., int]
+
+
+def kind_of(rule: type) -> str:
+    """Which family of loops a rule's class belongs to: "uniform", "cells" or "matrix"."""
+    if hasattr(rule, "MATRIX"):
+        return "matrix"
+    return "cells" if hasattr(rule, "move") else "uniform"
+
+
+def interpreted_loop(rule: type) -> Loop:
+    """The plain Python loop for a rule: slow, and the same numbers."""
+    loops: dict[str, Loop] = {
+        "uniform": uniform.learn_uniform,
+        "cells": cells.learn_cells,
+        "matrix": matrix.learn_matrix,
+    }
+    return loops[kind_of(rule)]
+
+
+@lru_cache(maxsize=None)
+def source_digest() -> str:
+    """A digest of every file that takes part in a compiled loop.
+
+    Numba's disk cache looks only at the file of the loop itself; the digest, captured by the loop, enters its key.
+    """
+    root = Path(onlinear.__file__).parent
+    files = [root / "calls.py", root / "losses.py", root / "seen.py"]
+    files += sorted((root / "rules").glob("*.py")) + sorted((root / "kernels").glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def is_ours(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == "onlinear"
+
+
+@lru_cache(maxsize=None)
+def compiled_loop(loss: type, rule: type) -> Loop:
+    """The compiled loop for a loss and a rule, by type: tuples of different classes can be equal.
+
+    Only loops over our own classes go to the disk cache: a user's class in the shared index would break every other
+    program, which cannot import it.
+    """
+    ours = is_ours(loss) and is_ours(rule)
+    learn = interpreted_loop(rule)
+    digest = source_digest() if ours else inspect.getmodule(loss).__name__
+
+    def loop(loss, rule, options, rows, targets, importance, order, state):  # type: ignore
+        digest  # noqa: B018  captured: see source_digest
+        return learn(
+            bare(loss), bare(rule), bare(options), bare(rows), bare(targets), bare(importance), bare(order), bare(state)
+        )
+
+    return numba.njit(nogil=True, error_model="numpy", cache=ours)(loop)  # type: ignore[no-any-return]

@@ -1,0 +1,120 @@
+"""Learning with a matrix rule: every output keeps the inverse of a square matrix over features and intercept."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba.extending import register_jitable
+
+from onlinear.calls import rule_growth, rule_step
+from onlinear.kernels.bank import member
+from onlinear.kernels.row_steps import (
+    all_finite,
+    assess,
+    keep_count,
+    look,
+    tick,
+)
+from onlinear.kernels.state import ACTIVE, SCORE, SLOPE
+from onlinear.rows import row_column, row_start, row_stop, row_value_at
+from onlinear.seen import Seen
+
+
+@register_jitable(forceinline=True)
+def learn_matrix(
+    loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
+) -> int:
+    """Learn the rows in the given order; answer how many were learned before one that cannot be."""
+    table = state.table
+    bias = state.bias
+    clock = state.clock
+    dense = state.dense
+    outputs = clock.shape[1]
+    x = dense[0]
+    for position in range(order.shape[0]):
+        i = order[position]
+        h = importance[i]
+        if h == 0.0:
+            continue
+        spread_out(rows, i, member(options, 0).intercept, x)
+        for m in range(outputs):
+            clock[SCORE, m] = dense_dot(table[m, 0], x) + bias[m, 0]
+        assess(loss, targets, i, state)
+        if not (all_finite(clock[SCORE]) and all_finite(clock[SLOPE])):
+            return position
+        keep_count(targets, i, h, state)
+        for m in range(outputs):
+            seen = look(loss, targets, i, m, h, 0.0, state)
+            if clock[ACTIVE, m] > 0.0 and not learn_output(
+                member(loss, m), member(rule, m), member(options, m), m, seen, state
+            ):
+                return position
+    return order.shape[0]
+
+
+@register_jitable(forceinline=True)
+def spread_out(rows: Any, i: int, intercept: float, x: Any) -> None:
+    """Write the row to ``x``, and the intercept's 1 behind it."""
+    x[:] = 0.0
+    for k in range(row_start(rows, i), row_stop(rows, i)):
+        x[row_column(rows, k)] += row_value_at(rows, i, k)
+    x[x.shape[0] - 1] = intercept
+
+
+@register_jitable(forceinline=True)
+def dense_dot(a: Any, b: Any) -> float:
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += a[j] * b[j]
+    return total
+
+
+@register_jitable(forceinline=True)
+def learn_output(
+    loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: Any
+) -> bool:
+    """Grow the matrix of one output by its share of ``x x^T`` and step; answer whether all is finite."""
+    table = state.table
+    bias = state.bias
+    clock = state.clock
+    matrix = state.matrix
+    dense = state.dense
+    fine = True
+    if clock[SLOPE, m] != 0.0 and seen.importance > 0.0:
+        x = dense[0]
+        z = dense[1]
+        inverse = matrix[m]
+        for j in range(x.shape[0]):
+            z[j] = dense_dot(inverse[j], x)
+        growth = rule_growth(rule, seen)
+        divisor = 1.0 + growth * dense_dot(x, z)
+        step = rule_step(rule, loss, seen) / divisor
+        fine = math.isfinite(step) and divisor > 0.0
+        if fine:
+            rank_one(inverse, z, growth / divisor)
+            move(table[m, 0], bias, m, z, step)
+    averaged = tick(m, options.forget, options.average_from, state)
+    if options.forget > 0.0:
+        matrix[m] /= 1.0 - options.forget
+    if averaged:
+        slot = int(options.mean_slot)
+        table[m, slot] -= table[m, 0]
+        bias[m, slot] -= bias[m, 0]
+    return fine
+
+
+@register_jitable(forceinline=True)
+def rank_one(inverse: Any, z: Any, share: float) -> None:
+    """Sherman-Morrison: ``P -= share z z^T``."""
+    for j in range(z.shape[0]):
+        scaled = share * z[j]
+        for k in range(z.shape[0]):
+            inverse[j, k] -= scaled * z[k]
+
+
+@register_jitable(forceinline=True)
+def move(weights: Any, bias: Any, m: int, z: Any, step: float) -> None:
+    for j in range(weights.shape[0]):
+        weights[j] += step * z[j]
+    bias[m, 0] += step * z[weights.shape[0]]

@@ -1,0 +1,64 @@
+"""What a learning loop changes, and what it is told besides loss and rule."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+# rows of the clock: numbers kept for every output
+T = 0  # examples learned from
+SCALE = 1  # the weights are SCALE times what the table holds (lazy L2)
+OWED = 2  # L1 penalty that every weight should have paid so far
+MASS = 3  # weight of the examples averaged so far, in units of the table
+COUNT = 4  # examples averaged so far
+WEIGHT = 5  # importance seen by ``stretch``
+SPREAD = 6  # what ``stretch`` answered, summed over examples
+NORM = 7  # squared length of the weights, kept where a stopping rule asks for it
+OBJECTIVE = 8  # sum of loss and penalty over the present pass
+LOSS = 9  # sum of importance times loss
+UPDATES = 10  # examples whose slope was not zero
+MISTAKES = 11  # wrong predictions
+PACE = 12  # examples as the schedule counts them (forgetting makes it forget)
+ACTIVE = 13  # 0 where an output has stopped
+NEGATIVE = 14  # factor on the importance of negative targets
+POSITIVE = 15  # factor on the importance of positive targets
+EXAMPLES = 16  # examples scored (the first output counts)
+IMPORTANCE = 17  # importance of all examples scored (the first output counts)
+SCORE = 18  # of the row at hand, like the next three
+VALUE = 19
+SLOPE = 20
+STEP = 21
+CLOCK = 22
+
+
+class State(NamedTuple):
+    """The arrays of a learner. Few, because compiled functions hand each on in a dozen pieces."""
+
+    table: Any  # weight and what the rule keeps beside it, facing the rows: see :mod:`onlinear.rows`
+    bias: Any  # [output, slot]: the same for the intercept
+    clock: Any  # [CLOCK, output]
+
+
+class MatrixState(NamedTuple):
+    """The arrays of a learner with a matrix rule."""
+
+    table: Any
+    bias: Any
+    clock: Any
+    matrix: Any  # [output, feature, feature]
+    dense: Any  # [2, feature]: scratch
+
+
+class Options(NamedTuple):
+    """How to learn, beside loss and rule."""
+
+    l1: float = 0.0
+    l2: float = 0.0
+    forget: float = 0.0  # share of what was gathered that is forgotten with each example
+    average_from: float = 0.0  # first example of the average; 0: no average
+    eager: float = 0.0  # 1 where average or penalty have no lazy form
+    intercept: float = 1.0  # 1 to learn an intercept
+    intercept_rate: float = 1.0  # factor on its steps
+    intercept_norm: float = 1.0  # what it adds to the squared length of a row
+    track: float = 0.0  # 1 to keep NORM and OBJECTIVE
+    sleep_slot: float = -1.0  # slot of what the weight has paid, or when it was last awake
+    mean_slot: float = -1.0  # slot of the average

@@ -1,0 +1,100 @@
+"""Teach compiled code to call the methods of losses, rules, schedules and rows, by type.
+
+Each free function of :mod:`onlinear.calls` and :mod:`onlinear.rows` stands for a method. When the compiler meets
+``loss_slope(loss, score, target)`` it asks the ``overload`` below, which answers with the ``slope`` of the loss's class.
+(``overload_method`` would be global to all named tuples and break their fields.)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+from numba.extending import overload, register_jitable
+
+from onlinear import calls, losses
+from onlinear import rows
+
+#: free function -> (method it stands for, function to take where a class has no such method)
+METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
+    calls.loss_value: ("value", None),
+    calls.loss_slope: ("slope", None),
+    calls.loss_curvature: ("curvature", calls.no_curvature),
+    calls.row_value: ("value", None),
+    calls.row_slopes: ("slopes", None),
+    calls.rate_at: ("at", None),
+    calls.rule_rate: ("penalty_rate", calls.no_penalty_rate),
+    calls.rule_norm: ("needs_norm", calls.no_norm),
+    calls.rule_step: ("step", calls.gradient_step),
+    calls.rule_move: ("move", None),
+    calls.rule_stretch: ("stretch", None),
+    calls.rule_pace: ("pace", None),
+    calls.rule_fade: ("fade", None),
+    calls.rule_growth: ("growth", None),
+    rows.row_start: ("start", None),
+    rows.row_stop: ("stop", None),
+    rows.row_column: ("column", None),
+    rows.row_value_at: ("value_at", None),
+    rows.row_dot: ("dot", None),
+    rows.row_add: ("add", None),
+    rows.row_add_twice: ("add_twice", None),
+    rows.row_length: ("length", None),
+    rows.cell_get: ("get", None),
+    rows.cell_set: ("set", None),
+    rows.columns: ("width", None),
+    rows.target_of: ("target_of", None),
+    rows.judge: ("judge", None),
+}
+
+
+def teach(function: Callable[..., Any], choose: Callable[[type], Callable[..., Any]]) -> None:
+    """Make compiled code answer ``function(self, ...)`` with what ``choose`` picks for the class of ``self``."""
+    names = list(inspect.signature(function).parameters)
+    arguments = ", ".join(names)
+
+    def implementation_for(cls: type) -> Any:
+        method = choose(cls)
+        if list(inspect.signature(method).parameters) == names:
+            return method
+        # Numba insists on equal argument names; a user's method may name its own as it likes
+        scope: dict[str, Any] = {"method": register_jitable(method)}
+        exec(f"def renamed({arguments}): return method({arguments})", scope)
+        return scope["renamed"]
+
+    scope: dict[str, Any] = {"types": types, "implementation_for": implementation_for}
+    exec(
+        f"def typed({arguments}):\n"
+        f"    if isinstance(self, types.BaseNamedTuple):\n"
+        f"        return implementation_for(self.instance_class)\n",
+        scope,
+    )
+    overload(function, strict=False, jit_options={"forceinline": True})(scope["typed"])
+
+
+def method_of(name: str, otherwise: Callable[..., Any] | None) -> Callable[[type], Any]:
+    def choose(cls: type) -> Any:
+        method = getattr(cls, name, otherwise)
+        if method is None:
+            raise TypeError(f"{cls.__name__} has no method {name}")
+        return method
+
+    return choose
+
+
+def flow_of(cls: type) -> Any:
+    """How the score of this loss flows: see :func:`onlinear.calls.loss_flow`."""
+    if hasattr(cls, "row_flow"):
+        return cls.row_flow
+    if hasattr(cls, "slopes"):
+        return calls.plain_step
+    return calls.scalar_flow if hasattr(cls, "flow") else calls.implicit_step
+
+
+for function, (name, otherwise) in METHODS.items():
+    teach(function, method_of(name, otherwise))
+teach(calls.loss_flow, flow_of)
+teach(calls.flow_method, method_of("flow", None))
+for helper in (losses.logistic_flow, losses.strongest_rival, losses.highest, losses.softmax):
+    register_jitable(helper)

@@ -1,0 +1,228 @@
+"""Learning with a uniform rule: every weight moves by ``step * x``.
+
+The weights are ``SCALE`` times the table, so that an L2 penalty costs one multiplication a row. The L1 penalty is the
+cumulative penalty of Tsuruoka, Tsujii & Ananiadou (ACL 2009): ``OWED`` is what every weight should have paid by now, and
+a slot beside the weight what it has paid (signed); a weight pays before it is scored.
+
+The average is lazy: with ``M`` the mass averaged before an update ``d``, ``sum_t w_t = MASS v - u`` where ``u`` sums ``M d``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.extending import register_jitable
+
+from onlinear.calls import rule_norm, rule_rate, rule_step
+from onlinear.kernels.bank import member
+from onlinear.kernels.row_steps import (
+    all_finite,
+    assess,
+    keep_count,
+    look,
+    tick,
+)
+from onlinear.rows import (
+    cell_get,
+    cell_set,
+    columns,
+    row_add,
+    row_add_twice,
+    row_column,
+    row_dot,
+    row_length,
+    row_start,
+    row_stop,
+)
+from onlinear.kernels.state import (
+    ACTIVE,
+    COUNT,
+    MASS,
+    NORM,
+    OBJECTIVE,
+    OWED,
+    PACE,
+    SCALE,
+    SCORE,
+    STEP,
+)
+
+
+@register_jitable(forceinline=True)
+def learn_uniform(
+    loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
+) -> int:
+    """Learn the rows in the given order; answer how many were learned before one that cannot be."""
+    table = state.table
+    bias = state.bias
+    clock = state.clock
+    outputs = clock.shape[1]
+    for position in range(order.shape[0]):
+        i = order[position]
+        h = importance[i]
+        if h == 0.0:
+            continue
+        for m in range(outputs):
+            pay_row(rows, i, m, member(options, m), state)
+            clock[SCORE, m] = row_dot(rows, i, table, m) * clock[SCALE, m] + bias[m, 0]
+        together = assess(loss, targets, i, state)
+        norm = 0.0
+        if rule_norm(member(rule, 0)) or member(options, 0).track > 0.0:
+            norm = row_length(rows, i)
+        for m in range(outputs):
+            length = (norm + member(options, m).intercept_norm) * together
+            seen = look(loss, targets, i, m, h, length, state)
+            clock[STEP, m] = 0.0
+            if clock[ACTIVE, m] > 0.0:
+                clock[STEP, m] = rule_step(member(rule, m), member(loss, m), seen)
+        if not (all_finite(clock[SCORE]) and all_finite(clock[STEP])):
+            return position
+        keep_count(targets, i, h, state)
+        for m in range(outputs):
+            if clock[ACTIVE, m] > 0.0:
+                move_output(member(rule, m), member(options, m), rows, i, m, norm, state)
+    return order.shape[0]
+
+
+@register_jitable(forceinline=True)
+def move_output(
+    rule: Any, options: Any, rows: Any, i: int, m: int, norm: float, state: Any
+) -> None:
+    """Shrink, step and average the weights of one output, in this order."""
+    bias = state.bias
+    clock = state.clock
+    step = clock[STEP, m]
+    if options.track > 0.0:
+        clock[OBJECTIVE, m] += penalty_now(rows, m, options, state)
+    rate = 0.0
+    if options.l1 > 0.0 or options.l2 > 0.0:
+        rate = rule_rate(rule, clock[PACE, m] + 1.0)
+    before = clock[COUNT, m]
+    averaged = tick(m, options.forget, options.average_from, state)
+    if options.l2 > 0.0:
+        shrink(rows, m, max(0.0, 1.0 - rate * options.l2), options, state)
+    if step != 0.0:
+        if options.track > 0.0:
+            along = (clock[SCORE, m] - bias[m, 0]) * max(0.0, 1.0 - rate * options.l2)
+            clock[NORM, m] += step * (2.0 * along + step * norm)
+        shift(rows, i, m, step / clock[SCALE, m], options, state)
+        if options.intercept > 0.0:
+            moved = step * options.intercept_rate
+            bias[m, 0] += moved
+            if options.average_from > 0.0:
+                bias[m, int(options.mean_slot)] += before * moved
+    clock[OWED, m] += rate * options.l1
+    if options.eager > 0.0:
+        pay_all(rows, m, options, state)
+    if averaged:
+        if options.eager > 0.0:
+            add_all(rows, m, options, state)
+        else:
+            clock[MASS, m] += clock[SCALE, m]
+
+
+@register_jitable(forceinline=True)
+def shift(rows: Any, i: int, m: int, amount: float, options: Any, state: Any) -> None:
+    """Add ``amount * x`` to the table, and what the lazy average needs."""
+    table = state.table
+    clock = state.clock
+    if options.average_from > 0.0 and options.eager == 0.0:
+        slot = int(options.mean_slot)
+        row_add_twice(rows, i, table, m, amount, slot, clock[MASS, m])
+    else:
+        row_add(rows, i, table, m, amount)
+
+
+@register_jitable(forceinline=True)
+def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
+    """Multiply the weights of one output: by the scale, until that grows too small to divide by."""
+    clock = state.clock
+    clock[SCALE, m] *= factor
+    clock[NORM, m] *= factor * factor
+    if clock[SCALE, m] < 1e-9:
+        unscale(rows, m, options, state)
+
+
+@register_jitable(forceinline=True)
+def unscale(rows: Any, m: int, options: Any, state: Any) -> None:
+    """Write the scale into the table, and the averaged mass into the average."""
+    table = state.table
+    clock = state.clock
+    averaging = options.average_from > 0.0 and options.eager == 0.0
+    for j in range(columns(rows, table)):
+        v = cell_get(rows, table, j, m, 0)
+        if averaging:
+            slot = int(options.mean_slot)
+            spent = cell_get(rows, table, j, m, slot) - clock[MASS, m] * v
+            cell_set(rows, table, j, m, slot, spent)
+        cell_set(rows, table, j, m, 0, v * clock[SCALE, m])
+    clock[MASS, m] = 0.0
+    clock[SCALE, m] = 1.0
+
+
+@register_jitable(forceinline=True)
+def pay_row(rows: Any, i: int, m: int, options: Any, state: Any) -> None:
+    """Let the weights of the row pay what they owe."""
+    if options.l1 == 0.0 or options.eager > 0.0:
+        return
+    for k in range(row_start(rows, i), row_stop(rows, i)):
+        pay(rows, row_column(rows, k), m, options, state)
+
+
+@register_jitable(forceinline=True)
+def pay_all(rows: Any, m: int, options: Any, state: Any) -> None:
+    """Let every weight pay what it owes."""
+    table = state.table
+    if options.l1 > 0.0:
+        for j in range(columns(rows, table)):
+            pay(rows, j, m, options, state)
+
+
+@register_jitable(forceinline=True)
+def pay(rows: Any, j: int, m: int, options: Any, state: Any) -> None:
+    """One weight pays its L1 penalty, but never through zero; what it cannot pay it goes on owing."""
+    table = state.table
+    clock = state.clock
+    slot = int(options.sleep_slot)
+    v = cell_get(rows, table, j, m, 0)
+    if v == 0.0:
+        return
+    owed = clock[OWED, m]
+    scale = clock[SCALE, m]
+    paid = cell_get(rows, table, j, m, slot)
+    if v > 0.0:
+        left = max(0.0, v - (owed + paid) / scale)
+    else:
+        left = min(0.0, v + (owed - paid) / scale)
+    cell_set(rows, table, j, m, 0, left)
+    cell_set(rows, table, j, m, slot, paid + scale * (left - v))
+
+
+@register_jitable(forceinline=True)
+def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
+    """The eager average: add every weight as it stands."""
+    table = state.table
+    clock = state.clock
+    slot = int(options.mean_slot)
+    scale = clock[SCALE, m]
+    for j in range(columns(rows, table)):
+        total = cell_get(rows, table, j, m, slot)
+        total -= scale * cell_get(rows, table, j, m, 0)
+        cell_set(rows, table, j, m, slot, total)
+
+
+@register_jitable(forceinline=True)
+def penalty_now(rows: Any, m: int, options: Any, state: Any) -> float:
+    """The penalty at the weights the row was scored with."""
+    table = state.table
+    clock = state.clock
+    if options.l1 == 0.0:
+        return 0.5 * options.l2 * clock[NORM, m]
+    scale = clock[SCALE, m]
+    length = 0.0
+    absolute = 0.0
+    for j in range(columns(rows, table)):
+        w = scale * cell_get(rows, table, j, m, 0)
+        length += w * w
+        absolute += abs(w)
+    return 0.5 * options.l2 * length + options.l1 * absolute

@@ -1,0 +1,466 @@
+"""Learner: a loss and a rule around a table of weights. The only thing that changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear.batch import Batch, Rows, check_rows
+from onlinear.errors import Diverged
+from onlinear.kernels.bank import bank_of
+from onlinear.kernels.compiled import compiled_loop, interpreted_loop, kind_of
+from onlinear.kernels.read import read_weights
+from onlinear.rows import DenseRows, SparseRows
+from onlinear.kernels.state import (
+    ACTIVE,
+    CLOCK,
+    COUNT,
+    EXAMPLES,
+    IMPORTANCE,
+    LOSS,
+    MISTAKES,
+    NEGATIVE,
+    NORM,
+    OBJECTIVE,
+    POSITIVE,
+    SCALE,
+    UPDATES,
+    MatrixState,
+    Options,
+    State,
+    T,
+)
+from onlinear.registry import check_options, check_pair
+from onlinear.rules.matrix import MOST_FEATURES
+from onlinear.errors import Refused
+
+
+class Settings(NamedTuple):
+    """How to learn, beside loss and rule.
+
+    ``average`` is the example from which on weights are averaged (0: not at all); ``forget`` the share of its evidence
+    that a rule forgets with each example; the last three fit the intercept to another library's habits.
+    """
+
+    l1: float = 0.0
+    l2: float = 0.0
+    average: float = 0.0
+    forget: float = 0.0
+    intercept: bool = True
+    intercept_rate: float = 1.0
+    intercept_in_norm: bool = True
+
+
+class Mark(NamedTuple):
+    """The progressive figures after so many examples; ``training`` from the second pass on."""
+
+    examples: int
+    loss: float
+    mistakes: int
+    training: bool
+
+
+class Frozen(NamedTuple):
+    """The weights as of a whole example: arrays nobody changes."""
+
+    weights: np.ndarray
+    intercepts: np.ndarray
+
+
+class Learner:
+    """Learns a bank of linear models, one example at a time.
+
+    ``loss`` and ``rule`` are one for all outputs, or a list with one for each; so are the ``settings``.
+
+    >>> import numpy as np
+    >>> from onlinear.batch import Batch, rows_of
+    >>> from onlinear.rows import Signs
+    >>> from onlinear import losses, rules
+    >>> learner = Learner(losses.Perceptron(), rules.PerceptronStep(), features=2)
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> learner.learn(Batch(rows_of(X), Signs(np.array([1.0, -1.0])), np.ones(2)))
+    >>> learner.weights().tolist(), learner.intercepts().tolist()
+    ([[1.0, -1.0]], [0.0])
+    """
+
+    def __init__(
+        self,
+        loss: Any,
+        rule: Any,
+        *,
+        features: int,
+        outputs: int = 1,
+        settings: Settings | Sequence[Settings] = Settings(),
+        compiled: bool = True,
+    ) -> None:
+        self.losses = as_list(loss)
+        self.rules = as_list(rule)
+        self.settings = [settings] if isinstance(settings, Settings) else list(settings)
+        for each in self.losses:
+            for one in self.rules:
+                check_pair(each, one)
+        for one in self.rules:
+            for setting in self.settings:
+                penalised = setting.l1 > 0.0 or setting.l2 > 0.0
+                check_options(one, penalised, setting.forget > 0.0, setting.average > 0.0)
+        self.compiled = compiled
+        self.kind = kind_of(type(self.rules[0]))
+        self.facing: type = DenseRows
+        self.version = 0
+        self.lock = threading.Lock()
+        self.first_pass_examples = -1
+        self._allocate(features, outputs)
+
+    # -------------------------------------------------------------- state
+
+    def _allocate(self, features: int, outputs: int) -> None:
+        slots = self._slots()
+        self.table = np.zeros((outputs, slots, features))
+        self.bias = np.zeros((outputs, slots))
+        self.clock = np.zeros((CLOCK, outputs))
+        self.clock[SCALE] = 1.0
+        self.clock[[ACTIVE, NEGATIVE, POSITIVE]] = 1.0
+        self.history: list[np.ndarray] = []
+        self.matrix = np.zeros((0, 0, 0))
+        if self.kind == "matrix":
+            self._allocate_matrix(features, outputs)
+
+    def _allocate_matrix(self, features: int, outputs: int) -> None:
+        if features > MOST_FEATURES:
+            name = type(self.rules[0]).__name__
+            raise Refused(
+                f"{name} keeps a square matrix: {features} features are more than {MOST_FEATURES}; "
+                f"use the diagonal form, rules.Diagonal{name.removeprefix('Online')}"
+            )
+        self.matrix = np.zeros((outputs, features + 1, features + 1))
+        for m in range(outputs):
+            np.fill_diagonal(self.matrix[m], 1.0 / self.rules[min(m, len(self.rules) - 1)].a)
+
+    def _slots(self) -> int:
+        return self._cell_size() + self._sleeps() + self._averages()
+
+    def _cell_size(self) -> int:
+        return len(self.rules[0].CELL) if self.kind == "cells" else 1
+
+    def _averages(self) -> bool:
+        return any(setting.average > 0.0 for setting in self.settings)
+
+    def _sleeps(self) -> bool:
+        if self.kind == "uniform":
+            return any(setting.l1 > 0.0 for setting in self.settings)
+        return self.kind == "cells" and any(
+            setting.l1 > 0.0 or setting.l2 > 0.0 or setting.forget > 0.0 for setting in self.settings
+        )
+
+    @property
+    def outputs(self) -> int:
+        return len(self.bias)
+
+    @property
+    def features(self) -> int:
+        return int(self.table.shape[2 if self.facing is DenseRows else 0])
+
+    def _face(self, rows: Rows) -> None:
+        """Turn the table to face the rows; matrix rules spread their rows out and keep the dense form."""
+        facing = DenseRows if self.kind == "matrix" else type(rows)
+        if facing is not self.facing:
+            axes = (2, 0, 1) if facing is SparseRows else (1, 2, 0)
+            self.table = np.ascontiguousarray(self.table.transpose(axes))
+            self.facing = facing
+
+    def options(self, rows: Rows, track: bool = False) -> list[Options]:
+        """What the loops are told: one for all outputs, or one for each."""
+        size = self._cell_size()
+        sleep = size if self._sleeps() else -1
+        mean = size + self._sleeps() if self._averages() else -1
+        return [
+            Options(
+                l1=float(s.l1),
+                l2=float(s.l2),
+                forget=float(s.forget),
+                average_from=float(s.average),
+                eager=float(self._eager(s, rows)),
+                intercept=float(s.intercept),
+                intercept_rate=float(s.intercept_rate),
+                intercept_norm=float(s.intercept and s.intercept_in_norm),
+                track=float(track),
+                sleep_slot=float(sleep),
+                mean_slot=float(mean),
+            )
+            for s in self.settings
+        ]
+
+    def _eager(self, setting: Settings, rows: Rows) -> bool:
+        """Whether average or penalty have no lazy form here.
+
+        The average of a penalised weight needs every step, but for L2 with a common rate. An elastic net with a common
+        rate shrinks and cuts in turn, which no sum of amounts can retell; dense rows visit every weight anyway.
+        """
+        penalised = setting.l1 > 0.0 or (self.kind == "cells" and setting.l2 > 0.0)
+        if setting.average > 0.0 and penalised:
+            return True
+        mixed = setting.l1 > 0.0 and setting.l2 > 0.0
+        return self.kind == "uniform" and mixed and isinstance(rows, SparseRows)
+
+    # -------------------------------------------------------------- learning
+
+    def learn(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
+        """Learn from the rows of a batch, in order. A bad row refuses the batch before any weight moves."""
+        if order is None:
+            order = np.arange(len(batch))
+        if batch.importance.size and not batch.importance.all():
+            check_rows(batch.rows, batch.names)  # rows of importance 0 are never scored
+        self._face(batch.rows)
+        with self.lock:
+            kept = self._keep(batch.rows)
+            learned = self._run(batch, order, track)
+            if learned < len(order):
+                self._undo(kept)
+                check_rows(batch.rows, batch.names)
+                self._run(batch, order[:learned], track)
+            self.version += 1
+        if learned < len(order):
+            raise self._diverged(batch, order, learned)
+
+    def _run(self, batch: Batch, order: np.ndarray, track: bool) -> int:
+        """Learn in stretches that end at 1, 2, 4, 8, ... examples, where the figures are kept."""
+        loss, rule = bank_of(self.losses), bank_of(self.rules)
+        options = bank_of(self.options(batch.rows, track))
+        loop = self._loop()
+        state = self._state()
+        learned = 0
+        while learned < len(order):
+            stretch = order[learned : learned + self._to_next_mark()]
+            done = int(loop(loss, rule, options, batch.rows, batch.targets, batch.importance, stretch, state))
+            learned += done
+            if done < len(stretch):
+                break
+            self._keep_mark()
+        return learned
+
+    def _to_next_mark(self) -> int:
+        return (1 << len(self.history)) - self.examples
+
+    def _keep_mark(self) -> None:
+        if self.examples == 1 << len(self.history):
+            self.history.append(self._figures())
+
+    def _figures(self) -> np.ndarray:
+        weight = np.full(self.outputs, self.clock[IMPORTANCE, 0])
+        return np.stack([self.clock[LOSS], self.clock[MISTAKES], weight], axis=1)
+
+    def _loop(self) -> Any:
+        if not self.compiled:
+            return interpreted_loop(type(self.rules[0]))
+        return compiled_loop(type(self.losses[0]), type(self.rules[0]))
+
+    def _state(self) -> State | MatrixState:
+        if self.kind == "matrix":
+            scratch = np.zeros((2, self.matrix.shape[1]))
+            return MatrixState(self.table, self.bias, self.clock, self.matrix, scratch)
+        return State(self.table, self.bias, self.clock)
+
+    def _keep(self, rows: Rows) -> dict[str, Any]:
+        """What is needed to undo a batch: the whole state, or of a large table the cells that may move."""
+        kept: dict[str, Any] = {name: getattr(self, name).copy() for name in ("bias", "clock", "matrix")}
+        kept["marks"] = len(self.history)
+        few = isinstance(rows, SparseRows) and 4 * len(rows.values) < self.features
+        if few and self.facing is SparseRows:
+            columns = np.unique(rows.columns).astype(np.intp)
+            kept["cells"] = columns, self.table[columns]
+        else:
+            kept["table"] = self.table.copy()
+        return kept
+
+    def _undo(self, kept: dict[str, Any]) -> None:
+        for name, array in kept.items():
+            if name == "cells":
+                columns, cells = array
+                self.table[columns] = cells
+            elif name == "marks":
+                del self.history[array:]
+            else:
+                getattr(self, name)[...] = array
+
+    def _diverged(self, batch: Batch, order: np.ndarray, learned: int) -> Diverged:
+        row = int(order[learned])
+        example = int(self.clock[EXAMPLES, 0]) + 1
+        return Diverged(
+            f"learning diverged at example {example} (row {row} of the batch) with {self.rules[0]}: "
+            "floating-point overflow; the example was undone, those before it stay learned. "
+            "Lower the rate, or scale the columns (the rule 'normalised' needs neither)"
+        )
+
+    # -------------------------------------------------------------- reading
+
+    def weights(self, *, averaged: bool = True) -> np.ndarray:
+        """The weights, one row an output: penalties paid, averaged if the settings say so. Changes nothing."""
+        return self._read(averaged)[0]
+
+    def intercepts(self, *, averaged: bool = True) -> np.ndarray:
+        """The intercepts, averaged like the weights."""
+        return self._read(averaged)[1]
+
+    def freeze(self) -> Frozen:
+        """Weights and intercepts as of a whole example, also beside a learning thread."""
+        weights, intercepts = self._read(True)
+        weights.flags.writeable = intercepts.flags.writeable = False
+        return Frozen(weights, intercepts)
+
+    def _read(self, averaged: bool) -> tuple[np.ndarray, np.ndarray]:
+        with self.lock:
+            options = self.options(_NO_ROWS[self.facing])
+            table = self.table if self.facing is DenseRows else self.table.transpose(1, 2, 0)
+            weights = np.empty((self.outputs, self.features))
+            intercepts = self.bias[:, 0].copy()
+            for m in range(self.outputs):
+                option = options[min(m, len(options) - 1)]
+                rule = self.rules[min(m, len(self.rules) - 1)]
+                weights[m] = read_weights(rule, option, table[m], self.clock[:, m], self.kind, averaged)
+                count = self.clock[COUNT, m]
+                if averaged and option.average_from > 0.0 and count > 0.0:
+                    slot = int(option.mean_slot)
+                    if self.kind == "matrix":
+                        intercepts[m] = -self.bias[m, slot] / count
+                    else:
+                        intercepts[m] -= self.bias[m, slot] / count
+        return weights, intercepts
+
+    def set_weights(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
+        """Start from these weights: for a learner that has not learned yet."""
+        self._face(_NO_ROWS[DenseRows])
+        self.table[:, 0, :] = weights
+        self.bias[:, 0] = intercepts
+        self.clock[NORM] = (self.table[:, 0, :] ** 2).sum(axis=1)
+        self.version += 1
+
+    def scores(self, X: Any) -> np.ndarray:
+        """The scores of rows given as an array or a sparse matrix, one column an output."""
+        weights, intercepts = self._read(True)
+        return np.asarray(X @ weights.T) + intercepts
+
+    # -------------------------------------------------------------- figures
+
+    @property
+    def examples(self) -> int:
+        """How many examples were learned from, over all passes."""
+        return int(self.clock[EXAMPLES, 0])
+
+    @property
+    def updates(self) -> np.ndarray:
+        """For each output, the examples whose slope was not zero: the k of the mistake bounds."""
+        return self.clock[UPDATES].astype(np.int64)
+
+    @property
+    def mistakes(self) -> np.ndarray:
+        """For each output, wrong predictions; several classes count them at the first."""
+        return self.clock[MISTAKES].astype(np.int64)
+
+    @property
+    def loss_sums(self) -> np.ndarray:
+        """For each output, importance times loss, summed as it was suffered."""
+        return self.clock[LOSS].copy()
+
+    @property
+    def objectives(self) -> np.ndarray:
+        """For each output, loss and penalty summed over the present pass."""
+        return self.clock[OBJECTIVE].copy()
+
+    @property
+    def t(self) -> float:
+        """How many examples the outputs have counted."""
+        return float(self.clock[T].max(initial=0.0))
+
+    def start_pass(self) -> None:
+        """Begin another pass over the same rows: from now on losses are training losses."""
+        if self.first_pass_examples < 0 and self.examples > 0:
+            self.first_pass_examples = self.examples
+        self.clock[OBJECTIVE] = 0.0
+
+    def marks(self, outputs: slice = slice(None), row_loss: bool = False) -> list[Mark]:
+        """The progressive history at 1, 2, 4, 8, ... examples, and now."""
+        points = [(1 << k, figures) for k, figures in enumerate(self.history)]
+        if not points or points[-1][0] != self.examples:
+            points.append((self.examples, self._figures()))
+        return [
+            Mark(
+                examples,
+                float(figures[outputs, 0].mean() if row_loss else figures[outputs, 0].sum())
+                / max(float(figures[0, 2]), 1e-300),
+                int(figures[outputs, 1].sum()),
+                0 <= self.first_pass_examples < examples,
+            )
+            for examples, figures in points
+            if examples
+        ]
+
+    # -------------------------------------------------------------- growth
+
+    def grow(self, features: int) -> None:
+        """Make room for more features: their cells start at zero, awake from the beginning."""
+        extra = features - self.features
+        if extra <= 0:
+            return
+        with self.lock:
+            axis = 2 if self.facing is DenseRows else 0
+            shape = list(self.table.shape)
+            shape[axis] = extra
+            self.table = np.concatenate([self.table, np.zeros(shape)], axis=axis)
+            self.version += 1
+
+    def add_output(self, source: int, at: int) -> None:
+        """Insert before output ``at`` a copy of output ``source``: a class that was there all along."""
+        with self.lock:
+            axis = 0 if self.facing is DenseRows else 1
+            self.table = insert_copy(self.table, source, at, axis)
+            self.clock = insert_copy(self.clock, source, at, 1)
+            self.bias = insert_copy(self.bias, source, at, 0)
+            if self.kind == "matrix":
+                self.matrix = insert_copy(self.matrix, source, at, 0)
+            self.history = [insert_copy(figures, source, at, 0) for figures in self.history]
+            self.version += 1
+
+    def negate_output(self, m: int) -> None:
+        """Turn an output into that of the opposite targets."""
+        odd = self._odd_slots()
+        table = self.table if self.facing is DenseRows else self.table.transpose(1, 2, 0)
+        table[m, odd] *= -1.0
+        self.bias[m, odd] *= -1.0
+
+    def _odd_slots(self) -> list[int]:
+        rule = self.rules[0]
+        odd = list(getattr(rule, "ODD", (True,) + (False,) * (self._cell_size() - 1)))
+        odd += [self.kind == "uniform"] * self._sleeps() + [True] * self._averages()
+        return [slot for slot, flag in enumerate(odd) if flag]
+
+    # -------------------------------------------------------------- pickle
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items()}
+        del state["lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.lock = threading.Lock()
+
+
+_NO_ROWS: dict[type, Any] = {
+    DenseRows: DenseRows(np.zeros((0, 0))),
+    SparseRows: SparseRows(np.zeros(1, np.int32), np.zeros(0, np.uint32), np.zeros(0)),
+}
+
+
+def as_list(thing: Any) -> list[Any]:
+    """A list as it is; a single loss or rule (a named tuple) alone in one."""
+    return list(thing) if isinstance(thing, list) else [thing]
+
+
+def insert_copy(array: np.ndarray, source: int, at: int, axis: int) -> np.ndarray:
+    copied = np.take(array, [source], axis=axis)
+    before, after = np.split(array, [at], axis=axis)
+    return np.ascontiguousarray(np.concatenate([before, copied, after], axis=axis))

@@ -1,0 +1,53 @@
+"""Update rules: how large a step a row deserves, and how one weight moves.
+
+A rule is a plain ``NamedTuple`` class whose fields are floats (or another such tuple). There are three kinds.
+
+*Uniform rules* move every weight by ``step * x`` and keep nothing per weight; they offer
+``step(loss, seen)``.
+
+*Cell rules* keep numbers beside each weight. They name them in ``CELL`` (the weight first; all start at 0) and
+offer ``move(cell, x, step, seen) -> cell``. Optional are
+
+* ``step(loss, seen)``: what the row deserves; ``-slope * importance`` if the rule does not say,
+* ``stretch(cell, x, seen) -> (cell, reach, spread)``: called for every weight of the row before ``step``,
+  which then sees the sums as ``seen.reach`` and (with earlier rows) ``seen.spread``,
+* ``pace(cell)``: the weight's own rate, where lazy penalties are possible,
+* ``fade(cell, keep) -> cell``: what forgetting does to the cell,
+* ``ODD``: for each number of the cell, whether it changes sign with the targets (only the weight, if not said).
+
+*Matrix rules* keep a square matrix over the features: see :mod:`onlinear.rules.matrix`.
+
+What a step may see is a :class:`Seen`.
+"""
+
+from onlinear.rules.adaptive import AdaGrad, FTRLProximal, ImportanceAware, Normalised
+from onlinear.rules.matrix import OnlineNewton, SecondOrder
+from onlinear.rules.passive import PA, PA1, PA2
+from onlinear.rules.schedules import Adaptive, Constant, InvScaling, Optimal, Pegasos, Power
+from onlinear.seen import Seen
+from onlinear.rules.uncertain import AROW, DiagonalNewton, DiagonalSecondOrder
+from onlinear.rules.uniform import SGD, PerceptronStep
+
+__all__ = [
+    "AROW",
+    "PA",
+    "PA1",
+    "PA2",
+    "SGD",
+    "AdaGrad",
+    "Adaptive",
+    "Constant",
+    "DiagonalNewton",
+    "DiagonalSecondOrder",
+    "FTRLProximal",
+    "ImportanceAware",
+    "InvScaling",
+    "Normalised",
+    "OnlineNewton",
+    "Optimal",
+    "Pegasos",
+    "PerceptronStep",
+    "Power",
+    "SecondOrder",
+    "Seen",
+]

@@ -1,0 +1,128 @@
+"""Rules with a rate for every weight."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from onlinear.calls import loss_flow
+from onlinear.seen import Seen
+
+Cell = tuple[float, ...]
+
+
+class AdaGrad(NamedTuple):
+    """AdaGrad: ``G += g^2; w -= rate g / (sqrt(G) + epsilon)``. Duchi, Hazan & Singer, JMLR 12 (2011).
+
+    With importance h the gradient is ``h slope x``.
+    """
+
+    rate: float = 0.1
+    epsilon: float = 1e-8
+
+    CELL = ("weight", "squares")
+
+    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+        w, squares = cell
+        pull = step * x
+        squares += pull * pull
+        return w + self.rate * pull / (math.sqrt(squares) + self.epsilon), squares
+
+    def pace(self, cell: Cell) -> float:
+        return self.rate / (math.sqrt(cell[1]) + self.epsilon)
+
+    def fade(self, cell: Cell, keep: float) -> Cell:
+        w, squares = cell
+        return w, squares * keep
+
+
+class ImportanceAware(NamedTuple):
+    """Importance-invariant gradient descent. Karampatziakis & Langford, UAI 2011.
+
+    The score follows the flow of the loss, ``ds/da = -slope(s)``, for ``rate * importance * |x|^2``: it never
+    jumps over the target, and an example of importance h followed by the same example with h' moves the
+    weights exactly as h + h' at once.
+    """
+
+    rate: float = 0.5
+
+    def needs_norm(self) -> bool:
+        return True
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        if seen.slope == 0.0 or seen.norm <= 0.0:
+            return 0.0
+        amount = self.rate * seen.importance * seen.norm
+        return (loss_flow(loss, seen, amount) - seen.score) / seen.norm
+
+
+class Normalised(NamedTuple):
+    """The normalised, adaptive, importance-aware update: unscaled columns just work. Our default.
+
+    Per weight: ``G`` sums the squared gradients (AdaGrad), ``N`` is the largest ``|x|`` seen, and the weight's rate
+    is ``1 / (N sqrt(G))``; a weight whose ``N`` grows is scaled down as if it had always seen the new scale. The
+    row's step follows the flow of the loss (see :class:`ImportanceAware`), so it cannot overshoot. Multiplying a
+    column by a constant changes nothing but rounding.
+
+    Ross, Mineiro & Langford, "Normalized online learning", UAI 2013; Duchi, Hazan & Singer 2011;
+    Karampatziakis & Langford 2011: together the default of Vowpal Wabbit.
+    """
+
+    rate: float = 0.5
+
+    CELL = ("weight", "squares", "largest", "own_rate")
+
+    def stretch(self, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
+        w, squares, largest, own_rate = cell
+        size = abs(x)
+        if size == 0.0:
+            return cell, 0.0, 0.0
+        if size > largest:
+            w *= largest / size
+            largest = size
+        pull = seen.slope * x
+        squares += seen.importance * pull * pull
+        own_rate = 1.0 / (largest * math.sqrt(squares)) if squares > 0.0 else 0.0
+        share = size / largest
+        return (w, squares, largest, own_rate), x * x * own_rate, share * share
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        if seen.slope == 0.0 or seen.reach <= 0.0:
+            return 0.0
+        typical = math.sqrt(seen.weight / seen.spread)
+        reach = seen.reach * typical
+        amount = self.rate * seen.importance * reach
+        return typical * (loss_flow(loss, seen, amount) - seen.score) / reach
+
+    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+        w, squares, largest, own_rate = cell
+        return w + step * x * own_rate, squares, largest, own_rate
+
+    def pace(self, cell: Cell) -> float:
+        return self.rate * cell[2] * cell[2] * cell[3]
+
+    def fade(self, cell: Cell, keep: float) -> Cell:
+        w, squares, largest, own_rate = cell
+        return w, squares * keep, largest, own_rate
+
+
+class FTRLProximal(NamedTuple):
+    """FTRL-Proximal with per-weight rates, L1 and L2. McMahan et al., KDD 2013, algorithm 1."""
+
+    alpha: float = 0.1
+    beta: float = 1.0
+    l1: float = 0.0
+    l2: float = 0.0
+
+    CELL = ("weight", "lead", "squares")
+    ODD = (True, True, False)
+
+    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+        w, lead, squares = cell
+        gradient = -step * x
+        grown = squares + gradient * gradient
+        lead += gradient - (math.sqrt(grown) - math.sqrt(squares)) / self.alpha * w
+        if abs(lead) <= self.l1:
+            return 0.0, lead, grown
+        curb = (self.beta + math.sqrt(grown)) / self.alpha + self.l2
+        return (math.copysign(self.l1, lead) - lead) / curb, lead, grown

@@ -1,0 +1,52 @@
+"""Matrix rules: a square matrix over the features, for up to about 2000 of them.
+
+A matrix rule keeps the inverse ``P`` of ``a I + sum c x x^T``, brought up to date by Sherman-Morrison. Given
+``z = P x``, ``reach = x.z`` it says by how much the matrix grows, ``growth(seen)``, and the step along the new ``P x``,
+``step(loss, seen)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from onlinear.seen import Seen
+
+#: the most features a matrix rule takes: 2000 x 2000 doubles are 32 MB for each output
+MOST_FEATURES = 2000
+
+
+class SecondOrder(NamedTuple):
+    """Second-order perceptron: ``w = (a I + sum x x^T)^-1 sum y x`` over the updates.
+
+    Cesa-Bianchi, Conconi & Gentile, SIAM J. Comput. 34 (2005). The paper scores with the matrix that already
+    holds the present row; that divides the score by a positive number, so the predictions are the same.
+    """
+
+    a: float = 1.0
+
+    MATRIX = True
+
+    def growth(self, seen: Seen) -> float:
+        return seen.importance if seen.slope != 0.0 else 0.0
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        # w' = (A + h x x^T)^-1 (v + h y x) = w + h (y - s) P' x, as A w = v
+        return seen.importance * (seen.target - seen.score) if seen.slope != 0.0 else 0.0
+
+
+class OnlineNewton(NamedTuple):
+    """Online Newton ("2 SGD"): ``H += h curvature x x^T; w -= H^-1 h slope x``, from ``H = a I``.
+
+    With the squared loss it is recursive least squares: after every row the ridge solution of strength ``a``.
+    Bottou & Bousquet 2008; Hazan, Agarwal & Kale 2007.
+    """
+
+    a: float = 1.0
+
+    MATRIX = True
+
+    def growth(self, seen: Seen) -> float:
+        return seen.importance * seen.curvature
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        return -seen.slope * seen.importance

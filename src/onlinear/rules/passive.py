@@ -1,0 +1,52 @@
+"""Passive-aggressive rules: the smallest change that mends this example.
+
+Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, "Online passive-aggressive algorithms", JMLR 7 (2006), figure 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from onlinear.seen import Seen
+
+
+class PA(NamedTuple):
+    """Passive-aggressive without slack: afterwards the example has no loss; ``tau = loss / |x|^2``."""
+
+    def needs_norm(self) -> bool:
+        return True
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        if seen.slope == 0.0 or seen.norm <= 0.0:
+            return 0.0
+        return math.copysign(seen.value / seen.norm, -seen.slope) * seen.importance
+
+
+class PA1(NamedTuple):
+    """PA-I: the step is at most ``C``: ``tau = min(C, loss / |x|^2)``."""
+
+    C: float = 1.0
+
+    def needs_norm(self) -> bool:
+        return True
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        if seen.slope == 0.0 or seen.norm <= 0.0:
+            return 0.0
+        return math.copysign(min(self.C, seen.value / seen.norm), -seen.slope) * seen.importance
+
+
+class PA2(NamedTuple):
+    """PA-II: slack is squared: ``tau = loss / (|x|^2 + 1 / (2 C))``."""
+
+    C: float = 1.0
+
+    def needs_norm(self) -> bool:
+        return True
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        if seen.slope == 0.0:
+            return 0.0
+        size = seen.value / (seen.norm + 0.5 / self.C)
+        return math.copysign(size, -seen.slope) * seen.importance

@@ -1,0 +1,87 @@
+"""Second-order rules in diagonal form: each weight with its own certainty."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from onlinear.seen import Seen
+
+Cell = tuple[float, ...]
+
+
+class AROW(NamedTuple):
+    """Adaptive regularisation of weights, diagonal. Crammer, Kulesza & Dredze, NIPS 2009.
+
+    Each weight's precision starts at 1 and grows by ``h x^2 / r``; the step is
+    ``hinge / (sum x^2 / precision + r / h)``, and a weight moves by ``step x / precision``.
+    """
+
+    r: float = 1.0
+
+    CELL = ("weight", "certainty")  # certainty: the precision above its first value 1
+
+    def stretch(self, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
+        return cell, x * x / (1.0 + cell[1]), 0.0
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        if seen.value == 0.0:
+            return 0.0
+        return math.copysign(seen.value / (seen.reach + self.r / seen.importance), -seen.slope)
+
+    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+        w, certainty = cell
+        if step == 0.0:
+            return cell
+        w += step * x / (1.0 + certainty)
+        return w, certainty + seen.importance * x * x / self.r
+
+    def fade(self, cell: Cell, keep: float) -> Cell:
+        w, certainty = cell
+        return w, certainty * keep
+
+
+class DiagonalSecondOrder(NamedTuple):
+    """Second-order perceptron with a diagonal correlation matrix: ``w = v / (a + sum x^2)``.
+
+    For more features than :class:`onlinear.rules.SecondOrder` can hold. Cesa-Bianchi, Conconi & Gentile 2005.
+    """
+
+    a: float = 1.0
+
+    CELL = ("weight", "sum", "squares")
+    ODD = (True, True, False)
+
+    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+        _, total, squares = cell
+        total += step * x
+        squares += seen.importance * x * x
+        return total / (self.a + squares), total, squares
+
+    def fade(self, cell: Cell, keep: float) -> Cell:
+        w, total, squares = cell
+        return w, w * (self.a + squares * keep), squares * keep
+
+
+class DiagonalNewton(NamedTuple):
+    """Online Newton with a diagonal Hessian: ``H += h curvature x^2; w -= slope x / (a + H)``.
+
+    For more features than :class:`onlinear.rules.OnlineNewton` can hold.
+    """
+
+    a: float = 1.0
+
+    CELL = ("weight", "hessian")
+
+    def stretch(self, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
+        w, hessian = cell
+        hessian += seen.importance * seen.curvature * x * x
+        return (w, hessian), x * x / (self.a + hessian), 0.0
+
+    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+        w, hessian = cell
+        return w + step * x / (self.a + hessian), hessian
+
+    def fade(self, cell: Cell, keep: float) -> Cell:
+        w, hessian = cell
+        return w, hessian * keep

@@ -1,0 +1,40 @@
+"""Rules that move every weight by ``step * x``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from onlinear.calls import rate_at
+from onlinear.rules.schedules import Constant
+from onlinear.seen import Seen
+
+
+class PerceptronStep(NamedTuple):
+    """The perceptron's step: ``w += rate y x`` on an update. Rosenblatt 1958; Novikoff 1962.
+
+    The rate only scales the weights when they start at zero and nothing is penalised.
+    """
+
+    rate: float = 1.0
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        return -self.rate * seen.slope * seen.importance
+
+    def penalty_rate(self, t: float) -> float:
+        return self.rate
+
+
+class SGD(NamedTuple):
+    """Stochastic gradient descent: ``w -= rate(t) slope x``. Robbins & Monro 1951.
+
+    Slopes are clipped to +-1e12, as scikit-learn does.
+    """
+
+    schedule: Any = Constant(0.1)
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        slope = min(max(seen.slope, -1e12), 1e12)
+        return -rate_at(self.schedule, seen.t) * slope * seen.importance
+
+    def penalty_rate(self, t: float) -> float:
+        return rate_at(self.schedule, t)

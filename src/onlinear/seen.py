@@ -1,0 +1,21 @@
+"""What a rule may see of the row it learns from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Seen(NamedTuple):
+    """One row, as one output of the learner sees it."""
+
+    score: float
+    target: float
+    value: float  #: the loss
+    slope: float  #: of the loss at the score
+    curvature: float  #: of the loss at the score; 0 where the loss has none
+    importance: float
+    norm: float  #: squared length of the row, with the intercept; 0 unless the rule ``needs_norm``
+    t: float  #: examples learned from so far, this one included
+    reach: float  #: how far the score moves per unit of step: the sum of what ``stretch`` answered
+    weight: float  #: importance of all examples so far, this one included
+    spread: float  #: importance times ``stretch``'s second answer, summed over all examples so far
