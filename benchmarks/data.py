@@ -1,4 +1,4 @@
-"""The real data sets the benchmarks share: each loader reads one folder and returns rows and labels.
+"""The real data sets the benchmarks share: a loader reads one folder and returns rows and labels.
 
 The folder is given by `--data` or by the environment variable `ONLINEAR_DATA`.  Rows are float32,
 dense or CSR as the data are; labels are -1 and +1 for two classes, 0, 1, 2 ... for several.
@@ -118,7 +118,7 @@ def idx(path: Path) -> np.ndarray:
 
 
 def housing(folder: Path) -> DataSet:
-    """California housing for regression: eight raw number columns; rows with a blank are left out."""
+    """California housing, for regression: eight raw columns; rows with a blank are left out."""
     with open(folder / "housing" / "california_housing.csv", newline="") as lines:
         table = np.array(list(number_rows(csv.DictReader(lines))))
     return DataSet("housing", table[:, :-1].astype(np.float32), table[:, -1])

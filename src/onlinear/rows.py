@@ -17,53 +17,42 @@ class SparseRows(NamedTuple):
     columns: Any
     values: Any
 
-    def start(self, i: int) -> int:
-        return self.starts[i]
+    def columns_of(self, i: int) -> Any:
+        return self.columns[self.starts[i] : self.starts[i + 1]]
 
-    def stop(self, i: int) -> int:
-        return self.starts[i + 1]
+    def column(self, columns: Any, k: int) -> int:
+        return columns[k]
 
-    def column(self, k: int) -> int:
-        return self.columns[k]
-
-    def value_at(self, i: int, k: int) -> float:
-        return float(self.values[k])
+    def values_of(self, i: int) -> Any:
+        return self.values[self.starts[i] : self.starts[i + 1]]
 
     def dot(self, i: int, table: Any, m: int) -> float:
-        k = self.starts[i]
-        stop = self.starts[i + 1]
-        c, x = self.columns, self.values
-        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = rest = 0.0
-        while k + 8 <= stop:
+        c = self.columns[self.starts[i] : self.starts[i + 1]]
+        x = self.values[self.starts[i] : self.starts[i + 1]]
+        even = len(x) - len(x) % 4
+        a0 = a1 = a2 = a3 = rest = 0.0
+        for k in range(0, even, 4):
             a0 += table[c[k], m, 0] * float(x[k])
             a1 += table[c[k + 1], m, 0] * float(x[k + 1])
             a2 += table[c[k + 2], m, 0] * float(x[k + 2])
             a3 += table[c[k + 3], m, 0] * float(x[k + 3])
-            a4 += table[c[k + 4], m, 0] * float(x[k + 4])
-            a5 += table[c[k + 5], m, 0] * float(x[k + 5])
-            a6 += table[c[k + 6], m, 0] * float(x[k + 6])
-            a7 += table[c[k + 7], m, 0] * float(x[k + 7])
-            k += 8
-        while k < stop:
+        for k in range(even, len(x)):
             rest += table[c[k], m, 0] * float(x[k])
-            k += 1
-        return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7)) + rest
+        return ((a0 + a2) + (a1 + a3)) + rest
 
     def add(self, i: int, table: Any, m: int, amount: float) -> None:
-        for k in range(self.starts[i], self.starts[i + 1]):
-            table[self.columns[k], m, 0] += amount * float(self.values[k])
+        c = self.columns[self.starts[i] : self.starts[i + 1]]
+        x = self.values[self.starts[i] : self.starts[i + 1]]
+        for k in range(len(x)):
+            table[c[k], m, 0] += amount * float(x[k])
 
     def add_twice(self, i: int, table: Any, m: int, amount: float, slot: int, mass: float) -> None:
-        for k in range(self.starts[i], self.starts[i + 1]):
-            moved = amount * float(self.values[k])
-            table[self.columns[k], m, 0] += moved
-            table[self.columns[k], m, slot] += mass * moved
-
-    def length(self, i: int) -> float:
-        total = 0.0
-        for k in range(self.starts[i], self.starts[i + 1]):
-            total += float(self.values[k]) * float(self.values[k])
-        return total
+        c = self.columns[self.starts[i] : self.starts[i + 1]]
+        x = self.values[self.starts[i] : self.starts[i + 1]]
+        for k in range(len(x)):
+            moved = amount * float(x[k])
+            table[c[k], m, 0] += moved
+            table[c[k], m, slot] += mass * moved
 
     def get(self, table: Any, j: int, m: int, slot: int) -> float:
         return table[j, m, slot]
@@ -80,53 +69,54 @@ class DenseRows(NamedTuple):
 
     values: Any
 
-    def start(self, i: int) -> int:
-        return 0
+    def columns_of(self, i: int) -> Any:
+        return range(self.values.shape[1])
 
-    def stop(self, i: int) -> int:
-        return self.values.shape[1]
-
-    def column(self, k: int) -> int:
+    def column(self, columns: Any, k: int) -> int:
         return k
 
-    def value_at(self, i: int, k: int) -> float:
-        return float(self.values[i, k])
+    def values_of(self, i: int) -> Any:
+        return self.values[i]
 
     def dot(self, i: int, table: Any, m: int) -> float:
-        x = self.values
-        stop = x.shape[1]
-        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = rest = 0.0
-        k = 0
-        while k + 8 <= stop:
-            a0 += table[m, 0, k] * float(x[i, k])
-            a1 += table[m, 0, k + 1] * float(x[i, k + 1])
-            a2 += table[m, 0, k + 2] * float(x[i, k + 2])
-            a3 += table[m, 0, k + 3] * float(x[i, k + 3])
-            a4 += table[m, 0, k + 4] * float(x[i, k + 4])
-            a5 += table[m, 0, k + 5] * float(x[i, k + 5])
-            a6 += table[m, 0, k + 6] * float(x[i, k + 6])
-            a7 += table[m, 0, k + 7] * float(x[i, k + 7])
-            k += 8
-        while k < stop:
-            rest += table[m, 0, k] * float(x[i, k])
-            k += 1
+        w, x = table[m, 0], self.values[i]
+        even = len(x) - len(x) % 16
+        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+        b0 = b1 = b2 = b3 = b4 = b5 = b6 = b7 = rest = 0.0
+        for k in range(0, even, 16):
+            a0 += w[k] * float(x[k])
+            a1 += w[k + 1] * float(x[k + 1])
+            a2 += w[k + 2] * float(x[k + 2])
+            a3 += w[k + 3] * float(x[k + 3])
+            a4 += w[k + 4] * float(x[k + 4])
+            a5 += w[k + 5] * float(x[k + 5])
+            a6 += w[k + 6] * float(x[k + 6])
+            a7 += w[k + 7] * float(x[k + 7])
+            b0 += w[k + 8] * float(x[k + 8])
+            b1 += w[k + 9] * float(x[k + 9])
+            b2 += w[k + 10] * float(x[k + 10])
+            b3 += w[k + 11] * float(x[k + 11])
+            b4 += w[k + 12] * float(x[k + 12])
+            b5 += w[k + 13] * float(x[k + 13])
+            b6 += w[k + 14] * float(x[k + 14])
+            b7 += w[k + 15] * float(x[k + 15])
+        for k in range(even, len(x)):
+            rest += w[k] * float(x[k])
+        a0, a1, a2, a3 = a0 + b0, a1 + b1, a2 + b2, a3 + b3
+        a4, a5, a6, a7 = a4 + b4, a5 + b5, a6 + b6, a7 + b7
         return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7)) + rest
 
     def add(self, i: int, table: Any, m: int, amount: float) -> None:
-        for k in range(self.values.shape[1]):
-            table[m, 0, k] += amount * float(self.values[i, k])
+        w, x = table[m, 0], self.values[i]
+        for k in range(len(x)):
+            w[k] += amount * float(x[k])
 
     def add_twice(self, i: int, table: Any, m: int, amount: float, slot: int, mass: float) -> None:
-        for k in range(self.values.shape[1]):
-            moved = amount * float(self.values[i, k])
-            table[m, 0, k] += moved
-            table[m, slot, k] += mass * moved
-
-    def length(self, i: int) -> float:
-        total = 0.0
-        for k in range(self.values.shape[1]):
-            total += float(self.values[i, k]) * float(self.values[i, k])
-        return total
+        w, u, x = table[m, 0], table[m, slot], self.values[i]
+        for k in range(len(x)):
+            moved = amount * float(x[k])
+            w[k] += moved
+            u[k] += mass * moved
 
     def get(self, table: Any, j: int, m: int, slot: int) -> float:
         return table[m, slot, j]
@@ -189,20 +179,19 @@ class Labels(NamedTuple):
             mistakes[0] += 1.0
 
 
-def row_start(self: Any, i: int) -> int:
-    return self.start(i)
+def row_columns(self: Any, i: int) -> Any:
+    """The columns of a row's entries."""
+    return self.columns_of(i)
 
 
-def row_stop(self: Any, i: int) -> int:
-    return self.stop(i)
+def row_column(self: Any, columns: Any, k: int) -> int:
+    """The column of a row's k-th entry, given its ``row_columns``."""
+    return self.column(columns, k)
 
 
-def row_column(self: Any, k: int) -> int:
-    return self.column(k)
-
-
-def row_value_at(self: Any, i: int, k: int) -> float:
-    return self.value_at(i, k)
+def row_values(self: Any, i: int) -> Any:
+    """The values of a row's entries."""
+    return self.values_of(i)
 
 
 def row_dot(self: Any, i: int, table: Any, m: int) -> float:
@@ -222,11 +211,6 @@ def row_add_twice(
     self.add_twice(i, table, m, amount, slot, mass)
 
 
-def row_length(self: Any, i: int) -> float:
-    """The row's squared length."""
-    return self.length(i)
-
-
 def cell_get(self: Any, table: Any, j: int, m: int, slot: int) -> float:
     return self.get(table, j, m, slot)
 
@@ -243,6 +227,6 @@ def judge(self: Any, i: int, scores: Any, mistakes: Any) -> None:
     self.judge(i, scores, mistakes)
 
 
-def columns(self: Any, table: Any) -> int:
+def width_of(self: Any, table: Any) -> int:
     """How many features the table holds."""
     return self.width(table)

@@ -24,12 +24,11 @@ from onlinear.kernels.row_steps import (
 from onlinear.rows import (
     cell_get,
     cell_set,
-    columns,
     row_column,
+    row_columns,
     row_dot,
-    row_start,
-    row_stop,
-    row_value_at,
+    row_values,
+    width_of,
 )
 from onlinear.kernels.state import ACTIVE, COUNT, SCORE, SLOPE, SPREAD, WEIGHT, T
 from onlinear.seen import Seen
@@ -93,10 +92,12 @@ def move_row(
     lazy = options.average_from > 0.0 and options.eager == 0.0
     slot = int(options.mean_slot)
     check = 0.0
-    for k in range(row_start(rows, i), row_stop(rows, i)):
-        j = row_column(rows, k)
+    columns = row_columns(rows, i)
+    values = row_values(rows, i)
+    for k in range(len(values)):
+        j = row_column(rows, columns, k)
         old = load_cell(rule, rows, table, j, m)
-        new = rule_move(rule, old, row_value_at(rows, i, k), step, seen)
+        new = rule_move(rule, old, float(values[k]), step, seen)
         check += store_cell(rule, rows, table, j, m, new)
         if lazy:
             total = cell_get(rows, table, j, m, slot) + before * (new[0] - old[0])
@@ -131,10 +132,12 @@ def stretch_cells(
     clock = state.clock
     reach = 0.0
     spread = 0.0
-    for k in range(row_start(rows, i), row_stop(rows, i)):
-        j = row_column(rows, k)
+    columns = row_columns(rows, i)
+    values = row_values(rows, i)
+    for k in range(len(values)):
+        j = row_column(rows, columns, k)
         old = load_cell(rule, rows, table, j, m)
-        new, far, wide = rule_stretch(rule, old, row_value_at(rows, i, k), seen)
+        new, far, wide = rule_stretch(rule, old, float(values[k]), seen)
         store_cell(rule, rows, table, j, m, new)
         lean(rule, rows, j, m, new[0] - old[0], options, state)
         reach += far
@@ -258,8 +261,8 @@ def wake_row(rule: Any, rows: Any, i: int, m: int, options: Any, state: Any) -> 
     clock = state.clock
     if options.sleep_slot < 0.0:
         return
-    for k in range(row_start(rows, i), row_stop(rows, i)):
-        wake_cell(rule, rows, row_column(rows, k), m, options, state)
+    for j in row_columns(rows, i):
+        wake_cell(rule, rows, j, m, options, state)
     slot = int(options.sleep_slot)
     slept = clock[T, m] - bias[m, slot]
     if slept > 0.0 and options.forget > 0.0:  # the intercept forgets, but pays no penalty
@@ -272,7 +275,7 @@ def add_all_cells(rule: Any, rows: Any, m: int, options: Any, state: Any) -> Non
     """The eager average: wake every cell and add its weight."""
     table = state.table
     slot = int(options.mean_slot)
-    for j in range(columns(rows, table)):
+    for j in range(width_of(rows, table)):
         if options.sleep_slot >= 0.0:
             wake_cell(rule, rows, j, m, options, state)
         total = cell_get(rows, table, j, m, slot) - cell_get(rows, table, j, m, 0)

@@ -17,7 +17,7 @@ from onlinear.kernels.row_steps import (
     tick,
 )
 from onlinear.kernels.state import ACTIVE, SCORE, SLOPE
-from onlinear.rows import row_column, row_start, row_stop, row_value_at
+from onlinear.rows import row_column, row_columns, row_values
 from onlinear.seen import Seen
 
 
@@ -57,8 +57,10 @@ def learn_matrix(
 def spread_out(rows: Any, i: int, intercept: float, x: Any) -> None:
     """Write the row to ``x``, and the intercept's 1 behind it."""
     x[:] = 0.0
-    for k in range(row_start(rows, i), row_stop(rows, i)):
-        x[row_column(rows, k)] += row_value_at(rows, i, k)
+    columns = row_columns(rows, i)
+    values = row_values(rows, i)
+    for k in range(len(values)):
+        x[row_column(rows, columns, k)] += float(values[k])
     x[x.shape[0] - 1] = intercept
 
 

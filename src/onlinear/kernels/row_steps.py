@@ -10,7 +10,7 @@ from numba import types
 
 from onlinear.calls import loss_curvature, loss_slope, loss_value, row_slopes, row_value
 from onlinear.kernels.bank import member
-from onlinear.rows import judge, target_of
+from onlinear.rows import judge, row_values, target_of
 from onlinear.kernels.state import (
     ACTIVE,
     COUNT,
@@ -100,6 +100,15 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, state: 
         0.0,
         0.0,
     )
+
+
+@register_jitable(forceinline=True)
+def row_length(rows: Any, i: int) -> float:
+    """The row's squared length."""
+    total = 0.0
+    for x in row_values(rows, i):
+        total += float(x) * float(x)
+    return total
 
 
 @register_jitable(forceinline=True)

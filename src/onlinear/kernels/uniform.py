@@ -20,19 +20,17 @@ from onlinear.kernels.row_steps import (
     assess,
     keep_count,
     look,
+    row_length,
     tick,
 )
 from onlinear.rows import (
     cell_get,
     cell_set,
-    columns,
     row_add,
     row_add_twice,
-    row_column,
+    row_columns,
     row_dot,
-    row_length,
-    row_start,
-    row_stop,
+    width_of,
 )
 from onlinear.kernels.state import (
     ACTIVE,
@@ -149,7 +147,7 @@ def unscale(rows: Any, m: int, options: Any, state: Any) -> None:
     table = state.table
     clock = state.clock
     averaging = options.average_from > 0.0 and options.eager == 0.0
-    for j in range(columns(rows, table)):
+    for j in range(width_of(rows, table)):
         v = cell_get(rows, table, j, m, 0)
         if averaging:
             slot = int(options.mean_slot)
@@ -165,8 +163,8 @@ def pay_row(rows: Any, i: int, m: int, options: Any, state: Any) -> None:
     """Let the weights of the row pay what they owe."""
     if options.l1 == 0.0 or options.eager > 0.0:
         return
-    for k in range(row_start(rows, i), row_stop(rows, i)):
-        pay(rows, row_column(rows, k), m, options, state)
+    for j in row_columns(rows, i):
+        pay(rows, j, m, options, state)
 
 
 @register_jitable(forceinline=True)
@@ -174,7 +172,7 @@ def pay_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """Let every weight pay what it owes."""
     table = state.table
     if options.l1 > 0.0:
-        for j in range(columns(rows, table)):
+        for j in range(width_of(rows, table)):
             pay(rows, j, m, options, state)
 
 
@@ -205,7 +203,7 @@ def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
     clock = state.clock
     slot = int(options.mean_slot)
     scale = clock[SCALE, m]
-    for j in range(columns(rows, table)):
+    for j in range(width_of(rows, table)):
         total = cell_get(rows, table, j, m, slot)
         total -= scale * cell_get(rows, table, j, m, 0)
         cell_set(rows, table, j, m, slot, total)
@@ -221,7 +219,7 @@ def penalty_now(rows: Any, m: int, options: Any, state: Any) -> float:
     scale = clock[SCALE, m]
     length = 0.0
     absolute = 0.0
-    for j in range(columns(rows, table)):
+    for j in range(width_of(rows, table)):
         w = scale * cell_get(rows, table, j, m, 0)
         length += w * w
         absolute += abs(w)
