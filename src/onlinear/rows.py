@@ -136,6 +136,9 @@ class Numbers(NamedTuple):
     def target_of(self, i: int, m: int) -> float:
         return self.values[i]
 
+    def size(self, target: float, largest: float) -> float:
+        return max(abs(target), largest)
+
     def judge(self, i: int, scores: Any, mistakes: Any) -> None:
         pass
 
@@ -147,6 +150,9 @@ class Signs(NamedTuple):
 
     def target_of(self, i: int, m: int) -> float:
         return self.values[i]
+
+    def size(self, target: float, largest: float) -> float:
+        return 1.0
 
     def judge(self, i: int, scores: Any, mistakes: Any) -> None:
         for m in range(scores.shape[0]):
@@ -167,6 +173,9 @@ class Labels(NamedTuple):
 
     def target_of(self, i: int, m: int) -> float:
         return 1.0 if self.values[i] == self.first + m else -1.0
+
+    def size(self, target: float, largest: float) -> float:
+        return 1.0
 
     def judge(self, i: int, scores: Any, mistakes: Any) -> None:
         answer = 0
@@ -221,6 +230,11 @@ def cell_set(self: Any, table: Any, j: int, m: int, slot: int, number: float) ->
 
 def target_of(self: Any, i: int, m: int) -> float:
     return self.target_of(i, m)
+
+
+def target_size(self: Any, target: float, largest: float) -> float:
+    """The largest target so far, in absolute value; 1 for the targets of a classification."""
+    return self.size(target, largest)
 
 
 def judge(self: Any, i: int, scores: Any, mistakes: Any) -> None:

@@ -19,3 +19,4 @@ class Seen(NamedTuple):
     reach: float  #: how far the score moves per unit of step: the sum of what ``stretch`` answered
     weight: float  #: importance of all examples so far, this one included
     spread: float  #: importance times ``stretch``'s second answer, summed over all examples so far
+    size: float  #: the largest ``|target|`` so far of a regression, which sets the unit of its steps; else 1

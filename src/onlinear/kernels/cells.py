@@ -161,6 +161,7 @@ def stretch_cells(
         reach,
         clock[WEIGHT, m],
         clock[SPREAD, m],
+        seen.size,
     )
 
 

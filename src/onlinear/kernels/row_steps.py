@@ -10,7 +10,7 @@ from numba import types
 
 from onlinear.calls import loss_curvature, loss_slope, loss_value, row_slopes, row_value
 from onlinear.kernels.bank import member
-from onlinear.rows import judge, row_values, target_of
+from onlinear.rows import judge, row_values, target_of, target_size
 from onlinear.kernels.state import (
     ACTIVE,
     COUNT,
@@ -23,6 +23,7 @@ from onlinear.kernels.state import (
     PACE,
     POSITIVE,
     SCORE,
+    SIZE,
     SLOPE,
     UPDATES,
     VALUE,
@@ -87,6 +88,7 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, state: 
     """The row as output m sees it."""
     clock = state.clock
     target = target_of(targets, i, m)
+    clock[SIZE, m] = target_size(targets, target, clock[SIZE, m])
     return Seen(
         clock[SCORE, m],
         target,
@@ -99,6 +101,7 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, state: 
         0.0,
         0.0,
         0.0,
+        clock[SIZE, m],
     )
 
 

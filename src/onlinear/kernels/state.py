@@ -23,11 +23,12 @@ NEGATIVE = 14  # factor on the importance of negative targets
 POSITIVE = 15  # factor on the importance of positive targets
 EXAMPLES = 16  # examples scored (the first output counts)
 IMPORTANCE = 17  # importance of all examples scored (the first output counts)
-SCORE = 18  # of the row at hand, like the next three
-VALUE = 19
-SLOPE = 20
-STEP = 21
-CLOCK = 22
+SIZE = 18  # the largest |target| of a regression, 1 of a classification
+SCORE = 19  # of the row at hand, like the next three
+VALUE = 20
+SLOPE = 21
+STEP = 22
+CLOCK = 23
 
 
 class State(NamedTuple):

@@ -43,6 +43,7 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     rows.cell_set: ("set", None),
     rows.width_of: ("width", None),
     rows.target_of: ("target_of", None),
+    rows.target_size: ("size", None),
     rows.judge: ("judge", None),
 }
 

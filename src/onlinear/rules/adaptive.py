@@ -62,13 +62,13 @@ class Normalised(NamedTuple):
     Per weight: ``G`` sums the squared gradients (AdaGrad), ``N`` is the largest ``|x|`` seen, and the weight's rate
     is ``1 / (N sqrt(G))``; a weight whose ``N`` grows is scaled down as if it had always seen the new scale. The
     row's step follows the flow of the loss (see :class:`ImportanceAware`), so it cannot overshoot. Multiplying a
-    column by a constant changes nothing but rounding.
+    column by a constant changes nothing but rounding; with a regression loss, so does multiplying the targets.
 
     Ross, Mineiro & Langford, "Normalized online learning", UAI 2013; Duchi, Hazan & Singer 2011;
     Karampatziakis & Langford 2011: together the default of Vowpal Wabbit.
     """
 
-    rate: float = 0.5
+    rate: float = 1.0
 
     CELL = ("weight", "squares", "largest", "own_rate")
 
@@ -91,7 +91,7 @@ class Normalised(NamedTuple):
             return 0.0
         typical = math.sqrt(seen.weight / seen.spread)
         reach = seen.reach * typical
-        amount = self.rate * seen.importance * reach
+        amount = self.rate * seen.importance * reach * seen.size
         return typical * (loss_flow(loss, seen, amount) - seen.score) / reach
 
     def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:

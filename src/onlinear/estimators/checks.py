@@ -1,0 +1,123 @@
+"""The door of the estimators: what becomes rows, what becomes importance, and what is refused.
+
+Ordinary input (an array or a CSR matrix of float32 or float64) passes without a copy and without a look at its values: the
+learner notices NaN and infinity by itself. Everything else takes scikit-learn's way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import validate_data
+
+from onlinear.batch import Rows, importance_of, rows_of
+from onlinear.errors import BadInput
+from onlinear.rows import DenseRows, SparseRows
+
+FLOATS = [np.float64, np.float32]
+FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
+INT32 = np.dtype(np.int32)
+CSR = (scipy.sparse.csr_matrix, scipy.sparse.csr_array)
+
+
+def one_row(X: Any, features: int) -> Rows | None:
+    """A single ordinary row, at once; None for anything that deserves a closer look."""
+    kind = type(X)
+    if kind is np.ndarray:
+        if X.shape != (1, features) or (X.dtype != FLOAT64 and X.dtype != FLOAT32):
+            return None
+        flags = X.flags
+        return DenseRows(X) if flags.c_contiguous and flags.writeable else None
+    return one_sparse_row(X, features) if kind in CSR else None
+
+
+def one_sparse_row(X: Any, features: int) -> Rows | None:
+    columns, values, starts = X.indices, X.data, X.indptr
+    if X.shape != (1, features) or columns.dtype != INT32 or starts.dtype != INT32:
+        return None
+    if values.dtype != FLOAT64 and values.dtype != FLOAT32:
+        return None
+    if len(columns) != len(values) or starts[0] != 0 or starts[1] != len(values):
+        return None
+    if not (columns.flags.writeable and values.flags.writeable and starts.flags.writeable):
+        return None
+    if len(columns) and not (
+        0 <= columns[0] and columns[-1] < features and (columns[1:] > columns[:-1]).all()
+    ):
+        return None
+    return SparseRows(starts, columns.view(np.uint32), values)
+
+
+def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:
+    """X and y as scikit-learn's conventions want them; the values of X are not looked at."""
+    return validate_data(  # type: ignore[no-any-return]
+        estimator,
+        X,
+        y,
+        accept_sparse="csr",
+        dtype=FLOATS,
+        order="C",
+        reset=reset,
+        ensure_all_finite=False,
+        y_numeric=numbers,
+    )
+
+
+def checked_rows(estimator: Any, X: Any) -> Any:
+    """X for a prediction: finite, with the features that were learned."""
+    return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+
+
+def loop_rows(X: Any) -> Rows:
+    """Rows as the compiled loops take them: 32-bit columns where they fit, and no read-only types.
+
+    Every other kind of array would cost a compilation of its own.
+    """
+    if scipy.sparse.issparse(X):
+        X = with_short_indices(X)
+        rows = rows_of(X)
+        assert isinstance(rows, SparseRows)
+        if len(rows.columns) and rows.columns.max() >= X.shape[1]:
+            raise BadInput(
+                f"column {rows.columns.max()} of the sparse matrix is beyond its {X.shape[1]} columns: "
+                "build it anew"
+            )
+        return SparseRows(open_up(rows.starts), open_up(rows.columns), open_up(rows.values))
+    return DenseRows(open_up(np.ascontiguousarray(X)))
+
+
+def with_short_indices(X: Any) -> Any:
+    if X.indices.dtype == X.indptr.dtype == INT32:
+        return X
+    if max(X.shape[1], X.nnz) > np.iinfo(np.int32).max:
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return scipy.sparse.csr_matrix(parts, shape=X.shape)
+
+
+class _Memory:
+    """The memory of a read-only array, presented as an ordinary one. The loops only read rows."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.owner = array
+        self.__array_interface__ = {
+            **array.__array_interface__,
+            "data": (array.__array_interface__["data"][0], False),
+        }
+
+
+def open_up(array: np.ndarray) -> np.ndarray:
+    """The same memory without the read-only mark, which would be another type to the compiler."""
+    return array if array.flags.writeable or not array.size else np.asarray(_Memory(array))
+
+
+def importance_for(sample_weight: Any, rows: int) -> np.ndarray:
+    """Sample weights as importance: one a row, finite, not negative."""
+    return open_up(np.ascontiguousarray(importance_of(sample_weight, rows)))
+
+
+def refuse_all_zero(importance: np.ndarray) -> None:
+    if not importance.any():
+        raise BadInput("all sample weights are zero, so there is no row to learn from: give one a weight")

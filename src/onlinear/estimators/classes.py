@@ -1,0 +1,150 @@
+"""Which classes a classifier knows, and which number each of them has.
+
+Labels may be anything hashable. A class's number (its *code*) is the order in which it was first seen, or its place in
+the sorted order where all classes were known from the start. To the outside classes are sorted, where they can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from onlinear.errors import BadInput
+
+#: integer labels closer together than this are looked up in a table
+NEAR = 1 << 16
+
+
+class Classes:
+    """The classes of one classifier; ``open`` while new ones may appear.
+
+    >>> classes = Classes(["b", "a"], open=True)
+    >>> classes.sorted.tolist(), classes.order.tolist()
+    (['a', 'b'], [1, 0])
+    >>> classes.codes_of(np.array(["a", "b", "c"])).tolist()
+    [1, 0, -1]
+    """
+
+    def __init__(self, labels: Iterable[Hashable] = (), *, open: bool = False) -> None:
+        self.open = open
+        self.codes: dict[Hashable, int] = {}
+        self.labels: list[Hashable] = []
+        self.sorted = np.array([])
+        self.order = np.arange(0)
+        for label in labels:
+            self.codes[label] = len(self.labels)
+            self.labels.append(label)
+        self._sort()
+
+    @classmethod
+    def closed(cls, sorted_labels: np.ndarray) -> Classes:
+        """Exactly these classes, in this order."""
+        classes = cls(sorted_labels.tolist())
+        classes.sorted = sorted_labels
+        classes.order = np.arange(len(sorted_labels))
+        return classes
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def add(self, label: Hashable) -> int:
+        """Give a new label the next code."""
+        code = len(self.labels)
+        self.codes[label] = code
+        self.labels.append(label)
+        self._sort()
+        return code
+
+    def _sort(self) -> None:
+        self.sorted, self.order = sorted_labels(self.labels)
+
+    def codes_of(self, y: np.ndarray) -> np.ndarray:
+        """The code of every label; -1 for those that are not known."""
+        if len(self.labels) == 2 and y.dtype.kind in "biuf":
+            return codes_of_two(y, *self.labels)
+        if y.dtype.kind == "O":
+            known = [self.codes.get(label, -1) for label in y.tolist()]
+            return np.array(known, dtype=np.int64)
+        if y.dtype.kind in "iu" and is_near(y):
+            low = int(y.min())
+            table = np.full(int(y.max()) - low + 1, -1, dtype=np.int64)
+            for label, code in self.codes.items():
+                if isinstance(label, int | float) and low <= label < low + len(table):
+                    if label == int(label):
+                        table[int(label) - low] = code
+            return table[y - low]
+        distinct, places = np.unique(y, return_inverse=True)
+        known = [self.codes.get(label, -1) for label in distinct.tolist()]
+        return np.array(known, dtype=np.int64)[places]
+
+    def unknown(self, label: Any, row: int) -> BadInput:
+        """The refusal of a label that is not among the classes."""
+        return BadInput(
+            f"the label {label!r} of row {row} is not among the classes {self.sorted.tolist()}: "
+            "name every class in the first call of partial_fit, or name none there, and new classes may appear"
+        )
+
+
+def codes_of_two(y: np.ndarray, first: Any, second: Any) -> np.ndarray:
+    is_second = y == second
+    codes = is_second.astype(np.int64)
+    if not np.array_equal(y != first, is_second):
+        codes[~is_second & (y != first)] = -1
+    return codes
+
+
+def is_near(y: np.ndarray) -> bool:
+    return bool(y.size) and int(y.max()) - int(y.min()) < NEAR
+
+
+def distinct_labels(y: np.ndarray) -> np.ndarray:
+    """The labels, sorted, each once; a quick look first, because mostly there are two.
+
+    >>> distinct_labels(np.array([3, 1, 3, 3])).tolist()
+    [1, 3]
+    """
+    found = two_labels(y)
+    if found is None and y.dtype.kind in "iu" and is_near(y):
+        low = y.min()
+        found = np.flatnonzero(np.bincount((y - low).astype(np.int64))).astype(y.dtype) + low
+    labels = np.unique(y) if found is None else found
+    check_classification_targets(labels)
+    return labels
+
+
+def two_labels(y: np.ndarray) -> np.ndarray | None:
+    """The one or two labels of an array of numbers; None where there are more."""
+    if y.dtype.kind not in "biuf" or not y.size:
+        return None
+    first = y[0]
+    others = y != first
+    where = int(others.argmax())
+    if not others[where]:
+        return y[:1].copy()
+    second = y[where]
+    if not np.array_equal(others, y == second):
+        return None
+    return np.array([min(first, second), max(first, second)], dtype=y.dtype)
+
+
+def sorted_labels(labels: list[Hashable]) -> tuple[np.ndarray, np.ndarray]:
+    """The labels as an array, sorted where they can be, and the positions they come from."""
+    try:
+        order = sorted(range(len(labels)), key=labels.__getitem__)  # type: ignore[arg-type]
+    except TypeError:
+        order = list(range(len(labels)))
+    return as_array([labels[place] for place in order]), np.array(order, dtype=np.int64)
+
+
+def as_array(labels: list[Hashable]) -> np.ndarray:
+    """An array of labels; NumPy must not turn numbers into text or tuples into rows."""
+    texts = sum(isinstance(label, str) for label in labels)
+    numbers = sum(isinstance(label, int | float | np.number | np.bool_) for label in labels)
+    if len(labels) in (texts, numbers):
+        return np.array(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array

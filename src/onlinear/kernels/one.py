@@ -1,0 +1,296 @@
+"""Learning and answering one dict row: the shortest way from a Python dict to the same loops.
+
+A call from Python into compiled code costs more than the arithmetic of a short row, and most of that is unpacking
+arguments: every tuple and array adds its share. So a call here takes two arrays, which never change place: ``place`` holds
+addresses and sizes, ``numbers`` the fields of loss, rule and options. The compiled code puts the pieces together again.
+"""
+
+# Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import carray, types
+from numba.extending import intrinsic, overload, register_jitable
+
+from onlinear.kernels import walk
+from onlinear.kernels.cells import load_bias, load_cell, wake
+from onlinear.kernels.compiled import interpreted_loop, is_ours, kind_of, source_digest
+from onlinear.kernels.state import (
+    CLOCK,
+    COUNT,
+    EXAMPLES,
+    MASS,
+    OWED,
+    SCALE,
+    SCORE,
+    Options,
+    State,
+    T,
+)
+from onlinear.rows import Labels, Numbers, SparseRows, cell_get
+
+# entries of ``place``
+TABLE, BIAS, CLOCK_AT, COLUMNS, VALUES, SMALL = 0, 1, 2, 3, 4, 5  # addresses
+FEATURES, OUTPUTS, SLOTS, ROOM = 6, 7, 8, 9  # sizes
+POSITIONS, CATEGORIES, BITS = 10, 11, 12  # the names
+FIRST, CLASSES = 13, 14  # of the labels
+KEPT = 15  # address of room for the cells of one row
+PLACE = 16
+
+#: what is learned cannot be learned: the row was undone
+CANNOT = -3
+#: ``given`` when the row is still a dict
+WALK = -1
+
+
+@intrinsic
+def pointer(typing, address):
+    """An address as a pointer."""
+
+    def emit(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), emit
+
+
+@register_jitable(forceinline=True)
+def state_at(place):
+    """The learner's arrays, from their addresses."""
+    outputs, slots = place[OUTPUTS], place[SLOTS]
+    return State(
+        carray(pointer(place[TABLE]), (place[FEATURES], outputs, slots), np.float64),
+        carray(pointer(place[BIAS]), (outputs, slots), np.float64),
+        carray(pointer(place[CLOCK_AT]), (CLOCK, outputs), np.float64),
+    )
+
+
+@register_jitable(forceinline=True)
+def rows_at(place, length):
+    """One row of the given length in the scratch arrays."""
+    small = carray(pointer(place[SMALL]), 4, np.int64)
+    small[0], small[1], small[2] = 0, length, 0
+    return SparseRows(
+        small[:2],
+        carray(pointer(place[COLUMNS]), place[ROOM], np.uint32),
+        carray(pointer(place[VALUES]), place[ROOM], np.float64),
+    )
+
+
+def make(cls, inner, numbers, start):
+    """Build a named tuple from consecutive numbers; its only field may be another one, ``inner``."""
+    raise NotImplementedError("compiled code only")
+
+
+@overload(make, strict=False, jit_options={"forceinline": True})
+def _make(cls, inner, numbers, start):
+    def fields(count):
+        return ", ".join(f"numbers[start + {k}]" for k in range(count))
+
+    built = cls.instance_class
+    if isinstance(inner, types.NoneType):
+        text = f"built({fields(len(built._fields))})"
+    else:
+        text = f"built(nested({fields(len(inner.instance_class._fields))}))"
+    scope = {"built": built, "nested": getattr(inner, "instance_class", None)}
+    exec(f"def implementation(cls, inner, numbers, start): return {text}", scope)
+    return scope["implementation"]
+
+
+class Shape(NamedTuple):
+    """Everything the compiled code of one row depends on."""
+
+    loss: type
+    rule: type
+    inner: type | None  # the schedule, where the rule has one
+    hashed: bool
+    labels: bool
+
+
+@lru_cache(maxsize=None)
+def learn_one_loop(shape: Shape) -> Any:
+    """Compiled ``learn(place, numbers, x, given, target, importance) -> (score, examples or a code)``."""
+    Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
+    learn_rows = interpreted_loop(shape.rule)
+    read_row = hashed_row if shape.hashed else exact_row
+    targets_of = label_of if shape.labels else number_of
+    keeps = kind_of(shape.rule) == "cells"
+    rule_at = len(Loss._fields)  # type: ignore[attr-defined]
+    options_at = rule_at + len((Inner or Rule)._fields)  # type: ignore[attr-defined]
+    digest = source_digest()
+
+    def learn(place, numbers, x, given, target, importance):
+        digest  # noqa: B018  captured: see source_digest
+        length = given
+        if given == WALK:
+            length = read_row(place, x, False)
+            if length < 0:
+                return 0.0, length
+        rows = rows_at(place, length)
+        state = state_at(place)
+        if keeps:
+            keep(place, rows, state)
+        small = carray(pointer(place[SMALL]), 4, np.int64)
+        weights = carray(pointer(place[SMALL] + 32), 2, np.float64)
+        weights[0], weights[1] = importance, target
+        learned = learn_rows(
+            make(Loss, None, numbers, 0),
+            make(Rule, Inner, numbers, rule_at),
+            make(Options, None, numbers, options_at),
+            rows,
+            targets_of(place, small, weights, target),
+            weights[:1],
+            small[2:3],
+            state,
+        )
+        if learned == 0:
+            if keeps:
+                put_back(place, rows, state)
+            return 0.0, CANNOT
+        return state.clock[SCORE, 0], np.int64(state.clock[EXAMPLES, 0])
+
+    return numba.njit(error_model="numpy", cache=is_ours(Loss) and is_ours(Rule))(learn)
+
+
+@register_jitable(forceinline=True)
+def exact_row(place, x, known):
+    columns = carray(pointer(place[COLUMNS]), place[ROOM], np.uint32)
+    values = carray(pointer(place[VALUES]), place[ROOM], np.float64)
+    if known:
+        return walk.walk_exact_known(x, place[POSITIONS], place[CATEGORIES], columns, values)
+    return walk.walk_exact(x, place[POSITIONS], place[CATEGORIES], columns, values)
+
+
+@register_jitable(forceinline=True)
+def hashed_row(place, x, known):
+    columns = carray(pointer(place[COLUMNS]), place[ROOM], np.uint32)
+    values = carray(pointer(place[VALUES]), place[ROOM], np.float64)
+    return walk.walk_hashed(x, place[BITS], columns, values)
+
+
+@register_jitable(forceinline=True)
+def label_of(place, small, weights, target):
+    small[3] = np.int64(target)
+    return Labels(small[3:4], place[FIRST], place[CLASSES])
+
+
+@register_jitable(forceinline=True)
+def number_of(place, small, weights, target):
+    return Numbers(weights[1:2])
+
+
+@register_jitable
+def keep(place, rows, state):
+    """Copy the cells the row may move, so that they can be put back."""
+    size = place[OUTPUTS] * place[SLOTS]
+    kept = carray(pointer(place[KEPT]), place[ROOM] * size, np.float64)
+    at = 0
+    for k in range(rows.starts[1]):
+        for m in range(place[OUTPUTS]):
+            for slot in range(place[SLOTS]):
+                kept[at] = state.table[rows.columns[k], m, slot]
+                at += 1
+
+
+@register_jitable
+def put_back(place, rows, state):
+    size = place[OUTPUTS] * place[SLOTS]
+    kept = carray(pointer(place[KEPT]), place[ROOM] * size, np.float64)
+    at = 0
+    for k in range(rows.starts[1]):
+        for m in range(place[OUTPUTS]):
+            for slot in range(place[SLOTS]):
+                state.table[rows.columns[k], m, slot] = kept[at]
+                at += 1
+
+
+# ------------------------------------------------------------------ answering
+
+
+@lru_cache(maxsize=None)
+def answer_one_loop(shape: Shape) -> Any:
+    """Compiled ``answer(place, numbers, scores, x, given) -> (first score, best output or a code)``. Pure."""
+    Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
+    read_row = hashed_row if shape.hashed else exact_row
+    weight_now = cell_weight if kind_of(shape.rule) == "cells" else uniform_weight
+    rule_at = len(Loss._fields)  # type: ignore[attr-defined]
+    options_at = rule_at + len((Inner or Rule)._fields)  # type: ignore[attr-defined]
+    digest = source_digest()
+
+    def answer(place, numbers, scores, x, given):
+        digest  # noqa: B018  captured: see source_digest
+        length = given
+        if given == WALK:
+            length = read_row(place, x, True)
+            if length < 0:
+                return 0.0, length
+        rows = rows_at(place, length)
+        state = state_at(place)
+        rule = make(Rule, Inner, numbers, rule_at)
+        options = make(Options, None, numbers, options_at)
+        for m in range(place[OUTPUTS]):
+            scores[m] = score_now(rule, options, rows, m, weight_now, state)
+        best = 0
+        for m in range(1, place[CLASSES]):
+            if scores[m] > scores[best]:
+                best = m
+        return scores[0], best
+
+    return numba.njit(error_model="numpy", cache=is_ours(Loss) and is_ours(Rule))(answer)
+
+
+@register_jitable(forceinline=True)
+def score_now(rule, options, rows, m, weight_now, state):
+    """The row's score with the weights as of now: penalties paid, averages formed, nothing changed."""
+    clock = state.clock
+    length = rows.starts[1]
+    if options.average_from == 0.0 and options.sleep_slot < 0.0:
+        total = 0.0
+        for k in range(length):
+            total += state.table[rows.columns[k], m, 0] * rows.values[k]
+        return total * clock[SCALE, m] + state.bias[m, 0]
+    total = 0.0
+    for k in range(length):
+        total += weight_now(rule, options, rows, rows.columns[k], m, state) * rows.values[k]
+    bias = state.bias[m, 0]
+    if options.average_from > 0.0 and clock[COUNT, m] > 0.0:
+        bias -= state.bias[m, int(options.mean_slot)] / clock[COUNT, m]
+    return total + bias
+
+
+@register_jitable
+def uniform_weight(rule, options, rows, j, m, state):
+    clock = state.clock
+    v = cell_get(rows, state.table, j, m, 0)
+    if options.average_from > 0.0 and clock[COUNT, m] > 0.0:
+        spent = cell_get(rows, state.table, j, m, int(options.mean_slot))
+        mass = 0.0 if options.eager > 0.0 else clock[MASS, m]
+        return (mass * v - spent) / clock[COUNT, m]
+    w = v * clock[SCALE, m]
+    if options.l1 > 0.0:
+        paid = cell_get(rows, state.table, j, m, int(options.sleep_slot))
+        if w > 0.0:
+            w = max(0.0, w - (clock[OWED, m] + paid))
+        elif w < 0.0:
+            w = min(0.0, w + (clock[OWED, m] - paid))
+    return w
+
+
+@register_jitable
+def cell_weight(rule, options, rows, j, m, state):
+    clock = state.clock
+    if options.average_from > 0.0 and clock[COUNT, m] > 0.0:
+        spent = cell_get(rows, state.table, j, m, int(options.mean_slot))
+        mass = 0.0 if options.eager > 0.0 else clock[COUNT, m]
+        return (mass * cell_get(rows, state.table, j, m, 0) - spent) / clock[COUNT, m]
+    cell = load_cell(rule, rows, state.table, j, m)
+    if options.sleep_slot >= 0.0 and options.forget == 0.0:
+        slept = clock[T, m] - cell_get(rows, state.table, j, m, int(options.sleep_slot))
+        return wake(rule, cell, slept, options)[0]
+    return cell[0]

@@ -1,0 +1,17 @@
+"""What every test may rely on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis
+
+# Examples are drawn from the test itself, not from the clock: a red test stays red.
+hypothesis.settings.register_profile(
+    "onlinear", deadline=None, derandomize=True, database=None, print_blob=False
+)
+hypothesis.settings.load_profile("onlinear")
+
+
+def pytest_configure(config: Any) -> None:
+    config.addinivalue_line("markers", "compiles: waits for the compiler (seconds, then cached)")
