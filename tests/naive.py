@@ -209,6 +209,7 @@ class Example(NamedTuple):
     h: float
     norm: float  # squared length as the settings count it
     movers: float  # sum of the squared slopes of all outputs of a row loss, else 1
+    unit: float  # of regression scores: the largest |target| so far; else 1
     shortfall: float  # how far the score is from no loss: value, or its root for a squared loss
     flow: Any  # amount -> the score it flows to
 
@@ -310,7 +311,7 @@ class Cells:
         self.spread += e.h * np.sum((x[seen] / self.largest[seen]) ** 2)
         common = np.sqrt(self.importance / self.spread)
         reach = common * np.sum(self.own_rate * e.x**2)
-        change = e.flow(self.p["rate"] * e.h * reach) - e.score
+        change = e.flow(self.p["rate"] * e.h * reach * e.unit) - e.score
         self.w += common * self.own_rate * e.x * change / reach
 
     def ftrl(self, e: Example) -> None:
@@ -423,6 +424,7 @@ def learn(
     outputs = max(1, classes)
     importance = np.ones(n) if importance is None else importance
     machines = [machine(rule, rule_params or {}, d + 1, settings) for _ in range(outputs)]
+    unit = 0.0 if loss not in BINARY | SEVERAL else 1.0
     sums, averaged, t = np.zeros((outputs, d + 1)), 0, 0
     scores, losses = np.full((n, outputs), np.nan), np.full((n, outputs), np.nan)
     updates, mistakes = np.zeros(outputs, int), np.zeros(outputs, int)
@@ -436,7 +438,10 @@ def learn(
             mistakes[0] += np.argmax(s) != y[i]
         elif loss in BINARY:
             mistakes += (s > 0.0) != (y[i] > 0.0)
-        for m, e in enumerate(examples(loss, lp, s, x, y[i], float(importance[i]), classes, settings)):
+        if loss not in BINARY | SEVERAL:
+            unit = max(unit, abs(y[i]))
+        h = float(importance[i])
+        for m, e in enumerate(examples(loss, lp, s, x, y[i], h, unit, classes, settings)):
             losses[i, m] = e.value
             updates[m] += e.slope != 0.0
             machines[m].learn(e)
@@ -455,6 +460,7 @@ def examples(
     x: np.ndarray,
     y: float,
     h: float,
+    unit: float,
     classes: int,
     settings: Settings,
 ) -> list[Example]:
@@ -466,7 +472,7 @@ def examples(
         movers = float(np.sum(g**2))
         return [
             Example(
-                x, 1.0 if m == y else -1.0, s[m], v, g[m], 0.0, h, norm, movers, v,
+                x, 1.0 if m == y else -1.0, s[m], v, g[m], 0.0, h, norm, movers, unit, v,
                 lambda a, m=m: row_flow(loss, s[m], g[m], v, a),
             )
             for m in range(len(s))
@@ -478,7 +484,7 @@ def examples(
         seen.append(
             Example(
                 x, target, score, v, slope(loss, score, target, p), curvature(loss, score, target, p),
-                h, norm, 1.0, np.sqrt(v) if loss.startswith("squared") else v,
+                h, norm, 1.0, unit, np.sqrt(v) if loss.startswith("squared") else v,
                 lambda a, score=score, target=target: flow(loss, score, target, a, p),
             )
         )  # fmt: skip

@@ -311,6 +311,8 @@ def test_logistic_flow_far_out(z: float, amount: float) -> None:
 
 # ------------------------------------------------------------------ several classes
 
+UNSEEN = Seen(**dict.fromkeys(Seen._fields, 0.0))
+
 rows_of_scores = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=6).map(np.array)
 
 
@@ -387,7 +389,7 @@ def test_row_flow_is_the_naive_one(name: str, scores: np.ndarray, amount: float)
     for m in range(3):
         if slopes[m] == 0.0:
             continue
-        seen = Seen(scores[m], 1.0, value, slopes[m], 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+        seen = UNSEEN._replace(score=scores[m], value=value, slope=slopes[m])
         expected = naive.row_flow(name, scores[m], slopes[m], value, amount)
         # the softmax's slope near -1 leaves log(1 - |slope|) few digits: 1e-16 / 1e-5 of them lost
         assert loss.row_flow(seen, amount) == pytest.approx(expected, rel=1e-9, abs=1e-9)

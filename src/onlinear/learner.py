@@ -171,6 +171,10 @@ class Learner:
             self.table = np.ascontiguousarray(self.table.transpose(axes))
             self.facing = facing
 
+    def face_sparse(self) -> None:
+        """Turn the table to face sparse rows, for a caller who holds the lock or the only reference."""
+        self._face(NO_ROWS[SparseRows])
+
     def options(self, rows: Rows, track: bool = False) -> list[Options]:
         """What the loops are told: one for all outputs, or one for each."""
         size = self._cell_size()
@@ -209,21 +213,27 @@ class Learner:
 
     def learn(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
         """Learn from the rows of a batch, in order. A bad row refuses the batch before any weight moves."""
+        with self.lock:
+            self.learn_unlocked(batch, order, track=track)
+
+    def learn_unlocked(
+        self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False
+    ) -> None:
+        """As :meth:`learn`, for a caller who holds the lock."""
         if order is None:
             order = np.arange(len(batch))
-        if batch.importance.size and not batch.importance.all():
+        if not batch.importance.all():
             check_rows(batch.rows, batch.names)  # rows of importance 0 are never scored
         self._face(batch.rows)
-        with self.lock:
-            kept = self._keep(batch.rows)
-            learned = self._run(batch, order, track)
-            if learned < len(order):
-                self._undo(kept)
-                check_rows(batch.rows, batch.names)
-                self._run(batch, order[:learned], track)
-            self.version += 1
+        kept = self._keep(batch.rows)
+        learned = self._run(batch, order, track)
         if learned < len(order):
-            raise self._diverged(batch, order, learned)
+            self._undo(kept)
+            check_rows(batch.rows, batch.names)
+            self._run(batch, order[:learned], track)
+        self.version += 1
+        if learned < len(order):
+            raise Diverged(self.diverged_message(self.examples + 1, f"row {order[learned]} of the batch"))
 
     def _run(self, batch: Batch, order: np.ndarray, track: bool) -> int:
         """Learn in stretches that end at 1, 2, 4, 8, ... examples, where the figures are kept."""
@@ -238,13 +248,14 @@ class Learner:
             learned += done
             if done < len(stretch):
                 break
-            self._keep_mark()
+            self.keep_mark()
         return learned
 
     def _to_next_mark(self) -> int:
         return (1 << len(self.history)) - self.examples
 
-    def _keep_mark(self) -> None:
+    def keep_mark(self) -> None:
+        """Keep the figures if this is the moment: at 1, 2, 4, 8, ... examples."""
         if self.examples == 1 << len(self.history):
             self.history.append(self._figures())
 
@@ -285,11 +296,9 @@ class Learner:
             else:
                 getattr(self, name)[...] = array
 
-    def _diverged(self, batch: Batch, order: np.ndarray, learned: int) -> Diverged:
-        row = int(order[learned])
-        example = int(self.clock[EXAMPLES, 0]) + 1
-        return Diverged(
-            f"learning diverged at example {example} (row {row} of the batch) with {self.rules[0]}: "
+    def diverged_message(self, example: int, where: str) -> str:
+        return (
+            f"learning diverged at example {example} ({where}) with {self.rules[0]}: "
             "floating-point overflow; the example was undone, those before it stay learned. "
             "Lower the rate, or scale the columns (the rule 'normalised' needs neither)"
         )
@@ -312,26 +321,40 @@ class Learner:
 
     def _read(self, averaged: bool) -> tuple[np.ndarray, np.ndarray]:
         with self.lock:
-            options = self.options(_NO_ROWS[self.facing])
-            table = self.table if self.facing is DenseRows else self.table.transpose(1, 2, 0)
-            weights = np.empty((self.outputs, self.features))
-            intercepts = self.bias[:, 0].copy()
-            for m in range(self.outputs):
-                option = options[min(m, len(options) - 1)]
-                rule = self.rules[min(m, len(self.rules) - 1)]
-                weights[m] = read_weights(rule, option, table[m], self.clock[:, m], self.kind, averaged)
-                count = self.clock[COUNT, m]
-                if averaged and option.average_from > 0.0 and count > 0.0:
-                    slot = int(option.mean_slot)
-                    if self.kind == "matrix":
-                        intercepts[m] = -self.bias[m, slot] / count
-                    else:
-                        intercepts[m] -= self.bias[m, slot] / count
-        return weights, intercepts
+            return self._weights_in(slice(None), averaged), self._intercepts(averaged)
+
+    def read_columns(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and intercepts of some columns only, as :meth:`weights` gives them."""
+        return self._weights_in(columns, True), self._intercepts(True)
+
+    def _weights_in(self, columns: Any, averaged: bool) -> np.ndarray:
+        options = self._option_of_each()
+        if self.facing is DenseRows:
+            table = self.table[:, :, columns]
+        else:
+            table = self.table[columns].transpose(1, 2, 0)
+        weights = np.empty((self.outputs, table.shape[2]))
+        for m, option in enumerate(options):
+            rule = self.rules[min(m, len(self.rules) - 1)]
+            weights[m] = read_weights(rule, option, table[m], self.clock[:, m], self.kind, averaged)
+        return weights
+
+    def _intercepts(self, averaged: bool) -> np.ndarray:
+        intercepts = self.bias[:, 0].copy()
+        for m, option in enumerate(self._option_of_each()):
+            count = self.clock[COUNT, m]
+            if averaged and option.average_from > 0.0 and count > 0.0:
+                spent = self.bias[m, int(option.mean_slot)] / count
+                intercepts[m] = -spent if self.kind == "matrix" else intercepts[m] - spent
+        return intercepts
+
+    def _option_of_each(self) -> list[Options]:
+        options = self.options(NO_ROWS[self.facing])
+        return options if len(options) == self.outputs else options * self.outputs
 
     def set_weights(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
         """Start from these weights: for a learner that has not learned yet."""
-        self._face(_NO_ROWS[DenseRows])
+        self._face(NO_ROWS[DenseRows])
         self.table[:, 0, :] = weights
         self.bias[:, 0] = intercepts
         self.clock[NORM] = (self.table[:, 0, :] ** 2).sum(axis=1)
@@ -401,15 +424,25 @@ class Learner:
 
     def grow(self, features: int) -> None:
         """Make room for more features: their cells start at zero, awake from the beginning."""
-        extra = features - self.features
-        if extra <= 0:
-            return
         with self.lock:
-            axis = 2 if self.facing is DenseRows else 0
-            shape = list(self.table.shape)
-            shape[axis] = extra
-            self.table = np.concatenate([self.table, np.zeros(shape)], axis=axis)
-            self.version += 1
+            self.grow_unlocked(features)
+
+    def grow_unlocked(self, features: int) -> None:
+        """As :meth:`grow`, for a caller who holds the lock."""
+        axis = 2 if self.facing is DenseRows else 0
+        shape = list(self.table.shape)
+        shape[axis] = features - shape[axis]
+        self.table = np.concatenate([self.table, np.zeros(shape)], axis=axis)
+        if self.kind == "matrix":
+            self._grow_matrix(features)
+        self.version += 1
+
+    def _grow_matrix(self, features: int) -> None:
+        """New features come before the intercept, which is the last row and column."""
+        old = self.matrix
+        self._allocate_matrix(features, self.outputs)
+        keep = np.append(np.arange(old.shape[1] - 1), features)
+        self.matrix[np.ix_(np.arange(self.outputs), keep, keep)] = old
 
     def add_output(self, source: int, at: int) -> None:
         """Insert before output ``at`` a copy of output ``source``: a class that was there all along."""
@@ -449,7 +482,7 @@ class Learner:
         self.lock = threading.Lock()
 
 
-_NO_ROWS: dict[type, Any] = {
+NO_ROWS: dict[type, Any] = {
     DenseRows: DenseRows(np.zeros((0, 0))),
     SparseRows: SparseRows(np.zeros(1, np.int32), np.zeros(0, np.uint32), np.zeros(0)),
 }

@@ -131,8 +131,8 @@ def logistic_flow(z: float, amount: float) -> float:
     """
     if z > 700.0:  # e^z overflows, and e^-z is nothing beside z
         return z
-    if z < -700.0:  # e^z underflows: the slope is 1 to the last bit
-        straight = min(amount, -700.0 - z)
+    if z < -40.0:  # e^z is nothing beside 1: the slope is 1 to the last bit
+        straight = min(amount, -40.0 - z)
         z += straight
         amount -= straight
         if amount == 0.0:

@@ -1,8 +1,9 @@
 """Learning and answering one dict row: the shortest way from a Python dict to the same loops.
 
 A call from Python into compiled code costs more than the arithmetic of a short row, and most of that is unpacking
-arguments: every tuple and array adds its share. So a call here takes two arrays, which never change place: ``place`` holds
-addresses and sizes, ``numbers`` the fields of loss, rule and options. The compiled code puts the pieces together again.
+arguments: every tuple and array adds its share. So a call here takes numbers only, two of them the addresses of arrays:
+``place`` holds further addresses and sizes, ``numbers`` the fields of loss, rule and options. The compiled code puts the
+pieces together again. It answers a score, or NaN to say that there is more to it: then ``CODE`` of the small array tells.
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
@@ -10,7 +11,6 @@ addresses and sizes, ``numbers`` the fields of loss, rule and options. The compi
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from numba import carray, types
 from numba.extending import intrinsic, overload, register_jitable
 
 from onlinear.kernels import walk
-from onlinear.kernels.cells import load_bias, load_cell, wake
+from onlinear.kernels.cells import load_cell, wake
 from onlinear.kernels.compiled import interpreted_loop, is_ours, kind_of, source_digest
 from onlinear.kernels.state import (
     CLOCK,
@@ -34,7 +34,7 @@ from onlinear.kernels.state import (
     State,
     T,
 )
-from onlinear.rows import Labels, Numbers, SparseRows, cell_get
+from onlinear.rows import Labels, Numbers, SparseRows, cell_get, row_dot
 
 # entries of ``place``
 TABLE, BIAS, CLOCK_AT, COLUMNS, VALUES, SMALL = 0, 1, 2, 3, 4, 5  # addresses
@@ -42,10 +42,18 @@ FEATURES, OUTPUTS, SLOTS, ROOM = 6, 7, 8, 9  # sizes
 POSITIONS, CATEGORIES, BITS = 10, 11, 12  # the names
 FIRST, CLASSES = 13, 14  # of the labels
 KEPT = 15  # address of room for the cells of one row
-PLACE = 16
+SCORES = 16  # address of room for the scores of an answer
+PLACE = 17
 
-#: what is learned cannot be learned: the row was undone
+#: how many numbers the options are
+OPTIONS = len(Options._fields)
+
+# entries of the small array: where the row starts and stops, its order, label, importance, target
+STOP, ORDER, LABEL, WEIGHTS, CODE = 1, 2, 3, 4, 6
+
+#: codes beside those of :mod:`onlinear.kernels.walk`: the row cannot be learned and was undone; a power of two was reached
 CANNOT = -3
+MARK = 1
 #: ``given`` when the row is still a dict
 WALK = -1
 
@@ -74,8 +82,8 @@ def state_at(place):
 @register_jitable(forceinline=True)
 def rows_at(place, length):
     """One row of the given length in the scratch arrays."""
-    small = carray(pointer(place[SMALL]), 4, np.int64)
-    small[0], small[1], small[2] = 0, length, 0
+    small = carray(pointer(place[SMALL]), 8, np.int64)
+    small[0], small[STOP], small[ORDER] = 0, length, 0
     return SparseRows(
         small[:2],
         carray(pointer(place[COLUMNS]), place[ROOM], np.uint32),
@@ -115,7 +123,7 @@ class Shape(NamedTuple):
 
 @lru_cache(maxsize=None)
 def learn_one_loop(shape: Shape) -> Any:
-    """Compiled ``learn(place, numbers, x, given, target, importance) -> (score, examples or a code)``."""
+    """Compiled ``learn(place_at, numbers_at, x, given, target, importance) -> score of the first output``."""
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     learn_rows = interpreted_loop(shape.rule)
     read_row = hashed_row if shape.hashed else exact_row
@@ -125,19 +133,22 @@ def learn_one_loop(shape: Shape) -> Any:
     options_at = rule_at + len((Inner or Rule)._fields)  # type: ignore[attr-defined]
     digest = source_digest()
 
-    def learn(place, numbers, x, given, target, importance):
+    def learn(place_at, numbers_at, x, given, target, importance):
         digest  # noqa: B018  captured: see source_digest
+        place = carray(pointer(place_at), PLACE, np.int64)
+        numbers = carray(pointer(numbers_at), options_at + OPTIONS, np.float64)
+        small = carray(pointer(place[SMALL]), 8, np.int64)
         length = given
         if given == WALK:
             length = read_row(place, x, False)
             if length < 0:
-                return 0.0, length
+                small[CODE] = length
+                return np.nan
         rows = rows_at(place, length)
         state = state_at(place)
         if keeps:
             keep(place, rows, state)
-        small = carray(pointer(place[SMALL]), 4, np.int64)
-        weights = carray(pointer(place[SMALL] + 32), 2, np.float64)
+        weights = carray(pointer(place[SMALL] + 8 * WEIGHTS), 2, np.float64)
         weights[0], weights[1] = importance, target
         learned = learn_rows(
             make(Loss, None, numbers, 0),
@@ -146,14 +157,19 @@ def learn_one_loop(shape: Shape) -> Any:
             rows,
             targets_of(place, small, weights, target),
             weights[:1],
-            small[2:3],
+            small[ORDER : ORDER + 1],
             state,
         )
         if learned == 0:
             if keeps:
                 put_back(place, rows, state)
-            return 0.0, CANNOT
-        return state.clock[SCORE, 0], np.int64(state.clock[EXAMPLES, 0])
+            small[CODE] = CANNOT
+            return np.nan
+        examples = np.int64(state.clock[EXAMPLES, 0])
+        if examples & (examples - 1) == 0:
+            small[CODE] = MARK
+            return np.nan
+        return state.clock[SCORE, 0]
 
     return numba.njit(error_model="numpy", cache=is_ours(Loss) and is_ours(Rule))(learn)
 
@@ -176,8 +192,8 @@ def hashed_row(place, x, known):
 
 @register_jitable(forceinline=True)
 def label_of(place, small, weights, target):
-    small[3] = np.int64(target)
-    return Labels(small[3:4], place[FIRST], place[CLASSES])
+    small[LABEL] = np.int64(target)
+    return Labels(small[LABEL : LABEL + 1], place[FIRST], place[CLASSES])
 
 
 @register_jitable(forceinline=True)
@@ -186,28 +202,41 @@ def number_of(place, small, weights, target):
 
 
 @register_jitable
-def keep(place, rows, state):
-    """Copy the cells the row may move, so that they can be put back."""
+def kept_at(place):
+    """Room for the row's cells, the intercept's and the clock."""
     size = place[OUTPUTS] * place[SLOTS]
-    kept = carray(pointer(place[KEPT]), place[ROOM] * size, np.float64)
+    return carray(pointer(place[KEPT]), (place[ROOM] + 1) * size + CLOCK * place[OUTPUTS], np.float64)
+
+
+@register_jitable
+def keep(place, rows, state):
+    """Copy what the row may change, so that it can be put back."""
+    kept = kept_at(place)
     at = 0
+    for number in state.clock.flat:
+        kept[at] = number
+        at += 1
+    for number in state.bias.flat:
+        kept[at] = number
+        at += 1
     for k in range(rows.starts[1]):
-        for m in range(place[OUTPUTS]):
-            for slot in range(place[SLOTS]):
-                kept[at] = state.table[rows.columns[k], m, slot]
-                at += 1
+        for number in state.table[rows.columns[k]].flat:
+            kept[at] = number
+            at += 1
 
 
 @register_jitable
 def put_back(place, rows, state):
+    """The inverse of :func:`keep`."""
+    kept = kept_at(place)
     size = place[OUTPUTS] * place[SLOTS]
-    kept = carray(pointer(place[KEPT]), place[ROOM] * size, np.float64)
-    at = 0
+    clock = CLOCK * place[OUTPUTS]
+    state.clock.ravel()[:] = kept[:clock]
+    state.bias.ravel()[:] = kept[clock : clock + size]
+    at = clock + size
     for k in range(rows.starts[1]):
-        for m in range(place[OUTPUTS]):
-            for slot in range(place[SLOTS]):
-                state.table[rows.columns[k], m, slot] = kept[at]
-                at += 1
+        state.table[rows.columns[k]].ravel()[:] = kept[at : at + size]
+        at += size
 
 
 # ------------------------------------------------------------------ answering
@@ -215,7 +244,7 @@ def put_back(place, rows, state):
 
 @lru_cache(maxsize=None)
 def answer_one_loop(shape: Shape) -> Any:
-    """Compiled ``answer(place, numbers, scores, x, given) -> (first score, best output or a code)``. Pure."""
+    """Compiled ``answer(place_at, numbers_at, x) -> score of the first output``; the others go to SCORES. Pure."""
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     read_row = hashed_row if shape.hashed else exact_row
     weight_now = cell_weight if kind_of(shape.rule) == "cells" else uniform_weight
@@ -223,24 +252,21 @@ def answer_one_loop(shape: Shape) -> Any:
     options_at = rule_at + len((Inner or Rule)._fields)  # type: ignore[attr-defined]
     digest = source_digest()
 
-    def answer(place, numbers, scores, x, given):
+    def answer(place_at, numbers_at, x):
         digest  # noqa: B018  captured: see source_digest
-        length = given
-        if given == WALK:
-            length = read_row(place, x, True)
-            if length < 0:
-                return 0.0, length
+        place = carray(pointer(place_at), PLACE, np.int64)
+        numbers = carray(pointer(numbers_at), options_at + OPTIONS, np.float64)
+        scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+        length = read_row(place, x, True)
+        if length < 0:
+            return np.nan
         rows = rows_at(place, length)
         state = state_at(place)
         rule = make(Rule, Inner, numbers, rule_at)
         options = make(Options, None, numbers, options_at)
         for m in range(place[OUTPUTS]):
             scores[m] = score_now(rule, options, rows, m, weight_now, state)
-        best = 0
-        for m in range(1, place[CLASSES]):
-            if scores[m] > scores[best]:
-                best = m
-        return scores[0], best
+        return scores[0]
 
     return numba.njit(error_model="numpy", cache=is_ours(Loss) and is_ours(Rule))(answer)
 
@@ -251,10 +277,7 @@ def score_now(rule, options, rows, m, weight_now, state):
     clock = state.clock
     length = rows.starts[1]
     if options.average_from == 0.0 and options.sleep_slot < 0.0:
-        total = 0.0
-        for k in range(length):
-            total += state.table[rows.columns[k], m, 0] * rows.values[k]
-        return total * clock[SCALE, m] + state.bias[m, 0]
+        return row_dot(rows, 0, state.table, m) * clock[SCALE, m] + state.bias[m, 0]
     total = 0.0
     for k in range(length):
         total += weight_now(rule, options, rows, rows.columns[k], m, state) * rows.values[k]

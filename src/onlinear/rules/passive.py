@@ -50,3 +50,38 @@ class PA2(NamedTuple):
             return 0.0
         size = seen.value / (seen.norm + 0.5 / self.C)
         return math.copysign(size, -seen.slope) * seen.importance
+
+
+class DecayingPA1(NamedTuple):
+    """PA-I beside a penalty, as scikit-learn's SGD pairs them: the penalty is paid at the rate ``C``."""
+
+    C: float = 1.0
+
+    def needs_norm(self) -> bool:
+        return True
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        if seen.slope == 0.0 or seen.norm <= 0.0:
+            return 0.0
+        return math.copysign(min(self.C, seen.value / seen.norm), -seen.slope) * seen.importance
+
+    def penalty_rate(self, t: float) -> float:
+        return self.C
+
+
+class DecayingPA2(NamedTuple):
+    """PA-II beside a penalty, as scikit-learn's SGD pairs them: the penalty is paid at the rate ``C``."""
+
+    C: float = 1.0
+
+    def needs_norm(self) -> bool:
+        return True
+
+    def step(self, loss: Any, seen: Seen) -> float:
+        if seen.slope == 0.0:
+            return 0.0
+        size = seen.value / (seen.norm + 0.5 / self.C)
+        return math.copysign(size, -seen.slope) * seen.importance
+
+    def penalty_rate(self, t: float) -> float:
+        return self.C

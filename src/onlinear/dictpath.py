@@ -1,0 +1,218 @@
+"""DictPath: from a dict to a learner and back, one example at a time.
+
+The fast way is one compiled call. A new name, an odd value or a platform without the fast way takes the Python way
+through :mod:`onlinear.features.names`, which fills the same scratch row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinear.batch import Batch
+from onlinear.errors import Diverged
+from onlinear.features.names import ExactNames, HashedNames
+from onlinear.kernels import walk
+from onlinear.kernels.bank import leaves
+from onlinear.kernels.one import (
+    BIAS,
+    BITS,
+    CANNOT,
+    CATEGORIES,
+    CLASSES,
+    CLOCK_AT,
+    CODE,
+    COLUMNS,
+    FEATURES,
+    FIRST,
+    KEPT,
+    MARK,
+    OUTPUTS,
+    PLACE,
+    POSITIONS,
+    ROOM,
+    SCORES,
+    SLOTS,
+    SMALL,
+    TABLE,
+    VALUES,
+    WALK,
+    Shape,
+    answer_one_loop,
+    learn_one_loop,
+)
+from onlinear.kernels.state import SCORE
+from onlinear.learner import NO_ROWS, Learner
+from onlinear.rows import Labels, Numbers, SparseRows
+
+#: entries a row may have before the scratch arrays grow
+FIRST_ROOM = 256
+
+
+class Scratch:
+    """The arrays behind one ``place``: whoever holds this keeps them, and the learner's, alive."""
+
+    def __init__(self, learner: Learner, names: ExactNames | HashedNames, first: int, classes: int, room: int) -> None:
+        self.table, self.bias, self.clock = learner.table, learner.bias, learner.clock
+        self.columns = np.zeros(room, dtype=np.uint32)
+        self.values = np.zeros(room)
+        self.small = np.zeros(8, dtype=np.int64)
+        outputs, slots = learner.bias.shape
+        self.kept = np.zeros((room + 1) * outputs * slots + learner.clock.size)
+        self.scores = np.zeros(outputs)
+        self.place = np.zeros(PLACE, dtype=np.int64)
+        at = {TABLE: self.table, BIAS: self.bias, CLOCK_AT: self.clock, COLUMNS: self.columns}
+        at |= {VALUES: self.values, SMALL: self.small, KEPT: self.kept, SCORES: self.scores}
+        for entry, array in at.items():
+            self.place[entry] = array.ctypes.data
+        sizes = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
+        for entry, size in sizes.items():
+            self.place[entry] = size
+        self.place[FIRST], self.place[CLASSES] = first, classes
+        self.names = names
+        if isinstance(names, ExactNames):
+            self.place[POSITIONS], self.place[CATEGORIES] = id(names.positions), id(names.categories)
+        else:
+            self.place[BITS] = names.bits
+        self.place_at = self.place.ctypes.data
+
+    def fill(self, columns: np.ndarray, values: np.ndarray) -> int:
+        self.columns[: len(columns)] = columns
+        self.values[: len(values)] = values
+        return len(values)
+
+
+class DictPath:
+    """Learns and answers dict rows with one learner and its names."""
+
+    def __init__(self, learner: Learner, names: ExactNames | HashedNames, *, labels: bool) -> None:
+        self.learner = learner
+        self.names = names
+        self.labels = labels
+        self.first = self.classes = 0
+        self.room = FIRST_ROOM
+        loss, rule = learner.losses[0], learner.rules[0]
+        inner = type(rule[0]) if rule and isinstance(rule[0], tuple) else None
+        shape = Shape(type(loss), type(rule), inner, isinstance(names, HashedNames), labels)
+        self.fast = walk.AVAILABLE and learner.compiled and learner.kind != "matrix" and is_simple(rule)
+        if self.fast:
+            self.learn_loop, self.answer_loop = learn_one_loop(shape), answer_one_loop(shape)
+        self.settle()
+
+    def settle(self) -> None:
+        """Look again where the learner's arrays are, which move when it grows. The caller holds the lock."""
+        learner = self.learner
+        learner.face_sparse()
+        if learner.features < self.names.size:
+            learner.grow_unlocked(max(self.names.size, 2 * learner.features))
+        option = learner.options(NO_ROWS[SparseRows])[0]
+        self.numbers = np.array(
+            [*leaves(learner.losses[0]), *leaves(learner.rules[0]), *leaves(option)], dtype=np.float64
+        )
+        self.numbers_at = self.numbers.ctypes.data
+        self.for_learning = self._scratch()
+        self.for_answers = self._scratch()
+
+    def _scratch(self) -> Scratch:
+        return Scratch(self.learner, self.names, self.first, self.classes, self.room)
+
+    def set_classes(self, first: int, classes: int) -> None:
+        """Output m is class ``first + m``; ``classes`` outputs answer: see :class:`onlinear.rows.Labels`."""
+        self.first, self.classes = first, classes
+        self.settle()
+
+    # -------------------------------------------------------------- learning
+
+    def learn(self, x: Any, target: float, importance: float) -> float:
+        """Learn from one row; answer the first output's score of before. The rest are in :meth:`last_scores`."""
+        learner = self.learner
+        with learner.lock:
+            scratch = self.for_learning
+            if learner.table is not scratch.table:
+                self.settle()
+                scratch = self.for_learning
+            if not self.fast:
+                return self._learn_slowly(x, target, importance)
+            score = self.learn_loop(scratch.place_at, self.numbers_at, id(x), WALK, target, importance)
+            if score != score and scratch.small[CODE] not in (MARK, CANNOT):
+                score = self._learn_read(x, target, importance)
+            if score != score:
+                score = self._look_closer(x)
+            learner.version += 1
+            return score  # type: ignore[no-any-return]
+
+    def _learn_read(self, x: Any, target: float, importance: float) -> float:
+        """The Python way to read a row, and the compiled way to learn it."""
+        columns, values = self.names.register(x)
+        self._make_room(len(values))
+        scratch = self.for_learning
+        given = scratch.fill(columns, values)
+        return self.learn_loop(scratch.place_at, self.numbers_at, 0, given, target, importance)  # type: ignore[no-any-return]
+
+    def _look_closer(self, x: Any) -> float:
+        """There is more to a row than its score: a power of two was reached, or it cannot be learned."""
+        learner = self.learner
+        if self.for_learning.small[CODE] == CANNOT:
+            raise Diverged(learner.diverged_message(learner.examples + 1, f"the row {x!r:.200}"))
+        learner.keep_mark()
+        return float(learner.clock[SCORE, 0])
+
+    def _make_room(self, entries: int) -> None:
+        if self.names.size > self.learner.features or entries > self.room:
+            self.room = max(self.room, 2 * entries)
+            self.settle()
+
+    def _learn_slowly(self, x: Any, target: float, importance: float) -> float:
+        columns, values = self.names.register(x)
+        self._make_room(len(values))
+        batch = self.batch(np.array([0, len(values)]), columns, values, [target], [importance])
+        self.learner.learn_unlocked(batch)
+        return float(self.learner.clock[SCORE, 0])
+
+    def batch(self, starts: Any, columns: Any, values: Any, targets: Any, importance: Any) -> Batch:
+        """Rows that were read from dicts, as a batch."""
+        rows = SparseRows(np.asarray(starts, dtype=np.int64), columns, values)
+        if self.labels:
+            codes = np.asarray(targets, dtype=np.int64)
+            wanted: Labels | Numbers = Labels(codes, self.first, self.classes)
+        else:
+            wanted = Numbers(np.asarray(targets, dtype=np.float64))
+        return Batch(rows, wanted, np.asarray(importance, dtype=np.float64))
+
+    def last_scores(self) -> np.ndarray:
+        """All outputs' scores of the row last learned, from before it was."""
+        return self.learner.clock[SCORE].copy()
+
+    # -------------------------------------------------------------- answers
+
+    def answer(self, x: Any) -> float:
+        """The first output's score. Changes nothing."""
+        scratch = self.for_answers
+        # a learner that has moved meanwhile is read the Python way: only learning may look for it again
+        if self.fast and self.learner.table is scratch.table:
+            score = self.answer_loop(scratch.place_at, self.numbers_at, id(x))
+            if score == score:
+                return score  # type: ignore[no-any-return]
+        return float(self._scores_read(x)[0])
+
+    def scores(self, x: Any) -> np.ndarray:
+        """The scores of all outputs. Changes nothing."""
+        scratch = self.for_answers
+        if self.fast and self.learner.table is scratch.table:
+            score = self.answer_loop(scratch.place_at, self.numbers_at, id(x))
+            if score == score:
+                return scratch.scores.copy()
+        return self._scores_read(x)
+
+    def _scores_read(self, x: Any) -> np.ndarray:
+        columns, values = self.names.look_up(x)
+        known = columns < self.learner.features  # a name may be new to the table beside a learning thread
+        weights, intercepts = self.learner.read_columns(columns[known])
+        return weights @ values[known] + intercepts
+
+
+def is_simple(rule: Any) -> bool:
+    """Whether a rule is a flat tuple of numbers, or has one field that is."""
+    nested = [isinstance(field, tuple) for field in rule]
+    return not any(nested) or (nested == [True] and not any(isinstance(f, tuple) for f in rule[0]))

@@ -1,0 +1,154 @@
+"""What all estimators share: a learner made by a recipe, brought up to date when a parameter changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from onlinear.batch import Batch, Rows
+from onlinear.errors import BadInput, Refused
+from onlinear.estimators.figures import KeepsFigures
+from onlinear.estimators.shown import Shown, ShowsWeights
+from onlinear.learner import Learner, Settings
+from onlinear.registry import check_options, check_pair
+from onlinear.rows import DenseRows, SparseRows
+
+
+class Recipe(NamedTuple):
+    """What a learner is made of."""
+
+    loss: Any
+    rule: Any
+    settings: Settings = Settings()
+
+
+class Start(NamedTuple):
+    """Weights to start from, as the user gave them."""
+
+    weights: Any = None
+    intercepts: Any = None
+
+
+class LinearEstimator(ShowsWeights, KeepsFigures, BaseEstimator):
+    """A linear model that learns online. Subclasses say by :meth:`_recipe` what they learn with."""
+
+    _learner: Learner | None = None
+    _settled: Any = None  # the parameters the learner was last brought up to date with
+    _rows_kind: type = DenseRows  # the kind of rows it was brought up to date for
+    _quick_features = -1  # features of a row that may take the short way; -1: none may
+    _values: Callable[[Any], Any] = staticmethod(lambda estimator: ())
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        names = cls._get_param_names()
+        if names:
+            cls._values = staticmethod(attrgetter(*names))
+
+    def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
+        """Loss, rule and settings; ``growing`` for a stream whose features are not all known."""
+        raise NotImplementedError
+
+    def _check_parameters(self, streaming: bool) -> None:
+        """Refuse parameters that make no sense; ``streaming`` for ``partial_fit`` and its kin."""
+        self._validate_params()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._learner is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # -------------------------------------------------------------- the learner
+
+    def _create(
+        self, features: int, outputs: int, sparse: bool, growing: bool = False
+    ) -> Learner:
+        """A learner that has seen nothing, and everything that is kept beside it."""
+        recipe = self._recipe(features, sparse, growing)
+        learner = Learner(
+            recipe.loss, recipe.rule, features=features, outputs=outputs, settings=recipe.settings
+        )
+        self._learner = learner
+        self._shown = Shown()
+        self._pass_starts: list[tuple[int, int]] = []
+        self._growing = growing
+        self._settle(sparse)
+        return learner
+
+    def _settle(self, sparse: bool) -> None:
+        """Remember what the learner is up to date with."""
+        self._settled = self._values(self)
+        self._rows_kind = SparseRows if sparse else DenseRows
+        named = hasattr(self, "feature_names_in_")
+        self._quick_features = -1 if named else getattr(self, "n_features_in_", -1)
+
+    def _refresh(self, sparse: bool) -> None:
+        """Bring the learner up to date with the parameters and the kind of rows, before it learns more."""
+        learner = self._learner
+        assert learner is not None
+        if self._shown.by_hand:
+            self._take_over()
+        kind = SparseRows if sparse else DenseRows
+        if self._settled == self._values(self) and kind is self._rows_kind:
+            return
+        self._change(learner, self._recipe(learner.features, sparse, self._growing))
+        self._settle(sparse)
+
+    def _change(self, learner: Learner, recipe: Recipe) -> None:
+        check_pair(recipe.loss, recipe.rule)
+        settings = recipe.settings
+        penalised = settings.l1 > 0.0 or settings.l2 > 0.0
+        check_options(recipe.rule, penalised, settings.forget > 0.0, settings.average > 0.0)
+        made = Learner(recipe.loss, recipe.rule, features=0, settings=settings)
+        if made.kind != learner.kind or made._slots() != learner._slots():
+            raise Refused(
+                "a learner cannot change to another rule, or begin to average or to pay an L1 penalty, "
+                "while it learns: call fit to start anew"
+            )
+        learner.losses, learner.rules, learner.settings = made.losses, made.rules, made.settings
+
+    def _begin_at(self, start: Start, outputs: int, features: int) -> None:
+        """Give the learner the weights to start from."""
+        if start.weights is None and start.intercepts is None:
+            return
+        assert self._learner is not None
+        weights = np.zeros((outputs, features))
+        intercepts = np.zeros(outputs)
+        if start.weights is not None:
+            given = np.asarray(start.weights, dtype=np.float64)
+            shapes = [(outputs, features)] + [(features,)] * (outputs == 1)
+            if given.shape not in shapes:
+                raise BadInput(
+                    f"Provided coef_init does not match dataset: its shape is {given.shape}, "
+                    f"and {(outputs, features)} is needed"
+                )
+            weights = given.reshape(outputs, features)
+        if start.intercepts is not None:
+            given = np.asarray(start.intercepts, dtype=np.float64)
+            if given.shape not in [(outputs,)] + [()] * (outputs == 1):
+                raise BadInput(
+                    f"Provided intercept_init does not match dataset: its shape is {given.shape}, "
+                    f"and {(outputs,)} is needed"
+                )
+            intercepts = given.reshape(outputs)
+        self._learner.set_weights(weights, intercepts)
+
+    def _refuse_dicts(self) -> None:
+        if self._learner is not None and not hasattr(self, "n_features_in_"):
+            raise BadInput(
+                f"this {type(self).__name__} has learned from dicts: go on with learn_one or learn_many, "
+                "or call fit to start anew"
+            )
+
+    def _learn_batch(
+        self, rows: Rows, targets: Any, importance: np.ndarray, order: np.ndarray | None = None
+    ) -> None:
+        assert self._learner is not None
+        names = getattr(self, "feature_names_in_", None)
+        self._learner.learn(Batch(rows, targets, importance, names), order)

@@ -1,0 +1,435 @@
+"""What all classifiers share: labels become targets, scores become labels and probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from onlinear import losses
+from onlinear.batch import Batch, Rows, check_rows, length_of
+from onlinear.errors import BadInput, Refused
+from onlinear.estimators.base import LinearEstimator, Start
+from onlinear.estimators.checks import checked, checked_rows, importance_for, loop_rows, one_row
+from onlinear.estimators.classes import Classes, distinct_labels
+from onlinear.estimators.one_against_rest import (
+    add_class,
+    answering,
+    arranged,
+    has_row_loss,
+    is_even,
+    outputs_for,
+    targets_for,
+)
+from onlinear.estimators.shown import linear
+from onlinear.kernels.state import NEGATIVE, POSITIVE
+from onlinear.learner import Learner
+from onlinear.rows import SparseRows
+
+ONE = np.ones(1)
+
+
+def has_probabilities(self: Any) -> bool:
+    loss = self._recipe_loss()
+    if hasattr(loss, "link"):
+        return True
+    name = getattr(self, "loss", type(loss).__name__)
+    raise AttributeError(f"probability estimates are not available for loss={name!r}")
+
+
+class LinearClassifier(ClassifierMixin, LinearEstimator):
+    """A linear classifier: one output for two classes, one against the rest for several, or a row loss."""
+
+    _classes: Classes
+    _weighs_outputs = False  # as scikit-learn does: a class's weight acts on that class's own output
+    class_weight: Any = None
+
+    # -------------------------------------------------------------- learning from a stream
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> LinearClassifier:
+        """Learn from these rows, in the order in which they come, after what was learned before.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (rows, features)
+        y : labels, one a row
+        classes : all labels there will ever be; only needed in the first call. Without them new classes may appear
+            at any time, and the result is what it would have been, had they been known.
+        sample_weight : importance of each row; 0 is a row absent
+        """
+        if classes is None and sample_weight is None:
+            batch = self._one_row(X, y)
+            if batch is not None:
+                self._learner.learn(batch)  # type: ignore[union-attr]
+                return self
+        return self._learn_more(X, y, classes, sample_weight)
+
+    def _one_row(self, X: Any, y: Any) -> Batch | None:
+        """One ordinary row with a known label, as a batch at once; None if it has to go the long way."""
+        if self._learner is None or self._settled != self._values(self):
+            return None
+        rows = one_row(X, self._quick_features)
+        if rows is None or type(rows) is not self._rows_kind:
+            return None
+        try:
+            code = self._classes.codes.get(y[0], -1) if len(y) == 1 else -1
+        except (TypeError, KeyError):  # a frame's column, a label that is not hashable
+            return None
+        return self._row_batch(rows, code) if code >= 0 else None
+
+    def _row_batch(self, rows: Rows, code: int) -> Batch | None:
+        if self.class_weight == "balanced":
+            return None
+        targets = self._row_targets.get(code)
+        if targets is None:
+            assert self._learner is not None
+            targets = targets_for(self._classes, np.array([code]), self._learner)
+            self._row_targets[code] = targets
+        if self.class_weight is None or self._by_output():
+            return Batch(rows, targets, ONE)
+        weight = self._class_importance(self._classes.labels[code])
+        return Batch(rows, targets, np.array([weight]))
+
+    def _learn_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> LinearClassifier:
+        first = self._learner is None
+        if self._settled is None or self._settled != self._values(self):
+            self._check_parameters(streaming=True)
+        self._refuse_dicts()
+        X, y = checked(self, X, y, reset=first, numbers=False)
+        rows = loop_rows(X)
+        importance = importance_for(sample_weight, len(y))
+        sparse = isinstance(rows, SparseRows)
+        if first:
+            self._check_labels(y, classes)
+            self._start(X.shape[1], classes, sparse)
+            self._data_type = X.dtype
+        else:
+            self._name_classes(classes)
+            self._refresh(sparse)
+        self._weigh_stream()
+        self._learn_labels(rows, y, importance)
+        return self
+
+    def _check_labels(self, y: np.ndarray, classes: Any) -> None:
+        """Before anything is created: labels must be labels, and among the classes if those are given."""
+        if classes is None:
+            distinct_labels(y)
+            return
+        known = Classes.closed(sorted_classes(classes))
+        codes = known.codes_of(y)
+        if (codes < 0).any():
+            row = int(np.argmin(codes))
+            raise known.unknown(y[row : row + 1].tolist()[0], row)
+
+    def _start(self, n_features: int, classes: Any = None, sparse: bool = True, growing: bool = False) -> None:
+        """Create the learner for a stream; without ``classes`` the set of classes is open."""
+        if classes is None:
+            self._classes = Classes(open=True)
+            loss = self._recipe_loss()
+            if not is_even(loss):
+                raise Refused(f"{loss} treats its two targets differently: name the classes in the first call")
+        else:
+            self._classes = Classes.closed(sorted_classes(classes))
+            if len(self._classes) < 2:
+                raise BadInput("classes names fewer than two classes: name them all, or none")
+        outputs = outputs_for(self._classes, hasattr(self._recipe_loss(), "slopes"))
+        self._create(n_features, outputs, sparse, growing)
+        self._forget_rows()
+        self._counts: dict[Hashable, int] = {}
+        self.n_iter_ = 1
+        self._begin_pass()
+
+    def _name_classes(self, classes: Any) -> None:
+        """Classes named again, or named late: then those not seen yet join, and the set is closed."""
+        if classes is None:
+            return
+        named = sorted_classes(classes)
+        known = self._classes
+        if known.open and all(label in set(named.tolist()) for label in known.labels):
+            for label in named.tolist():
+                if label not in known.codes:
+                    self._add_class(label)
+            known.open = False
+        if not np.array_equal(known.sorted, named):
+            raise BadInput(
+                f"`classes={named.tolist()}` is not the same as on last call to partial_fit, was: "
+                f"{known.sorted.tolist()}; leave it out, or call fit to start anew"
+            )
+
+    def _learn_labels(self, rows: Rows, y: np.ndarray, importance: np.ndarray) -> None:
+        """Learn the rows; where a label is new, its class appears between two rows."""
+        known = self._classes
+        codes = known.codes_of(y)
+        new = np.flatnonzero((codes < 0) & (importance > 0.0))
+        if not new.size:
+            self._learn_codes(rows, codes, importance, None)
+            return
+        if not known.open:
+            row = int(new[0])
+            raise known.unknown(y[row : row + 1].tolist()[0], row)
+        check_rows(rows, getattr(self, "feature_names_in_", None))
+        start = 0
+        while new.size:
+            row = int(new[0])
+            self._learn_codes(rows, codes, importance, np.arange(start, row))
+            code = self._add_class(y[row : row + 1].tolist()[0])
+            codes[(codes < 0) & (y == y[row])] = code
+            start = row
+            new = np.flatnonzero((codes < 0) & (importance > 0.0))
+        self._learn_codes(rows, codes, importance, np.arange(start, len(y)))
+
+    def _learn_codes(
+        self, rows: Rows, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None
+    ) -> None:
+        if order is not None and not order.size:
+            return
+        learner = self._learner
+        assert learner is not None
+        factors = self._stream_weights(codes, importance, order)
+        targets = targets_for(self._classes, codes, learner)
+        before = learner.examples
+        try:
+            weighed = importance if factors is None else importance * factors
+            self._learn_batch(rows, targets, weighed, order)
+        finally:
+            if self.class_weight == "balanced":
+                self._count(codes, importance, order, learner.examples - before)
+
+    # -------------------------------------------------------------- classes
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, sorted where they can be."""
+        if self._learner is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'classes_' before it is fitted")
+        return self._classes.sorted
+
+    def _add_class(self, label: Hashable) -> int:
+        assert self._learner is not None
+        code = add_class(self._classes, self._learner, label)
+        self._forget_rows()
+        return code
+
+    def _label_code(self, label: Hashable) -> int:
+        """The code of a label, which may be new where the set of classes is open."""
+        code = self._classes.codes.get(label)
+        if code is not None:
+            return code
+        if not self._classes.open:
+            raise self._classes.unknown(label, 0)
+        return self._add_class(label)
+
+    def _forget_rows(self) -> None:
+        self._row_targets: dict[int, Any] = {}
+
+    def _arranged(
+        self, weights: np.ndarray, intercepts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        assert self._learner is not None
+        return arranged(self._classes, self._learner, weights, intercepts)
+
+    def _answering_outputs(self) -> slice:
+        assert self._learner is not None
+        return slice(0, max(answering(self._classes, has_row_loss(self._learner)), 1))
+
+    def _class_order(self, outputs: int) -> Any:
+        return self._classes.order
+
+    def _recipe_loss(self) -> Any:
+        """The loss, which does not depend on the data."""
+        return self._recipe(1, False).loss
+
+    # -------------------------------------------------------------- class weights
+
+    def _by_output(self) -> bool:
+        """Whether class weights act on each class's own output, not on the row."""
+        return self._weighs_outputs and not self._classes.open and self.class_weight != "balanced"
+
+    def _class_importance(self, label: Hashable) -> float:
+        """What a class's weight makes of the importance of its rows."""
+        if isinstance(self.class_weight, dict) and not self._by_output():
+            return float(self.class_weight.get(label, 1.0))
+        return 1.0
+
+    def _weigh_stream(self) -> None:
+        """Set the class weights that act on outputs, for rows of a stream."""
+        learner = self._learner
+        assert learner is not None
+        learner.clock[[POSITIVE, NEGATIVE]] = 1.0
+        if self.class_weight is not None and self._by_output():
+            weights = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+            self._weigh_outputs(learner, weights)
+
+    def _weigh_outputs(self, learner: Learner, weights: np.ndarray) -> None:
+        if learner.outputs == 1:
+            learner.clock[NEGATIVE], learner.clock[POSITIVE] = weights
+        else:
+            learner.clock[POSITIVE] = weights
+
+    def _stream_weights(
+        self, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None
+    ) -> np.ndarray | None:
+        """The factor on the importance of each row; None where all are 1."""
+        if self.class_weight is None or self._by_output():
+            return None
+        if self.class_weight != "balanced":
+            table = np.array([self._class_importance(label) for label in self._classes.labels])
+            return table[codes]
+        return self._balance(codes, importance, order)
+
+    def _balance(
+        self, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None
+    ) -> np.ndarray:
+        """``examples / (classes * examples of this class)``, of those so far, the row itself included."""
+        factors = np.ones(len(codes))
+        counts = [self._counts.get(label, 0) for label in self._classes.labels]
+        total = sum(counts)
+        for row in range(len(codes)) if order is None else order.tolist():
+            if importance[row] > 0.0:
+                total += 1
+                counts[codes[row]] += 1
+                factors[row] = total / (len(counts) * counts[codes[row]])
+        return factors
+
+    def _count(
+        self, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None, learned: int
+    ) -> None:
+        rows = np.arange(len(codes)) if order is None else order
+        done = rows[importance[rows] > 0.0][:learned]
+        for label, count in zip(
+            self._classes.labels,
+            np.bincount(codes[done], minlength=len(self._classes)).tolist(),
+            strict=True,
+        ):
+            self._counts[label] = self._counts.get(label, 0) + count
+
+    # -------------------------------------------------------------- learning from a whole set
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, start: Start, keep: bool = False
+    ) -> tuple[Rows, Any, np.ndarray, np.ndarray]:
+        """Check a training set, create the learner; answer rows, targets, importance and codes."""
+        self._check_parameters(streaming=False)
+        X, y = checked(self, X, y, reset=True, numbers=False)
+        labels = distinct_labels(y)
+        if len(labels) < 2:
+            raise BadInput(
+                f"The number of classes has to be greater than one; got {len(labels)} class: "
+                "one class needs no classifier, more rows may hold another"
+            )
+        rows = loop_rows(X)
+        importance = importance_for(sample_weight, len(y))
+        classes = Classes.closed(labels)
+        codes = classes.codes_of(y)
+        balanced = self.class_weight == "balanced"
+        weights = compute_class_weight(
+            self.class_weight, classes=labels, y=y[importance > 0.0] if balanced else y
+        ) if self.class_weight is not None else None
+        sparse = isinstance(rows, SparseRows)
+        if not (keep and self._goes_on(X, classes, sparse)):
+            self._begin(X, classes, sparse, start)
+        learner = self._learner
+        assert learner is not None
+        if weights is not None:
+            learner.clock[[POSITIVE, NEGATIVE]] = 1.0
+            if self._weighs_outputs:
+                self._weigh_outputs(learner, weights)
+            else:
+                importance = importance * weights[codes]
+        if balanced:
+            self._count(codes, importance, None, len(codes))
+        return rows, targets_for(self._classes, codes, learner), importance, codes
+
+    def _begin(self, X: Any, classes: Classes, sparse: bool, start: Start) -> None:
+        self._classes = classes
+        outputs = outputs_for(classes, hasattr(self._recipe_loss(), "slopes"))
+        self._create(X.shape[1], outputs, sparse)
+        self._data_type = X.dtype
+        self._forget_rows()
+        self._counts = {}
+        self._begin_at(start, outputs, X.shape[1])
+
+    def _goes_on(self, X: Any, classes: Classes, sparse: bool) -> bool:
+        """Whether a warm start can go on with the learner that is there."""
+        learner = self._learner
+        if learner is None or learner.features != X.shape[1] or self._growing:
+            return False
+        if self._classes.open or self._classes.labels != classes.labels:
+            return False
+        self._refresh(sparse)
+        return True
+
+    # -------------------------------------------------------------- answers
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The scores: of the second class where there are two, else one column for each class."""
+        check_is_fitted(self)
+        scores = self._linear(checked_rows(self, X))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
+        scores = self.decision_function(X)
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(scores))
+        if scores.ndim == 1:
+            return self.classes_[(scores > 0.0).astype(np.intp)]
+        return self.classes_[scores.argmax(axis=1)]
+
+    @available_if(has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class: the loss's link of each score, normalised over several classes."""
+        check_is_fitted(self)
+        loss = self._recipe_loss()
+        if hasattr(loss, "slopes"):
+            return self._row_probabilities(loss, X)
+        scores = self.decision_function(X)
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
+        chances = linked(loss, scores)
+        if chances.ndim == 1:
+            return np.stack([1.0 - chances, chances], axis=1)
+        total = chances.sum(axis=1, keepdims=True)
+        chances[total[:, 0] == 0.0] = 1.0  # no class has a chance: they are all alike
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    @available_if(has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of :meth:`predict_proba`."""
+        return np.log(self.predict_proba(X))
+
+    def _row_probabilities(self, loss: Any, X: Any) -> np.ndarray:
+        if type(loss) is losses.Softmax and len(self.classes_) == 2:
+            chances = expit(self.decision_function(X))
+            return np.stack([1.0 - chances, chances], axis=1)
+        assert self._learner is not None
+        weights, intercepts = self._learner._read(True)
+        scores = linear(checked_rows(self, X), weights[self._classes.order])
+        scores = scores + intercepts[self._classes.order]
+        for row in scores:
+            loss.link(row.copy(), row)
+        return scores
+
+
+def linked(loss: Any, scores: np.ndarray) -> np.ndarray:
+    """The link of every score."""
+    if type(loss) is losses.Logistic:
+        return np.asarray(expit(scores))
+    if type(loss) is losses.ModifiedHuber:
+        return (np.clip(scores, -1.0, 1.0) + 1.0) / 2.0
+    return np.vectorize(loss.link, otypes=[np.float64])(scores)  # type: ignore[no-any-return]
+
+
+def sorted_classes(classes: Any) -> np.ndarray:
+    return distinct_labels(np.asarray(classes))
+
+
+assert length_of  # for the mixins beside this file

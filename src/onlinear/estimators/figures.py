@@ -1,0 +1,97 @@
+"""The progressive figures of an estimator: what it suffered while it learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinear.kernels.state import IMPORTANCE, T
+from onlinear.learner import Learner, Mark
+
+
+class KeepsFigures:
+    """``updates_``, ``mistakes_``, ``examples_``, ``loss_``, their kin, and the history, read from the learner."""
+
+    _learner: Learner | None
+    _pass_starts: list[tuple[int, int]]
+
+    def _counting(self) -> Learner:
+        if self._learner is None:
+            raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
+        return self._learner
+
+    def _answering_outputs(self) -> slice:
+        """The outputs whose figures count."""
+        return slice(0, None)
+
+    def _row_loss(self) -> bool:
+        return hasattr(self._counting().losses[0], "slopes")
+
+    @property
+    def examples_(self) -> int:
+        """How many examples were learned from, over all passes; rows of importance 0 do not count."""
+        return self._counting().examples
+
+    @property
+    def mistakes_(self) -> int:
+        """How many examples were predicted wrongly before they were learned."""
+        return int(self._counting().mistakes[self._answering_outputs()].sum())
+
+    @property
+    def updates_(self) -> Any:
+        """How many examples changed the weights (the k of the theorems); one number for each class of several."""
+        updates = self._counting().updates[self._answering_outputs()]
+        if self._row_loss() or len(updates) == 1:
+            return self._updates_in_all()
+        return updates[self._class_order(len(updates))]
+
+    def _class_order(self, outputs: int) -> Any:
+        return slice(None)
+
+    def _updates_in_all(self) -> int:
+        learner = self._counting()
+        updates = learner.updates[self._answering_outputs()]
+        if not self._row_loss() or len(updates) < 2:
+            return int(updates.sum())
+        slopes = np.zeros(len(updates))
+        learner.losses[0].slopes(np.zeros(len(updates)), 0, slopes)
+        pairs = np.count_nonzero(slopes) == 2  # an update moves the class and its rival
+        return int(updates.sum()) // 2 if pairs else int(updates.max())
+
+    @property
+    def loss_(self) -> float:
+        """The mean loss of the examples, each suffered before it was learned from."""
+        learner = self._counting()
+        sums = learner.loss_sums[self._answering_outputs()]
+        total = sums.mean() if self._row_loss() else sums.sum()
+        return float(total) / max(float(learner.clock[IMPORTANCE, 0]), 1e-300)
+
+    @property
+    def history_(self) -> list[Mark]:
+        """The figures at 1, 2, 4, 8, ... examples and now; marked as training from the second pass on."""
+        return self._counting().marks(self._answering_outputs(), self._row_loss())
+
+    @property
+    def t_(self) -> float:
+        """One more than the number of examples learned from, as scikit-learn counts."""
+        return 1.0 + float(self._counting().clock[T].max(initial=0.0))
+
+    @property
+    def updates_per_pass_(self) -> list[int]:
+        """Updates in each pass of the last ``fit``, all classes together; what ``partial_fit`` adds goes to the last."""
+        return [end[0] - start[0] for start, end in self._passes()]
+
+    @property
+    def mistakes_per_pass_(self) -> list[int]:
+        """Mistakes in each pass of the last ``fit``; what ``partial_fit`` adds goes to the last."""
+        return [end[1] - start[1] for start, end in self._passes()]
+
+    def _passes(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+        now = (self._updates_in_all(), self.mistakes_)
+        return list(zip(self._pass_starts, [*self._pass_starts[1:], now], strict=True))
+
+    def _begin_pass(self) -> None:
+        learner = self._counting()
+        learner.start_pass()
+        self._pass_starts.append((self._updates_in_all(), self.mistakes_))

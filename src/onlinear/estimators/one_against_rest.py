@@ -1,0 +1,100 @@
+"""Which output of the learner learns which class.
+
+Two classes known from the start share one output. In a stream whose classes are open, one more output, the last, learns
+that "none of this" is right: when a new class appears, it has been that class's output all along.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinear.estimators.classes import Classes
+from onlinear.kernels.state import MISTAKES, NORM, OBJECTIVE, UPDATES
+from onlinear.learner import Learner
+from onlinear.rows import DenseRows, Labels, Signs
+
+
+def has_row_loss(learner: Learner) -> bool:
+    return hasattr(learner.losses[0], "slopes")
+
+
+def outputs_for(classes: Classes, row_loss: bool) -> int:
+    """How many outputs a new learner needs."""
+    if row_loss:
+        return max(len(classes), 1)
+    return answering(classes, row_loss) + classes.open
+
+
+def answering(classes: Classes, row_loss: bool) -> int:
+    """How many outputs answer; those behind them stand for classes not yet seen."""
+    many = len(classes)
+    return many if row_loss or many > 2 else max(many - 1, 0)
+
+
+def targets_for(classes: Classes, codes: np.ndarray, learner: Learner) -> Signs | Labels:
+    """The targets of rows with these codes."""
+    row_loss = has_row_loss(learner)
+    if learner.outputs == 1 and len(classes) == 2 and not row_loss:
+        return Signs(np.where(codes == 1, 1.0, -1.0))
+    first = 0 if row_loss or len(classes) > 2 else 1
+    return Labels(codes, first, answering(classes, row_loss))
+
+
+def add_class(classes: Classes, learner: Learner, label: Any) -> int:
+    """Let a new class appear: the learner becomes what it would be, had the class been known."""
+    known = len(classes)
+    if has_row_loss(learner):
+        if known > 0:
+            learner.add_output(source=0, at=learner.outputs)
+            clear_output(learner, learner.outputs - 1)
+    else:
+        unseen = learner.outputs - 1
+        if known == 2:  # from one output for two classes to one for each
+            learner.add_output(source=0, at=0)
+            learner.negate_output(0)
+            unseen += 1
+        if known > 0:
+            learner.add_output(source=unseen, at=unseen)
+    learner.clock[MISTAKES, 1:] = 0.0  # mistakes are counted at the first
+    for figures in learner.history:
+        figures[1:, 1] = 0.0
+    return classes.add(label)
+
+
+def clear_output(learner: Learner, m: int) -> None:
+    """Set an output back to zero weights; what it has in common with the others stays."""
+    table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
+    table[m] = 0.0
+    learner.bias[m] = 0.0
+    learner.clock[[NORM, OBJECTIVE, UPDATES], m] = 0.0
+
+
+def arranged(
+    classes: Classes, learner: Learner, weights: np.ndarray, intercepts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weights in the order of ``classes_``: one row for two classes, else one for each."""
+    order = classes.order
+    if has_row_loss(learner):
+        if len(classes) == 2:
+            first, second = order
+            return weights[[second]] - weights[[first]], intercepts[[second]] - intercepts[[first]]
+        return weights[order], intercepts[order]
+    if len(classes) == 2:
+        turn = 1.0 if order[0] == 0 else -1.0  # the second class is the one with the positive targets
+        return turn * weights[:1] + 0.0, turn * intercepts[:1] + 0.0
+    if len(classes) < 2:
+        return weights[:1], intercepts[:1]
+    return weights[order], intercepts[order]
+
+
+def is_even(loss: Any) -> bool:
+    """Whether a loss treats both targets alike, so that one output can serve two classes."""
+    if hasattr(loss, "slopes"):
+        return True
+    points = (-3.0, -1.0, -0.25, 0.0, 0.5, 1.0, 2.0)
+    return all(
+        loss.slope(s, 1.0) == -loss.slope(-s, -1.0) and loss.value(s, 1.0) == loss.value(-s, -1.0)
+        for s in points
+    )

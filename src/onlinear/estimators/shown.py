@@ -1,0 +1,147 @@
+"""The weights as scikit-learn shows them: ``coef_`` and ``intercept_``, read from the learner when asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_is_fitted
+
+from onlinear.errors import Refused
+from onlinear.kernels.state import COUNT, MASS, NORM, OWED, SCALE
+from onlinear.learner import Frozen, Learner
+
+
+class Shown:
+    """What was last read, and at which version of the learner.
+
+    An object of its own, so that a prediction leaves the estimator's ``__dict__`` untouched.
+    """
+
+    def __init__(self) -> None:
+        self.version = -1
+        self.weights = np.zeros((0, 0))
+        self.intercepts = np.zeros(0)
+        self.by_hand = False  # someone has assigned coef_ or intercept_
+        self.sparse = False  # sparsify() was called
+
+    def __getstate__(self) -> dict[str, Any]:
+        fresh = Shown()
+        fresh.sparse = self.sparse
+        return dict(vars(self if self.by_hand else fresh))
+
+
+class ShowsWeights:
+    """``coef_``, ``intercept_``, ``sparsify``, ``densify`` and ``freeze`` for an estimator with a ``_learner``."""
+
+    _learner: Learner | None
+    _shown: Shown
+    _data_type: Any = np.float64
+    _flat = False  # a regressor shows one row of weights as a vector
+
+    def _arranged(
+        self, weights: np.ndarray, intercepts: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The learner's weights as they are shown: a row for each class, in the order of ``classes_``."""
+        return weights, intercepts
+
+    def _now(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and intercepts as of a whole example; the same arrays until something is learned."""
+        learner, shown = self._learner, self._shown
+        if learner is None:
+            raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
+        version = learner.version
+        if shown.version != version and not shown.by_hand:
+            arranged = self._arranged(*learner._read(True))
+            shown.weights, shown.intercepts = (np.ascontiguousarray(part) for part in arranged)
+            shown.version = version
+        return shown.weights, shown.intercepts
+
+    def _attribute(self, name: str) -> None:
+        if self._learner is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r} before it is fitted")
+
+    @property
+    def coef_(self) -> Any:
+        """The weights: a row for each class, one row for two classes, a vector for a regressor."""
+        self._attribute("coef_")
+        weights = self._as_shown(self._now()[0])
+        return scipy.sparse.csr_matrix(weights) if self._shown.sparse else weights
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        self._attribute("coef_")
+        self._shown.sparse = scipy.sparse.issparse(value)
+        weights = value.toarray() if self._shown.sparse else np.asarray(value, dtype=np.float64)
+        if not np.array_equal(self._now()[0].ravel(), weights.ravel()):
+            self._assign(weights.reshape(self._now()[0].shape), self._now()[1])
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The intercepts, one for each row of ``coef_``."""
+        self._attribute("intercept_")
+        return self._now()[1].astype(self._data_type, copy=False)
+
+    @intercept_.setter
+    def intercept_(self, value: Any) -> None:
+        self._attribute("intercept_")
+        self._assign(self._now()[0], np.asarray(value, dtype=np.float64).reshape(-1))
+
+    def _as_shown(self, weights: np.ndarray) -> np.ndarray:
+        weights = weights.astype(self._data_type, copy=False)
+        return weights.reshape(-1) if self._flat else weights
+
+    def _assign(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
+        assert self._learner is not None
+        shown = self._shown
+        shown.weights, shown.intercepts = weights, intercepts
+        shown.by_hand, shown.version = True, self._learner.version
+        self._settled = None  # the next learning has to look twice
+
+    def _take_over(self) -> None:
+        """Let the learner go on from weights that someone has assigned."""
+        learner, shown = self._learner, self._shown
+        assert learner is not None
+        if learner.kind != "uniform" or len(shown.weights) != learner.outputs:
+            raise Refused(
+                "coef_ was assigned, but this learner keeps more than weights and cannot go on from them: "
+                "call fit to start anew"
+            )
+        learner.table[:] = 0.0
+        learner.bias[:] = 0.0
+        learner.clock[[OWED, MASS, COUNT, NORM]] = 0.0
+        learner.clock[SCALE] = 1.0
+        learner.set_weights(shown.weights, shown.intercepts)
+        shown.by_hand = False
+
+    def sparsify(self) -> Any:
+        """Show ``coef_`` as a sparse matrix: worth it where an L1 penalty has left few weights."""
+        check_is_fitted(self)
+        self._shown.sparse = True
+        return self
+
+    def densify(self) -> Any:
+        """Show ``coef_`` as an array again."""
+        check_is_fitted(self)
+        self._shown.sparse = False
+        return self
+
+    def freeze(self) -> Frozen:
+        """Copies of weights and intercepts as of a whole example, which nothing will change."""
+        check_is_fitted(self)
+        weights, intercepts = (part.copy() for part in self._now())
+        weights.flags.writeable = intercepts.flags.writeable = False
+        return Frozen(weights, intercepts)
+
+    def _linear(self, X: Any) -> np.ndarray:
+        """``X w + b`` in double precision, a block of rows at a time."""
+        weights, intercepts = self._now()
+        return linear(X, weights) + intercepts
+
+
+def linear(X: Any, weights: np.ndarray, block: int = 8192) -> np.ndarray:
+    if scipy.sparse.issparse(X) or X.dtype == np.float64 or len(X) <= block:
+        return np.asarray(X @ weights.T)
+    parts = [X[start : start + block] @ weights.T for start in range(0, len(X), block)]
+    return np.concatenate(parts)

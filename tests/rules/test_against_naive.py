@@ -1,0 +1,176 @@
+"""Every rule against ``naive.py``: dense and sparse, importance, penalties, averages, forgetting, intercept or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import (
+    SCHEDULES,
+    Data,
+    batch_of,
+    cut,
+    data_for,
+    learner_for,
+    loss_of,
+    naively,
+    rule_of,
+)
+from hypothesis import given, settings as budget, strategies as st
+from onlinear import registry
+from onlinear.batch import Batch
+from onlinear.learner import Learner, Settings
+from onlinear.rules import SGD
+
+# Lazy forms sum in another order than eager ones, the naive dot product in another than ours, and Sherman-Morrison is
+# not a solver: some dozen operations a row, 30 rows, condition numbers up to 100. 1e-10 is 500 000 eps.
+CLOSE: dict[str, float] = {"rtol": 1e-10, "atol": 1e-11}
+
+PAIRS = registry.pairs()
+KINDS = ("dense", "sparse")
+
+
+def scores_as_learned(learner: Learner, batch: Batch) -> np.ndarray:
+    """Learn row by row; the scores the kernel made before each, NaN where the importance is 0."""
+    from onlinear.kernels.state import SCORE
+
+    scores = np.full((len(batch), learner.outputs), np.nan)
+    for i in range(len(batch)):
+        learner.learn(cut(batch, i, i + 1))
+        if batch.importance[i] > 0.0:
+            scores[i] = learner.clock[SCORE]
+    return scores
+
+
+def compare(
+    loss: Any, rule: Any, data: Data, kind: str, settings: Settings = Settings()
+) -> Learner:
+    expected = naively(loss, rule, data, settings)
+    learner = learner_for(loss, rule, data, settings)
+    name = registry.name_of(learner.losses[0], registry.LOSSES)
+    assert name is not None
+    scores = scores_as_learned(learner, batch_of(data, name, kind))
+    np.testing.assert_allclose(scores, expected.scores, **CLOSE)
+    np.testing.assert_allclose(learner.weights(), expected.weights, **CLOSE)
+    np.testing.assert_allclose(learner.intercepts(), expected.intercepts, **CLOSE)
+    np.testing.assert_array_equal(learner.updates, expected.updates)
+    np.testing.assert_array_equal(learner.mistakes, expected.mistakes)
+    suffered = np.nansum(expected.losses * data.importance[:, None], axis=0)
+    np.testing.assert_allclose(learner.loss_sums, suffered, **CLOSE)
+    assert np.abs(expected.weights).max() > 0.0
+    return learner
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("loss", "rule"), PAIRS)
+def test_every_pair(loss: str, rule: str, kind: str) -> None:
+    for intercept in (True, False):
+        compare(loss, rule, data_for(loss), kind, Settings(intercept=intercept))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("loss", "rule"), [(loss, rule) for loss, rule in PAIRS if loss in registry.BINARY]
+)
+def test_every_pair_one_against_the_rest(loss: str, rule: str, kind: str) -> None:
+    compare(loss, rule, data_for(loss, against_the_rest=True), kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("loss", "rule"), PAIRS)
+def test_every_pair_averaged(loss: str, rule: str, kind: str) -> None:
+    for start in (1.0, 12.0):
+        learner = compare(loss, rule, data_for(loss), kind, Settings(average=start))
+        assert not np.array_equal(learner.weights(), learner.weights(averaged=False))
+
+
+def test_before_its_first_example_the_average_is_the_weights() -> None:
+    data = data_for("hinge", plain=True)
+    learner = compare("hinge", "perceptron", data, "dense", Settings(average=len(data.y) + 1.0))
+    np.testing.assert_array_equal(learner.weights(), learner.weights(averaged=False))
+
+
+PENALTIES = {"l2": (0.0, 0.1), "l1": (0.03, 0.0), "elastic net": (0.03, 0.1)}
+PENALISED = [(loss, rule) for loss, rule in PAIRS if rule in registry.PENALISED]
+
+
+@pytest.mark.parametrize("average", [0.0, 5.0])
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("loss", "rule"), PENALISED)
+def test_every_penalty(loss: str, rule: str, kind: str, penalty: str, average: float) -> None:
+    l1, l2 = PENALTIES[penalty]
+    learner = compare(loss, rule, data_for(loss), kind, Settings(l1=l1, l2=l2, average=average))
+    free = learner_for(loss, rule, data_for(loss), Settings(average=average))
+    free.learn(batch_of(data_for(loss), loss, kind))
+    assert np.abs(learner.weights()).sum() < np.abs(free.weights()).sum()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("loss", "rule"), [(loss, rule) for loss, rule in PAIRS if rule in registry.FORGETTING]
+)
+def test_forgetting(loss: str, rule: str, kind: str) -> None:
+    learner = compare(loss, rule, data_for(loss), kind, Settings(forget=0.05))
+    remembering = learner_for(loss, rule, data_for(loss))
+    remembering.learn(batch_of(data_for(loss), loss, kind))
+    assert not np.allclose(learner.weights(), remembering.weights(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda schedule: type(schedule).__name__)
+def test_schedules_with_a_penalty(schedule: Any, kind: str) -> None:
+    settings = Settings(l1=0.01, l2=0.05)
+    compare("log_loss", SGD(schedule), data_for("log_loss"), kind, settings)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rule", ["sgd", "pa1"])
+def test_habits_of_the_intercept(rule: str, kind: str) -> None:
+    settings = Settings(intercept_rate=0.01, intercept_in_norm=False, average=3.0)
+    compare("hinge", rule, data_for("hinge"), kind, settings)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_strong_l2_wears_the_scale_out(kind: str) -> None:
+    """The scale falls by half with each example: it is written into the table every 30 examples."""
+    settings = Settings(l2=5.0, average=2.0)
+    compare("log_loss", SGD(SCHEDULES[0]._replace(rate=0.1)), data_for("log_loss", rows=100), kind, settings)
+    # rate * l2 = 1: every example forgets everything before it
+    compare("log_loss", SGD(SCHEDULES[0]._replace(rate=0.2)), data_for("log_loss"), kind, settings)
+
+
+ANY_SETTINGS = st.builds(
+    Settings,
+    l1=st.sampled_from([0.0, 0.02]),
+    l2=st.sampled_from([0.0, 0.05]),
+    average=st.sampled_from([0.0, 1.0, 7.0]),
+    intercept=st.booleans(),
+)
+
+
+@pytest.mark.parametrize("rule", sorted(registry.PENALISED))
+@budget(max_examples=15)
+@given(settings=ANY_SETTINGS, seed=st.integers(0, 10_000), kinds=st.lists(st.sampled_from(KINDS), min_size=4, max_size=4))
+def test_dense_and_sparse_rows_in_one_stream(
+    rule: str, settings: Settings, seed: int, kinds: list[str]
+) -> None:
+    """The table turns to face the rows between batches; nothing owed may be lost on the way."""
+    loss = "hinge"
+    data = data_for(loss, rows=40, seed=seed)
+    learner = learner_for(loss, rule, data, settings)
+    for part, kind in enumerate(kinds):
+        learner.learn(cut(batch_of(data, loss, kind), 10 * part, 10 * part + 10))
+    expected = naively(loss, rule, data, settings)
+    np.testing.assert_allclose(learner.weights(), expected.weights, **CLOSE)
+    np.testing.assert_allclose(learner.intercepts(), expected.intercepts, **CLOSE)
+
+
+def test_the_naive_rules_are_all_of_them() -> None:
+    assert {rule for _, rule in PAIRS} == set(registry.RULES)
+    assert {loss for loss, _ in PAIRS} == set(registry.LOSSES)
+    for name in registry.LOSSES:
+        loss_of(name)
+    for name in registry.RULES:
+        rule_of(name)
