@@ -6,6 +6,8 @@ learner notices NaN and infinity by itself. Everything else takes scikit-learn's
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -121,3 +123,15 @@ def importance_for(sample_weight: Any, rows: int) -> np.ndarray:
 def refuse_all_zero(importance: np.ndarray) -> None:
     if not importance.any():
         raise BadInput("all sample weights are zero, so there is no row to learn from: give one a weight")
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Leave the estimator as it was if its data are refused."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BadInput:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

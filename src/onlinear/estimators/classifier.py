@@ -13,11 +13,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from onlinear import losses
-from onlinear.batch import Batch, Rows, check_rows, length_of
+from onlinear.batch import Batch, Rows, check_rows
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.base import LinearEstimator, Start
-from onlinear.estimators.checks import checked, checked_rows, importance_for, loop_rows, one_row
+from onlinear.estimators.checks import (
+    all_or_nothing,
+    checked,
+    checked_rows,
+    importance_for,
+    loop_rows,
+    one_row,
+)
 from onlinear.estimators.classes import Classes, distinct_labels
+from onlinear.estimators.one import ClassifiesOne, has_probabilities
 from onlinear.estimators.one_against_rest import (
     add_class,
     answering,
@@ -35,15 +43,7 @@ from onlinear.rows import SparseRows
 ONE = np.ones(1)
 
 
-def has_probabilities(self: Any) -> bool:
-    loss = self._recipe_loss()
-    if hasattr(loss, "link"):
-        return True
-    name = getattr(self, "loss", type(loss).__name__)
-    raise AttributeError(f"probability estimates are not available for loss={name!r}")
-
-
-class LinearClassifier(ClassifierMixin, LinearEstimator):
+class LinearClassifier(ClassifiesOne, ClassifierMixin, LinearEstimator):
     """A linear classifier: one output for two classes, one against the rest for several, or a row loss."""
 
     _classes: Classes
@@ -70,7 +70,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             if batch is not None:
                 self._learner.learn(batch)  # type: ignore[union-attr]
                 return self
-        return self._learn_more(X, y, classes, sample_weight)
+        with all_or_nothing(self):
+            self._learn_more(X, y, classes, sample_weight)
+        return self
 
     def _one_row(self, X: Any, y: Any) -> Batch | None:
         """One ordinary row with a known label, as a batch at once; None if it has to go the long way."""
@@ -98,7 +100,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         weight = self._class_importance(self._classes.labels[code])
         return Batch(rows, targets, np.array([weight]))
 
-    def _learn_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> LinearClassifier:
+    def _learn_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         first = self._learner is None
         if self._settled is None or self._settled != self._values(self):
             self._check_parameters(streaming=True)
@@ -116,7 +118,6 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             self._refresh(sparse)
         self._weigh_stream()
         self._learn_labels(rows, y, importance)
-        return self
 
     def _check_labels(self, y: np.ndarray, classes: Any) -> None:
         """Before anything is created: labels must be labels, and among the classes if those are given."""
@@ -431,5 +432,3 @@ def linked(loss: Any, scores: np.ndarray) -> np.ndarray:
 def sorted_classes(classes: Any) -> np.ndarray:
     return distinct_labels(np.asarray(classes))
 
-
-assert length_of  # for the mixins beside this file

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils import check_random_state
 from onlinear.batch import Batch
 from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.base import Recipe, Start
-from onlinear.estimators.checks import refuse_all_zero
+from onlinear.estimators.checks import all_or_nothing, refuse_all_zero
 from onlinear.kernels.state import ACTIVE, NORM, OBJECTIVE, PACE, T
 from onlinear.learner import Learner
 from onlinear.rows import SparseRows
@@ -37,18 +36,6 @@ def orders(kind: str, rows: np.ndarray | None, length: int, random_state: Any) -
             yield rng.permutation(present)
         else:
             yield rng.choice(present, size=len(present))
-
-
-@contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Leave the estimator as it was if its data are refused."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BadInput:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 class Sweeps:

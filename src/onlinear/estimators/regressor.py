@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinear.batch import Batch, Rows, numbers_of
 from onlinear.estimators.base import LinearEstimator, Start
 from onlinear.estimators.checks import (
+    all_or_nothing,
     checked,
     checked_rows,
     importance_for,
@@ -18,12 +19,13 @@ from onlinear.estimators.checks import (
     one_row,
     open_up,
 )
+from onlinear.estimators.one import PredictsOne
 from onlinear.rows import Numbers, SparseRows
 
 ONE = np.ones(1)
 
 
-class LinearRegressor(RegressorMixin, LinearEstimator):
+class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
     """A linear regressor."""
 
     _flat = True
@@ -42,7 +44,9 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
             if batch is not None:
                 self._learner.learn(batch)  # type: ignore[union-attr]
                 return self
-        return self._learn_more(X, y, sample_weight)
+        with all_or_nothing(self):
+            self._learn_more(X, y, sample_weight)
+        return self
 
     def _one_row(self, X: Any, y: Any) -> Batch | None:
         if self._learner is None or self._settled != self._values(self):
@@ -57,7 +61,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
             return None
         return Batch(rows, Numbers(np.array([target])), ONE)
 
-    def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> LinearRegressor:
+    def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
         first = self._learner is None
         if self._settled is None or self._settled != self._values(self):
             self._check_parameters(streaming=True)
@@ -73,7 +77,6 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         else:
             self._refresh(sparse)
         self._learn_batch(rows, Numbers(numbers), importance)
-        return self
 
     def _start(self, n_features: int, sparse: bool = True, growing: bool = False) -> None:
         """Create the learner for a stream."""

@@ -46,6 +46,10 @@ class ShowsWeights:
         """The learner's weights as they are shown: a row for each class, in the order of ``classes_``."""
         return weights, intercepts
 
+    def _known_features(self) -> int | None:
+        """How many columns ``coef_`` has; None for all of them."""
+        return None
+
     def _now(self) -> tuple[np.ndarray, np.ndarray]:
         """Weights and intercepts as of a whole example; the same arrays until something is learned."""
         learner, shown = self._learner, self._shown
@@ -53,7 +57,8 @@ class ShowsWeights:
             raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
         version = learner.version
         if shown.version != version and not shown.by_hand:
-            arranged = self._arranged(*learner._read(True))
+            weights, intercepts = learner._read(True)
+            arranged = self._arranged(weights[:, : self._known_features()], intercepts)
             shown.weights, shown.intercepts = (np.ascontiguousarray(part) for part in arranged)
             shown.version = version
         return shown.weights, shown.intercepts

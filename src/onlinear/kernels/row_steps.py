@@ -88,7 +88,6 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, state: 
     """The row as output m sees it."""
     clock = state.clock
     target = target_of(targets, i, m)
-    clock[SIZE, m] = target_size(targets, target, clock[SIZE, m])
     return Seen(
         clock[SCORE, m],
         target,
@@ -101,7 +100,7 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, state: 
         0.0,
         0.0,
         0.0,
-        clock[SIZE, m],
+        target_size(targets, target, clock[SIZE, m]),
     )
 
 
@@ -128,6 +127,7 @@ def keep_count(targets: Any, i: int, h: float, state: Any) -> None:
     clock = state.clock
     judge(targets, i, clock[SCORE], clock[MISTAKES])
     for m in range(clock.shape[1]):
+        clock[SIZE, m] = target_size(targets, target_of(targets, i, m), clock[SIZE, m])
         if clock[ACTIVE, m] > 0.0:
             clock[LOSS, m] += h * clock[VALUE, m]
             clock[OBJECTIVE, m] += clock[VALUE, m]

@@ -1,0 +1,177 @@
+"""The general ``OnlineClassifier`` and ``OnlineRegressor``: any loss, any rule."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from onlinear.errors import Refused
+from onlinear.estimators.base import LinearEstimator, Recipe
+from onlinear.estimators.classifier import LinearClassifier
+from onlinear.estimators.passes import Sweeps
+from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
+from onlinear.estimators.regressor import LinearRegressor
+from onlinear.learner import Settings
+from onlinear.registry import LOSSES, REGRESSION, RULES, SEVERAL
+
+#: losses that treat +1 and -1 alike, so that classes can be told apart with them
+FOR_CLASSES = frozenset(LOSSES) - {"quantile"}
+FOR_NUMBERS = REGRESSION
+
+OPTIONS: dict[str, Any] = {
+    **NATIVE,
+    **NAMES,
+    "rule": [StrOptions(set(RULES)), HasMethods("step"), HasMethods("move")],
+    "l1": [Interval(Real, 0, None, closed="left")],
+    "l2": [Interval(Real, 0, None, closed="left")],
+    "average": [Interval(Integral, 0, None, closed="neither"), "boolean"],
+    "forget": [Interval(Real, 0, 1, closed="left")],
+}
+
+
+def made(thing: Any, names: dict[str, type]) -> Any:
+    """A loss or a rule by its name, with its defaults, or as it was given."""
+    return names[thing]() if isinstance(thing, str) else thing
+
+
+class LearnsWithAnything(Sweeps, LinearEstimator):
+    """The recipe that both classes share."""
+
+    def _recipe(self: Any, features: int, sparse: bool, growing: bool = False) -> Recipe:
+        settings = Settings(
+            l1=float(self.l1),
+            l2=float(self.l2),
+            average=float(self.average),
+            forget=float(self.forget),
+            intercept=bool(self.fit_intercept),
+        )
+        return Recipe(made(self.loss, LOSSES), made(self.rule, RULES), settings)
+
+
+class OnlineClassifier(LearnsWithAnything, LinearClassifier):
+    """A linear classifier for streams, with any loss and any update rule. The defaults are what we recommend.
+
+    Parameters
+    ----------
+    loss : a name ("log_loss", "hinge", "perceptron", "softmax", ...) or a loss, also one of your own
+    rule : a name ("normalised", "sgd", "adagrad", "ftrl", "arow", ...) or a rule, also one of your own
+    l1, l2 : strengths of the penalties
+    average : answer with the average of the weights: True, or the example from which on
+    forget : the share of its evidence that the rule forgets with each example, for drifting streams
+    fit_intercept : learn an intercept
+    max_iter : most passes of ``fit``, which stops after one without an update (``converged_``)
+    order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"
+    random_state : seed for that order
+    class_weight : a dict from label to weight, "balanced", or None; it multiplies the importance of the class's rows
+    bits, names_cap : for rows given as dicts: 2**bits hashed features, or the most names there may be
+    warm_start : let ``fit`` go on with what was learned before
+
+    >>> import numpy as np
+    >>> X = np.array([[-1.0, 200.0], [-2.0, 100.0], [1.0, 300.0], [2.0, 100.0]])
+    >>> model = OnlineClassifier().partial_fit(X, ["no", "no", "yes", "yes"])
+    >>> model.predict([[3.0, 100.0]])
+    array(['yes'], dtype='<U3')
+    >>> model.examples_, model.mistakes_
+    (4, 1)
+    """
+
+    _parameter_constraints = {
+        **OPTIONS,
+        **WEIGHED,
+        "loss": [StrOptions(set(FOR_CLASSES)), HasMethods("slope"), HasMethods("slopes")],
+    }
+
+    def __init__(
+        self,
+        loss: Any = "log_loss",
+        rule: Any = "normalised",
+        *,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        average: bool | int = False,
+        forget: float = 0.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1,
+        order: str = "stream",
+        random_state: Any = None,
+        class_weight: Any = None,
+        bits: int | None = None,
+        names_cap: int | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.rule = rule
+        self.l1 = l1
+        self.l2 = l2
+        self.average = average
+        self.forget = forget
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.order = order
+        self.random_state = random_state
+        self.class_weight = class_weight
+        self.bits = bits
+        self.names_cap = names_cap
+        self.warm_start = warm_start
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
+        """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
+        return self._sweep(X, y, sample_weight)  # type: ignore[no-any-return]
+
+
+class OnlineRegressor(LearnsWithAnything, LinearRegressor):
+    """A linear regressor for streams, with any loss and any update rule. The defaults are what we recommend.
+
+    ``loss`` is "squared_error", "absolute_error", "huber", "quantile", "epsilon_insensitive",
+    "squared_epsilon_insensitive" or a loss of your own; the other parameters are those of :class:`OnlineClassifier`.
+
+    >>> import numpy as np
+    >>> X = np.linspace(-1.0, 1.0, 50).reshape(-1, 1)
+    >>> model = OnlineRegressor(max_iter=50).fit(X, 3.0 * X[:, 0])
+    >>> model.coef_.round(1)
+    array([3.])
+    """
+
+    _parameter_constraints = {**OPTIONS, "loss": [StrOptions(set(FOR_NUMBERS)), HasMethods("slope")]}
+
+    def __init__(
+        self,
+        loss: Any = "squared_error",
+        rule: Any = "normalised",
+        *,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        average: bool | int = False,
+        forget: float = 0.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1,
+        order: str = "stream",
+        random_state: Any = None,
+        bits: int | None = None,
+        names_cap: int | None = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.rule = rule
+        self.l1 = l1
+        self.l2 = l2
+        self.average = average
+        self.forget = forget
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.order = order
+        self.random_state = random_state
+        self.bits = bits
+        self.names_cap = names_cap
+        self.warm_start = warm_start
+
+    def _check_parameters(self, streaming: bool) -> None:
+        super()._check_parameters(streaming)
+        if type(self.loss) in (LOSSES[name] for name in SEVERAL):
+            raise Refused(f"{self.loss} is a loss for classes: a regressor takes one of {sorted(FOR_NUMBERS)}")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
+        """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
+        return self._sweep(X, y, sample_weight)  # type: ignore[no-any-return]
