@@ -143,9 +143,9 @@ def logistic_flow(z: float, amount: float) -> float:
         d = min(d, math.log1p(amount / power))
     for _ in range(60):
         grown = power * math.expm1(d)
-        excess = d + grown - amount
         rise = 1.0 + power + grown
-        change = 2.0 * excess * rise / (2.0 * rise * rise - excess * (power + grown))
+        newton = (d + grown - amount) / rise
+        change = newton / (1.0 - 0.5 * newton * ((power + grown) / rise))
         d -= change
         if abs(change) <= 1e-5 * abs(d):
             break

@@ -78,7 +78,8 @@ class Normalised(NamedTuple):
         if size == 0.0:
             return cell, 0.0, 0.0
         if size > largest:
-            w *= largest / size
+            if largest > 0.0:  # a weight given beforehand keeps its size
+                w *= largest / size
             largest = size
         pull = seen.slope * x
         squares += seen.importance * pull * pull

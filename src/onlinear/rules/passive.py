@@ -1,6 +1,7 @@
 """Passive-aggressive rules: the smallest change that mends this example.
 
 Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, "Online passive-aggressive algorithms", JMLR 7 (2006), figure 1.
+In the formulas ``loss`` is how far the score is from no loss: of a squared hinge or epsilon-insensitive loss, the root.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class PA(NamedTuple):
     def step(self, loss: Any, seen: Seen) -> float:
         if seen.slope == 0.0 or seen.norm <= 0.0:
             return 0.0
-        return math.copysign(seen.value / seen.norm, -seen.slope) * seen.importance
+        short = math.sqrt(seen.value) if seen.curvature > 0.0 else seen.value
+        return math.copysign(short / seen.norm, -seen.slope) * seen.importance
 
 
 class PA1(NamedTuple):
@@ -34,7 +36,8 @@ class PA1(NamedTuple):
     def step(self, loss: Any, seen: Seen) -> float:
         if seen.slope == 0.0 or seen.norm <= 0.0:
             return 0.0
-        return math.copysign(min(self.C, seen.value / seen.norm), -seen.slope) * seen.importance
+        short = math.sqrt(seen.value) if seen.curvature > 0.0 else seen.value
+        return math.copysign(min(self.C, short / seen.norm), -seen.slope) * seen.importance
 
 
 class PA2(NamedTuple):
@@ -48,7 +51,8 @@ class PA2(NamedTuple):
     def step(self, loss: Any, seen: Seen) -> float:
         if seen.slope == 0.0:
             return 0.0
-        size = seen.value / (seen.norm + 0.5 / self.C)
+        short = math.sqrt(seen.value) if seen.curvature > 0.0 else seen.value
+        size = short / (seen.norm + 0.5 / self.C)
         return math.copysign(size, -seen.slope) * seen.importance
 
 
