@@ -231,8 +231,7 @@ class Uniform:
         self.rule, self.p, self.settings = rule, p, settings
         self.w = np.zeros(size)
         self.paid = np.zeros(size)
-        self.owed = 0.0
-        self.t = 0.0
+        self.owed = self.count = 0.0
 
     def step(self, e: Example) -> float:
         p = self.p
@@ -256,7 +255,8 @@ class Uniform:
         raise KeyError(self.rule)
 
     def learn(self, e: Example) -> None:
-        self.t = self.t * (1.0 - self.settings.forget) + 1.0
+        self.t = 1.0 + self.count  # the example before still counts in full, those before it fade
+        self.count = self.count * (1.0 - self.settings.forget) + 1.0
         speed = 0.0
         if self.settings.l1 or self.settings.l2:
             speed = self.p["rate"] if self.rule == "perceptron" else rate(self.p["schedule"], self.t)

@@ -80,6 +80,18 @@ def numbers_of(y: Any, length: int) -> np.ndarray:
     return numbers
 
 
+def check_columns(rows: Rows, features: int) -> None:
+    """Refuse rows of another width, and a sparse matrix with columns it does not have (SciPy lets one be built)."""
+    if isinstance(rows, DenseRows) and rows.values.shape[1] != features:
+        raise BadInput(f"the rows have {rows.values.shape[1]} columns, but the learner has {features} features")
+    if isinstance(rows, SparseRows) and len(rows.columns) and rows.columns.max() >= features:
+        where = int(rows.columns.argmax())
+        row = int(np.searchsorted(rows.starts, where, side="right")) - 1
+        raise BadInput(
+            f"row {row} has a column {rows.columns[where]}, but there are {features} features: build the matrix anew"
+        )
+
+
 def check_rows(rows: Rows, names: Any = None) -> None:
     """Refuse rows with NaN or infinity, naming row and feature."""
     values = rows.values

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.batch import Batch, Rows, check_rows
+from onlinear.batch import Batch, Rows, check_columns, check_rows
 from onlinear.errors import Diverged
 from onlinear.kernels.bank import bank_of
 from onlinear.kernels.compiled import compiled_loop, interpreted_loop, kind_of
@@ -229,6 +229,7 @@ class Learner:
         learned = self._run(batch, order, track)
         if learned < len(order):
             self._undo(kept)
+            check_columns(batch.rows, self.features)
             check_rows(batch.rows, batch.names)
             self._run(batch, order[:learned], track)
         self.version += 1
@@ -280,6 +281,7 @@ class Learner:
         kept["marks"] = len(self.history)
         few = isinstance(rows, SparseRows) and 4 * len(rows.values) < self.features
         if few and self.facing is SparseRows:
+            check_columns(rows, self.features)
             columns = np.unique(rows.columns).astype(np.intp)
             kept["cells"] = columns, self.table[columns]
         else:

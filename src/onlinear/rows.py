@@ -17,6 +17,10 @@ class SparseRows(NamedTuple):
     columns: Any
     values: Any
 
+    def fits(self, i: int, width: int) -> bool:
+        stop = self.starts[i + 1]
+        return self.starts[i] == stop or self.columns[stop - 1] < width  # columns are sorted
+
     def columns_of(self, i: int) -> Any:
         return self.columns[self.starts[i] : self.starts[i + 1]]
 
@@ -68,6 +72,9 @@ class DenseRows(NamedTuple):
     """A two-dimensional array, one row after the other."""
 
     values: Any
+
+    def fits(self, i: int, width: int) -> bool:
+        return self.values.shape[1] == width
 
     def columns_of(self, i: int) -> Any:
         return range(self.values.shape[1])
@@ -186,6 +193,11 @@ class Labels(NamedTuple):
                 answer = m
         if answer != self.values[i]:
             mistakes[0] += 1.0
+
+
+def row_fits(self: Any, i: int, width: int) -> bool:
+    """Whether the row has no column beyond the table's."""
+    return self.fits(i, width)
 
 
 def row_columns(self: Any, i: int) -> Any:

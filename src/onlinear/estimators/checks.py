@@ -81,11 +81,6 @@ def loop_rows(X: Any) -> Rows:
         X = with_short_indices(X)
         rows = rows_of(X)
         assert isinstance(rows, SparseRows)
-        if len(rows.columns) and rows.columns.max() >= X.shape[1]:
-            raise BadInput(
-                f"column {rows.columns.max()} of the sparse matrix is beyond its {X.shape[1]} columns: "
-                "build it anew"
-            )
         return SparseRows(open_up(rows.starts), open_up(rows.columns), open_up(rows.values))
     return DenseRows(open_up(np.ascontiguousarray(X)))
 

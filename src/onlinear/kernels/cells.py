@@ -27,6 +27,7 @@ from onlinear.rows import (
     row_column,
     row_columns,
     row_dot,
+    row_fits,
     row_values,
     width_of,
 )
@@ -48,6 +49,8 @@ def learn_cells(
         h = importance[i]
         if h == 0.0:
             continue
+        if not row_fits(rows, i, width_of(rows, table)):
+            return position
         for m in range(outputs):
             wake_row(member(rule, m), rows, i, m, member(options, m), state)
             clock[SCORE, m] = row_dot(rows, i, table, m) + bias[m, 0]

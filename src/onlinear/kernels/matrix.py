@@ -17,7 +17,7 @@ from onlinear.kernels.row_steps import (
     tick,
 )
 from onlinear.kernels.state import ACTIVE, SCORE, SLOPE
-from onlinear.rows import row_column, row_columns, row_values
+from onlinear.rows import row_column, row_columns, row_fits, row_values
 from onlinear.seen import Seen
 
 
@@ -37,6 +37,8 @@ def learn_matrix(
         h = importance[i]
         if h == 0.0:
             continue
+        if not row_fits(rows, i, table.shape[2]):
+            return position
         spread_out(rows, i, member(options, 0).intercept, x)
         for m in range(outputs):
             clock[SCORE, m] = dense_dot(table[m, 0], x) + bias[m, 0]

@@ -30,6 +30,7 @@ from onlinear.rows import (
     row_add_twice,
     row_columns,
     row_dot,
+    row_fits,
     width_of,
 )
 from onlinear.kernels.state import (
@@ -60,6 +61,8 @@ def learn_uniform(
         h = importance[i]
         if h == 0.0:
             continue
+        if not row_fits(rows, i, width_of(rows, table)):
+            return position
         for m in range(outputs):
             pay_row(rows, i, m, member(options, m), state)
             clock[SCORE, m] = row_dot(rows, i, table, m) * clock[SCALE, m] + bias[m, 0]

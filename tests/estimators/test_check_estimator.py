@@ -1,0 +1,43 @@
+"""scikit-learn's conventions, checked by scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import onlinear
+
+#: the order of rows matters to every online learner, and scikit-learn exempts its own: see test_importance.py
+ORDER_MATTERS = {
+    "check_sample_weight_equivalence_on_dense_data": "the order of the rows matters",
+    "check_sample_weight_equivalence_on_sparse_data": "the order of the rows matters",
+}
+
+ESTIMATORS = [
+    onlinear.AROWClassifier(),
+    onlinear.AveragedPerceptron(),
+    onlinear.FTRLClassifier(),
+    onlinear.FTRLRegressor(),
+    onlinear.MarginPerceptron(),
+    onlinear.OnlineClassifier(),
+    onlinear.OnlineRegressor(),
+    onlinear.PassiveAggressiveClassifier(),
+    onlinear.PassiveAggressiveRegressor(),
+    onlinear.Perceptron(),
+    onlinear.SecondOrderPerceptron(),
+    onlinear.SGDClassifier(),
+    onlinear.SGDRegressor(),
+]
+
+
+def test_no_class_is_left_out() -> None:
+    ours = {name for name, home in onlinear._HOMES.items() if home == "onlinear.estimators"}
+    assert {type(estimator).__name__ for estimator in ESTIMATORS} == ours
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: ORDER_MATTERS)
+def test_check_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
