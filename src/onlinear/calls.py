@@ -15,17 +15,17 @@ Cell = tuple[float, ...]
 
 
 def loss_value(self: Any, score: float, target: float) -> float:
-    return self.value(score, target)  # type: ignore[no-any-return]
+    return self.value(score, target)
 
 
 def loss_slope(self: Any, score: float, target: float) -> float:
-    return self.slope(score, target)  # type: ignore[no-any-return]
+    return self.slope(score, target)
 
 
 def loss_curvature(self: Any, score: float, target: float) -> float:
     """The second derivative of the loss; 0 where the loss has none."""
     if hasattr(self, "curvature"):
-        return self.curvature(score, target)  # type: ignore[no-any-return]
+        return self.curvature(score, target)
     return no_curvature(self, score, target)
 
 
@@ -36,7 +36,7 @@ def no_curvature(self: Any, score: float, target: float) -> float:
 def loss_flow(self: Any, seen: Seen, amount: float) -> float:
     """The score after the flow ``ds/da = -slope(s)`` of length ``amount``, see :mod:`onlinear.losses`."""
     if hasattr(self, "row_flow"):
-        return self.row_flow(seen, amount)  # type: ignore[no-any-return]
+        return self.row_flow(seen, amount)
     if hasattr(self, "slopes"):
         return plain_step(self, seen, amount)
     if hasattr(self, "flow"):
@@ -45,7 +45,7 @@ def loss_flow(self: Any, seen: Seen, amount: float) -> float:
 
 
 def flow_method(self: Any, score: float, target: float, amount: float) -> float:
-    return self.flow(score, target, amount)  # type: ignore[no-any-return]
+    return self.flow(score, target, amount)
 
 
 def scalar_flow(self: Any, seen: Seen, amount: float) -> float:
@@ -58,21 +58,28 @@ def plain_step(self: Any, seen: Seen, amount: float) -> float:
 
 
 def implicit_step(self: Any, seen: Seen, amount: float) -> float:
-    """``s' = s - amount slope(s')``, by halving: for a convex loss it does not jump over the target either."""
-    near = seen.score
-    far = seen.score - amount * seen.slope
-    for _ in range(40):
-        middle = 0.5 * (near + far)
-        pull = seen.score - amount * loss_slope(self, middle, seen.target) - middle
-        if pull * (far - near) > 0.0:
-            near = middle
+    """``s' = s - amount slope(s')``: for a convex loss it does not jump over the target either.
+
+    The root lies between the score and the plain step; regula falsi, with Illinois's halving of the end that stays.
+    """
+    near, far = seen.score, seen.score - amount * seen.slope
+    near_gap = near - far
+    far_gap = far - seen.score + amount * loss_slope(self, far, seen.target)
+    for _ in range(60):
+        if near_gap * far_gap >= 0.0 or abs(far - near) <= 1e-12 * (abs(far) + abs(near)):
+            break
+        middle = far - far_gap * (far - near) / (far_gap - near_gap)
+        gap = middle - seen.score + amount * loss_slope(self, middle, seen.target)
+        if gap * far_gap < 0.0:
+            near, near_gap = far, far_gap
         else:
-            far = middle
+            near_gap *= 0.5
+        far, far_gap = middle, gap
     return far
 
 
 def row_value(self: Any, scores: Any, label: int) -> float:
-    return self.value(scores, label)  # type: ignore[no-any-return]
+    return self.value(scores, label)
 
 
 def row_slopes(self: Any, scores: Any, label: int, out: Any) -> None:
@@ -80,13 +87,13 @@ def row_slopes(self: Any, scores: Any, label: int, out: Any) -> None:
 
 
 def rate_at(self: Any, t: float) -> float:
-    return self.at(t)  # type: ignore[no-any-return]
+    return self.at(t)
 
 
 def rule_rate(self: Any, t: float) -> float:
     """The rate at which penalties are paid; 0 for a rule that knows no penalty."""
     if hasattr(self, "penalty_rate"):
-        return self.penalty_rate(t)  # type: ignore[no-any-return]
+        return self.penalty_rate(t)
     return no_penalty_rate(self, t)
 
 
@@ -106,7 +113,7 @@ def no_norm(self: Any) -> bool:
 def rule_step(self: Any, loss: Any, seen: Seen) -> float:
     """What the row deserves: every weight moves by ``step * x`` or as the rule's ``move`` says."""
     if hasattr(self, "step"):
-        return self.step(loss, seen)  # type: ignore[no-any-return]
+        return self.step(loss, seen)
     return gradient_step(self, loss, seen)
 
 
@@ -115,20 +122,20 @@ def gradient_step(self: Any, loss: Any, seen: Seen) -> float:
 
 
 def rule_move(self: Any, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
-    return self.move(cell, x, step, seen)  # type: ignore[no-any-return]
+    return self.move(cell, x, step, seen)
 
 
 def rule_stretch(self: Any, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
-    return self.stretch(cell, x, seen)  # type: ignore[no-any-return]
+    return self.stretch(cell, x, seen)
 
 
 def rule_pace(self: Any, cell: Cell) -> float:
-    return self.pace(cell)  # type: ignore[no-any-return]
+    return self.pace(cell)
 
 
 def rule_fade(self: Any, cell: Cell, keep: float) -> Cell:
-    return self.fade(cell, keep)  # type: ignore[no-any-return]
+    return self.fade(cell, keep)
 
 
 def rule_growth(self: Any, seen: Seen) -> float:
-    return self.growth(seen)  # type: ignore[no-any-return]
+    return self.growth(seen)

@@ -140,7 +140,7 @@ class DictPath:
             if score != score:
                 score = self._look_closer(x)
             learner.version += 1
-            return score  # type: ignore[no-any-return]
+            return score
 
     def _learn_read(self, x: Any, target: float, importance: float) -> float:
         """The Python way to read a row, and the compiled way to learn it."""
@@ -148,7 +148,7 @@ class DictPath:
         self._make_room(len(values))
         scratch = self.for_learning
         given = scratch.fill(columns, values)
-        return self.learn_loop(scratch.place_at, self.numbers_at, 0, given, target, importance)  # type: ignore[no-any-return]
+        return self.learn_loop(scratch.place_at, self.numbers_at, 0, given, target, importance)
 
     def _look_closer(self, x: Any) -> float:
         """There is more to a row than its score: a power of two was reached, or it cannot be learned."""
@@ -193,7 +193,7 @@ class DictPath:
         if self.fast and self.learner.table is scratch.table:
             score = self.answer_loop(scratch.place_at, self.numbers_at, id(x))
             if score == score:
-                return score  # type: ignore[no-any-return]
+                return score
         return float(self._scores_read(x)[0])
 
     def scores(self, x: Any) -> np.ndarray:

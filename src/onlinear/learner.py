@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.batch import Batch, Rows, check_columns, check_rows
-from onlinear.errors import Diverged
+from onlinear.errors import Diverged, Refused
 from onlinear.kernels.bank import bank_of
 from onlinear.kernels.compiled import compiled_loop, interpreted_loop, kind_of
 from onlinear.kernels.read import read_weights
-from onlinear.rows import DenseRows, SparseRows
 from onlinear.kernels.state import (
     ACTIVE,
     CLOCK,
@@ -34,8 +33,8 @@ from onlinear.kernels.state import (
     T,
 )
 from onlinear.registry import check_options, check_pair
+from onlinear.rows import DenseRows, SparseRows
 from onlinear.rules.matrix import MOST_FEATURES
-from onlinear.errors import Refused
 
 
 class Settings(NamedTuple):

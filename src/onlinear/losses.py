@@ -388,7 +388,7 @@ def highest(scores: Any) -> float:
     top = scores[0]
     for m in range(1, scores.shape[0]):
         top = max(top, scores[m])
-    return top  # type: ignore[no-any-return]
+    return top
 
 
 def softmax(scores: Any, out: Any) -> None:

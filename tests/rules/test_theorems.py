@@ -344,7 +344,7 @@ def test_l1_makes_weights_exactly_zero() -> None:
         if rule == "ftrl":
             learner = learner_for(loss, rules.FTRLProximal(l1=2.0), data)
         else:
-            learner = learner_for(loss, rule_of(rule), data, Settings(l1={"sgd": 0.1, "adagrad": 1.0}[rule]))
+            learner = learner_for(loss, rule_of(rule), data, Settings(l1={"sgd": 0.1, "adagrad": 0.3}[rule]))
         learner.learn(batch_of(data, loss, "sparse"))
         weights = learner.weights()[0]
         assert (weights == 0.0).any(), rule

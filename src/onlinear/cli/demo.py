@@ -65,10 +65,8 @@ def learn_breast_cancer(seed: int) -> OnlineClassifier:
 
 def totals(model: OnlineClassifier) -> Iterator[tuple[int, float, int]]:
     """Examples, summed loss and mistakes at 1, 2, 4, 8, ... examples and at the end."""
-    for entry in model.history_:
-        if entry.examples < model.examples_:
-            yield entry.examples, entry.loss, entry.mistakes
-    yield model.examples_, model.loss_, model.mistakes_
+    for mark in model.history_:
+        yield mark.examples, mark.loss * mark.examples, mark.mistakes
 
 
 def progressive_lines(totals: Iterable[tuple[int, float, int]]) -> Iterator[Line]:

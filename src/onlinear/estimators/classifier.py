@@ -36,6 +36,7 @@ from onlinear.estimators.one_against_rest import (
     targets_for,
 )
 from onlinear.estimators.shown import linear
+from onlinear.estimators.shuffles import classifier_seed
 from onlinear.kernels.state import NEGATIVE, POSITIVE
 from onlinear.learner import Learner
 from onlinear.rows import SparseRows
@@ -367,6 +368,9 @@ class LinearClassifier(ClassifiesOne, ClassifierMixin, LinearEstimator):
             return False
         self._refresh(sparse)
         return True
+
+    def _shuffle_seed(self: Any) -> int:
+        return classifier_seed(self.random_state, len(self._classes))
 
     # -------------------------------------------------------------- answers
 

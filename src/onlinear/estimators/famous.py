@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinear import losses, rules
 from onlinear.estimators.base import Recipe
 from onlinear.estimators.classifier import LinearClassifier
+from onlinear.estimators.online import FOR_NUMBERS, made
 from onlinear.estimators.passes import Sweeps
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
-from onlinear.estimators.online import FOR_NUMBERS, made
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learner import Settings
 from onlinear.registry import LOSSES
@@ -181,6 +181,8 @@ class FTRLClassifier(Sweeps, LinearClassifier):
 class FTRLRegressor(Sweeps, LinearRegressor):
     """Regression by FTRL-Proximal: see :class:`FTRLClassifier`; ``loss`` is that of a regressor.
 
+    ``fit`` makes several passes, because the rate of a weight falls with every error.
+
     >>> import numpy as np
     >>> X = np.linspace(-1.0, 1.0, 50).reshape(-1, 1)
     >>> FTRLRegressor(alpha=1.0, max_iter=100).fit(X, 3.0 * X[:, 0]).coef_.round(1)
@@ -198,7 +200,7 @@ class FTRLRegressor(Sweeps, LinearRegressor):
         *,
         loss: str = "squared_error",
         fit_intercept: bool = True,
-        max_iter: int = 1,
+        max_iter: int = 20,
         order: str = "stream",
         random_state: Any = None,
         bits: int | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from onlinear.batch import Batch
 from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.base import Recipe, Start
 from onlinear.estimators.checks import all_or_nothing, refuse_all_zero
+from onlinear.estimators.shuffles import shuffled_orders
 from onlinear.kernels.state import ACTIVE, NORM, OBJECTIVE, PACE, T
 from onlinear.learner import Learner
 from onlinear.rows import SparseRows
@@ -21,21 +23,16 @@ from onlinear.rows import SparseRows
 ORDERS = ("stream", "shuffle", "replacement")
 
 
-def orders(kind: str, rows: np.ndarray | None, length: int, random_state: Any) -> Iterator[Any]:
-    """For each pass the order of the rows: as they come, shuffled, or drawn with replacement.
-
-    ``rows`` are those that take part; None stands for all of them.
-    """
-    if kind == "stream":
-        while True:
-            yield rows
+def orders(kind: str, length: int, random_state: Any) -> Iterator[Any]:
+    """For each pass the order of the rows: as they come (None), shuffled, or drawn with replacement."""
     rng = check_random_state(random_state)
-    present = np.arange(length) if rows is None else rows
     while True:
-        if kind == "shuffle":
-            yield rng.permutation(present)
+        if kind == "stream":
+            yield None
+        elif kind == "shuffle":
+            yield rng.permutation(length)
         else:
-            yield rng.choice(present, size=len(present))
+            yield rng.randint(length, size=length)
 
 
 class Sweeps:
@@ -54,7 +51,7 @@ class Sweeps:
             batch = Batch(rows, targets, importance, names)
             self._pass_starts = []
             self.converged_ = False
-            turns = orders(self.order, None, len(batch), self.random_state)
+            turns = orders(self.order, len(batch), self.random_state)
             for number in range(1, self.max_iter + 1):
                 self._begin_pass()
                 self.n_iter_ = number
@@ -113,11 +110,7 @@ class Epochs:
 
     def _run_epochs(self: Any, batch: Batch, held_out: np.ndarray | None) -> None:
         learner = self._learner
-        present = np.flatnonzero(batch.importance) if held_out is not None else None
-        if held_out is not None:
-            present = np.setdiff1d(present, held_out)
-        kind = "shuffle" if self.shuffle else "stream"
-        turns = orders(kind, present, len(batch), self.random_state)
+        turns = self._turns(len(batch), held_out)
         recipe = self._recipe(learner.features, isinstance(batch.rows, SparseRows))
         stopping = Stopping(self, learner, recipe, batch, held_out)
         self._pass_starts = []
@@ -135,6 +128,18 @@ class Epochs:
             if stopping.after(number):
                 break
         stopping.leave(self.n_iter_ * np.count_nonzero(batch.importance))
+
+    def _turns(self: Any, length: int, held_out: np.ndarray | None) -> Iterator[Any]:
+        """For each pass the order of the rows, those for validation left out."""
+        if self.shuffle:
+            turns: Iterator[Any] = shuffled_orders(length, self._shuffle_seed())
+        else:
+            turns = repeat(None if held_out is None else np.arange(length))
+        if held_out is None:
+            return turns
+        present = np.ones(length, dtype=bool)
+        present[held_out] = False
+        return (order[present[order]] for order in turns)
 
     def _held_out(self: Any, truth: np.ndarray, importance: np.ndarray) -> np.ndarray | None:
         """The rows for validation; None without early stopping."""

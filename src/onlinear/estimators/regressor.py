@@ -20,6 +20,7 @@ from onlinear.estimators.checks import (
     open_up,
 )
 from onlinear.estimators.one import PredictsOne
+from onlinear.estimators.shuffles import regressor_seed
 from onlinear.rows import Numbers, SparseRows
 
 ONE = np.ones(1)
@@ -106,6 +107,9 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
             return False
         self._refresh(sparse)
         return True
+
+    def _shuffle_seed(self: Any) -> int:
+        return regressor_seed(self.random_state)
 
     def predict(self, X: Any) -> np.ndarray:
         """The scores of the rows."""

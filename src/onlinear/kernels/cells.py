@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import types
 from numba.extending import overload, register_jitable
 
 from onlinear.calls import rule_fade, rule_move, rule_pace, rule_step, rule_stretch
@@ -21,6 +20,7 @@ from onlinear.kernels.row_steps import (
     look,
     tick,
 )
+from onlinear.kernels.state import ACTIVE, COUNT, SCORE, SLOPE, SPREAD, WEIGHT, T
 from onlinear.rows import (
     cell_get,
     cell_set,
@@ -31,7 +31,6 @@ from onlinear.rows import (
     row_values,
     width_of,
 )
-from onlinear.kernels.state import ACTIVE, COUNT, SCORE, SLOPE, SPREAD, WEIGHT, T
 from onlinear.seen import Seen
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numba
 
 import onlinear
-from onlinear.kernels.bare import bare
 from onlinear.kernels import cells, matrix, teach, uniform
+from onlinear.kernels.bare import bare
 
 assert teach.METHODS  # imported for what it registers
 
@@ -37,7 +35,7 @@ def interpreted_loop(rule: type) -> Loop:
     return loops[kind_of(rule)]
 
 
-@lru_cache(maxsize=None)
+@cache
 def source_digest() -> str:
     """A digest of every file that takes part in a compiled loop.
 
@@ -53,7 +51,7 @@ def is_ours(cls: type) -> bool:
     return cls.__module__.partition(".")[0] == "onlinear"
 
 
-@lru_cache(maxsize=None)
+@cache
 def compiled_loop(loss: type, rule: type) -> Loop:
     """The compiled loop for a loss and a rule, by type: tuples of different classes can be equal.
 
@@ -62,12 +60,12 @@ def compiled_loop(loss: type, rule: type) -> Loop:
     """
     ours = is_ours(loss) and is_ours(rule)
     learn = interpreted_loop(rule)
-    digest = source_digest() if ours else inspect.getmodule(loss).__name__
+    digest = source_digest()
 
     def loop(loss, rule, options, rows, targets, importance, order, state):  # type: ignore
-        digest  # noqa: B018  captured: see source_digest
+        digest
         return learn(
             bare(loss), bare(rule), bare(options), bare(rows), bare(targets), bare(importance), bare(order), bare(state)
         )
 
-    return numba.njit(nogil=True, error_model="numpy", cache=ours)(loop)  # type: ignore[no-any-return]
+    return numba.njit(nogil=True, error_model="numpy", cache=ours)(loop)

@@ -11,7 +11,7 @@ pieces together again. It answers a score, or NaN to say that there is more to i
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 import numba
@@ -121,7 +121,7 @@ class Shape(NamedTuple):
     labels: bool
 
 
-@lru_cache(maxsize=None)
+@cache
 def learn_one_loop(shape: Shape) -> Any:
     """Compiled ``learn(place_at, numbers_at, x, given, target, importance) -> score of the first output``."""
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
@@ -134,7 +134,7 @@ def learn_one_loop(shape: Shape) -> Any:
     digest = source_digest()
 
     def learn(place_at, numbers_at, x, given, target, importance):
-        digest  # noqa: B018  captured: see source_digest
+        digest
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(numbers_at), options_at + OPTIONS, np.float64)
         small = carray(pointer(place[SMALL]), 8, np.int64)
@@ -242,7 +242,7 @@ def put_back(place, rows, state):
 # ------------------------------------------------------------------ answering
 
 
-@lru_cache(maxsize=None)
+@cache
 def answer_one_loop(shape: Shape) -> Any:
     """Compiled ``answer(place_at, numbers_at, x) -> score of the first output``; the others go to SCORES. Pure."""
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
@@ -253,7 +253,7 @@ def answer_one_loop(shape: Shape) -> Any:
     digest = source_digest()
 
     def answer(place_at, numbers_at, x):
-        digest  # noqa: B018  captured: see source_digest
+        digest
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(numbers_at), options_at + OPTIONS, np.float64)
         scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba.extending import overload, register_jitable
 from numba import types
+from numba.extending import overload, register_jitable
 
 from onlinear.calls import loss_curvature, loss_slope, loss_value, row_slopes, row_value
 from onlinear.kernels.bank import member
-from onlinear.rows import judge, row_values, target_of, target_size
 from onlinear.kernels.state import (
     ACTIVE,
     COUNT,
@@ -29,6 +28,7 @@ from onlinear.kernels.state import (
     VALUE,
     T,
 )
+from onlinear.rows import judge, row_values, target_of, target_size
 from onlinear.seen import Seen
 
 

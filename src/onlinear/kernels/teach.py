@@ -14,8 +14,7 @@ from typing import Any
 from numba import types
 from numba.extending import overload, register_jitable
 
-from onlinear import calls, losses
-from onlinear import rows
+from onlinear import calls, losses, rows
 
 #: free function -> (method it stands for, function to take where a class has no such method)
 METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {

@@ -23,16 +23,6 @@ from onlinear.kernels.row_steps import (
     row_length,
     tick,
 )
-from onlinear.rows import (
-    cell_get,
-    cell_set,
-    row_add,
-    row_add_twice,
-    row_columns,
-    row_dot,
-    row_fits,
-    width_of,
-)
 from onlinear.kernels.state import (
     ACTIVE,
     COUNT,
@@ -44,6 +34,16 @@ from onlinear.kernels.state import (
     SCALE,
     SCORE,
     STEP,
+)
+from onlinear.rows import (
+    cell_get,
+    cell_set,
+    row_add,
+    row_add_twice,
+    row_columns,
+    row_dot,
+    row_fits,
+    width_of,
 )
 
 

@@ -31,7 +31,7 @@ class Power(NamedTuple):
     power: float = 0.5
 
     def at(self, t: float) -> float:
-        return self.rate / t**self.power  # type: ignore[no-any-return]
+        return self.rate / t**self.power
 
     def robbins_monro(self) -> bool | None:
         return 0.5 < self.power <= 1.0

@@ -1,0 +1,110 @@
+"""Which cases the laws are tried on: every pair of the registry interpreted, and a covering set of them compiled.
+
+Compiling every pair for every kind of row and dtype would take half an hour. The covering set, chosen greedily from the
+registry, has each loss with two rules and each rule with two losses (as far as the table allows), each rule on dense and
+on sparse rows, and each kind of row with each dtype twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from cases import Bits, Data, batch_of, bits_of, data_for, learner_for
+from onlinear import registry
+from onlinear.batch import Batch
+from onlinear.learner import Learner, Settings
+
+KINDS = ("dense", "sparse")
+DTYPES = ("float64", "float32")
+
+
+class Case(NamedTuple):
+    """What the laws are tried on."""
+
+    loss: str
+    rule: str
+    kind: str
+    dtype: str
+    compiled: bool
+
+    def data(self, **more: Any) -> Data:
+        data = data_for(self.loss, **more)
+        return data._replace(X=data.X.astype(self.dtype).astype(np.float64))
+
+    def learner(self, settings: Any = Settings(), **more: Any) -> Learner:
+        return learner_for(self.loss, self.rule, self.data(), settings, compiled=self.compiled, **more)
+
+    def batch(self, data: Data | None = None) -> Batch:
+        return batch_of(self.data() if data is None else data, self.loss, self.kind, np.dtype(self.dtype))
+
+    def settings(self) -> list[Settings]:
+        """Every option that the rule takes, alone and with the average."""
+        found = [Settings(), Settings(average=4.0, intercept=False)]
+        if self.rule in registry.PENALISED:
+            found += [Settings(l1=0.02, l2=0.1), Settings(l2=0.1, average=1.0), Settings(l1=0.02, average=3.0)]
+        if self.rule in registry.FORGETTING:
+            found += [Settings(forget=0.05)]
+        return found
+
+    def __str__(self) -> str:
+        how = "compiled" if self.compiled else "interpreted"
+        return f"{self.loss}-{self.rule}-{self.kind}-{self.dtype}-{how}"
+
+
+@cache
+def bits_in_one_go(case: Case, settings: Settings) -> Bits:
+    """What every other way of learning the same rows must come to."""
+    learner = case.learner(settings)
+    learner.learn(case.batch())
+    return bits_of(learner)
+
+
+def met_by(case: Case) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The demands a case helps to meet, each with what must differ the second time."""
+    yield ("loss", case.loss), case.rule
+    yield ("rule", case.rule), case.loss
+    yield ("rows", case.rule), case.kind
+    yield ("kind and dtype", case.kind, case.dtype), (case.loss, case.rule)
+
+
+def covering_set() -> list[Case]:
+    """The case that meets most unmet demands, again and again until none are left; the first of equals."""
+    choices = [
+        Case(loss, rule, kind, dtype, True)
+        for (loss, rule), kind, dtype in product(registry.pairs(), KINDS, DTYPES)
+    ]
+    possible: dict[tuple[str, ...], set[Any]] = {}
+    for case in choices:
+        for demand, differing in met_by(case):
+            possible.setdefault(demand, set()).add(differing)
+    got: dict[tuple[str, ...], set[Any]] = {demand: set() for demand in possible}
+
+    def gain(case: Case) -> int:
+        return sum(
+            differing not in got[demand] and len(got[demand]) < min(2, len(possible[demand]))
+            for demand, differing in met_by(case)
+        )
+
+    chosen: list[Case] = []
+    while True:
+        best = max(choices, key=gain)
+        if gain(best) == 0:
+            return chosen
+        chosen.append(best)
+        for demand, differing in met_by(best):
+            got[demand].add(differing)
+
+
+INTERPRETED = [
+    Case(loss, rule, kind, "float64", False) for (loss, rule), kind in product(registry.pairs(), KINDS)
+]
+COVERING = covering_set()
+COMPILED = [pytest.param(case, marks=pytest.mark.compiles) for case in COVERING]
+
+every_case = pytest.mark.parametrize("case", [*INTERPRETED, *COMPILED], ids=str)
+compiled_case = pytest.mark.parametrize("case", COMPILED, ids=str)

@@ -1,0 +1,181 @@
+"""Law 5: the same in, the same out: run after run, beside other threads, and in a bank."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import Data, batch_of, bits_of, data_for, learner_for, loss_of, rule_of
+from covering import KINDS, Case, bits_in_one_go, compiled_case, every_case
+from onlinear import losses, registry, rules
+from onlinear.batch import Batch
+from onlinear.learner import Learner, Settings
+from onlinear.rows import DenseRows, Signs
+
+
+@every_case
+def test_two_runs_give_the_same_bits(case: Case) -> None:
+    for settings in case.settings():
+        learner = case.learner(settings)
+        learner.learn(case.batch())
+        assert bits_of(learner) == bits_in_one_go(case, settings)
+
+
+@compiled_case
+def test_threads_that_learn_side_by_side_do_not_meet(case: Case) -> None:
+    settings = case.settings()[1]
+    expected = bits_in_one_go(case, settings)
+    learners = [case.learner(settings) for _ in range(4)]
+    batch = case.batch()  # one for all: nobody writes to it
+    threads = [threading.Thread(target=learner.learn, args=(batch,)) for learner in learners]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for learner in learners:
+        assert bits_of(learner) == expected
+
+
+# ------------------------------------------------------------------ banks
+
+
+def same_output(bank: Learner, m: int, alone: Learner) -> None:
+    """Output m of a bank, to the bit: weights, what the rule keeps, and every figure."""
+    for averaged in (True, False):
+        np.testing.assert_array_equal(bank.weights(averaged=averaged)[m], alone.weights(averaged=averaged)[0])
+        np.testing.assert_array_equal(
+            bank.intercepts(averaged=averaged)[m], alone.intercepts(averaged=averaged)[0]
+        )
+    size = len(getattr(alone.rules[0], "CELL", ("weight",)))
+    for learner in (bank, alone):
+        if learner.facing is not DenseRows:
+            learner.table = np.ascontiguousarray(learner.table.transpose(1, 2, 0))
+            learner.facing = DenseRows
+    np.testing.assert_array_equal(bank.table[m, :size], alone.table[0, :size])
+    np.testing.assert_array_equal(bank.loss_sums[m], alone.loss_sums[0])
+    np.testing.assert_array_equal(bank.updates[m], alone.updates[0])
+    np.testing.assert_array_equal(bank.mistakes[m], alone.mistakes[0])
+    if bank.matrix.size:
+        np.testing.assert_array_equal(bank.matrix[m], alone.matrix[0])
+
+
+def scaled(thing: Any, factor: float) -> Any:
+    """A loss or a rule of the same kind with other numbers."""
+    if isinstance(thing, tuple):
+        return type(thing)(*[scaled(field, factor) for field in thing])
+    return thing * factor
+
+
+SCALAR_PAIRS = [pair for pair in registry.pairs() if pair[0] not in registry.SEVERAL]
+FACTORS = (1.0, 0.6, 1.15)
+
+
+def check_bank(
+    loss: Any, rule: Any, name: str, kind: str, settings: Any = Settings(), compiled: bool = False
+) -> None:
+    """A bank of as many members as the longest list."""
+    data = data_for(name)
+    batch = batch_of(data, name, kind)
+    outputs = max(len(thing) for thing in (loss, rule, settings) if isinstance(thing, list))
+    bank = learner_for(loss, rule, data, settings, compiled=compiled, outputs=outputs)
+    bank.learn(batch)
+    for m in range(outputs):
+        one = [thing[m] if isinstance(thing, list) else thing for thing in (loss, rule, settings)]
+        alone = learner_for(one[0], one[1], data, one[2], compiled=compiled)
+        alone.learn(batch)
+        same_output(bank, m, alone)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("loss", "rule"), SCALAR_PAIRS)
+def test_a_bank_of_rules_and_losses(loss: str, rule: str, kind: str) -> None:
+    many_rules = [scaled(rule_of(rule), factor) for factor in FACTORS]
+    many_losses = [scaled(loss_of(loss), factor) for factor in FACTORS]
+    check_bank(loss_of(loss), many_rules, loss, kind)
+    check_bank(many_losses, rule_of(rule), loss, kind)
+    check_bank(many_losses, many_rules, loss, kind, Settings(average=3.0))
+
+
+def settings_bank(rule: str) -> list[Settings]:
+    bank = Case("", rule, "", "", False).settings()
+    return [*bank, Settings(intercept=False)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rule", sorted(registry.RULES))
+def test_a_bank_of_settings(rule: str, kind: str, request: Any) -> None:
+    if rule in BANK_TROUBLES:
+        request.applymarker(pytest.mark.xfail(reason=BANK_TROUBLES[rule]))
+    loss = next(loss for loss, taker in SCALAR_PAIRS if taker == rule)
+    check_bank(loss_of(loss), rule_of(rule), loss, kind, settings_bank(rule))
+
+
+BANK_TROUBLES: dict[str, str] = {}
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("loss", "rule", "kind"),
+    [
+        ("hinge", "sgd", "sparse"),
+        ("log_loss", "normalised", "dense"),
+        ("perceptron", "diagonal_second_order", "sparse"),
+    ],
+)
+def test_compiled_banks(loss: str, rule: str, kind: str) -> None:
+    many_rules = [scaled(rule_of(rule), factor) for factor in FACTORS]
+    check_bank(loss_of(loss), many_rules, loss, kind, compiled=True)
+    many = settings_bank(rule)
+    repeated = [scaled(rule_of(rule), 1.0 + 0.1 * m) for m in range(len(many))]
+    check_bank(loss_of(loss), repeated, loss, kind, many, compiled=True)
+
+
+def test_a_bank_of_two_kinds_is_refused() -> None:
+    data = data_for("hinge")
+    bank = learner_for("hinge", [rules.PA1(), rules.PA2()], data, outputs=2)
+    with pytest.raises(ValueError, match="one kind, got PA1, PA2"):
+        bank.learn(batch_of(data, "hinge"))
+
+
+# ------------------------------------------------------------------ one against the rest
+
+
+def check_against_the_rest(loss: str, rule: str, kind: str, compiled: bool) -> None:
+    data = data_for(loss, against_the_rest=True)
+    for settings in Case(loss, rule, kind, "float64", compiled).settings():
+        together = learner_for(loss, rule, data, settings, compiled=compiled)
+        batch = batch_of(data, loss, kind)
+        together.learn(batch)
+        for m in range(data.classes):
+            alone = learner_for(loss, rule, Data(*data[:3], 0), settings, compiled=compiled)
+            signs = Signs(np.where(data.y == m, 1.0, -1.0))
+            alone.learn(Batch(batch.rows, signs, batch.importance))
+            together.clock[11] = alone.clock[11]  # mistakes are those of the highest score: not comparable
+            same_output(together, m, alone)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("loss", "rule"), [pair for pair in registry.pairs() if pair[0] in registry.BINARY]
+)
+def test_each_class_is_the_binary_problem_alone(loss: str, rule: str, kind: str) -> None:
+    check_against_the_rest(loss, rule, kind, compiled=False)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("loss", "rule", "kind"), [("perceptron", "perceptron", "dense"), ("log_loss", "adagrad", "sparse")]
+)
+def test_each_class_is_the_binary_problem_alone_compiled(loss: str, rule: str, kind: str) -> None:
+    check_against_the_rest(loss, rule, kind, compiled=True)
+
+
+def test_a_lone_output_and_a_bank_of_one_are_the_same() -> None:
+    data = data_for("log_loss")
+    single = learner_for(losses.Logistic(), rules.SGD(), data)
+    bank = learner_for([losses.Logistic()], [rules.SGD()], data, [Settings()])
+    for learner in (single, bank):
+        learner.learn(batch_of(data, "log_loss"))
+    assert bits_of(single) == bits_of(bank)

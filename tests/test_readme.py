@@ -1,0 +1,32 @@
+"""What the README shows runs as it stands there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_block_runs(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "shown.py"  # a user's class lives in a file
+    file.write_text(BLOCKS[number], encoding="utf-8")
+    exec(compile(BLOCKS[number], str(file), "exec"), {"__name__": f"shown_{number}"})
+    printed = capsys.readouterr().out
+    assert printed.count("\n") >= BLOCKS[number].count("print(")
+
+
+def test_first_block_learns() -> None:
+    shown: dict[str, object] = {"__name__": "shown"}
+    exec(BLOCKS[0], shown)
+    assert shown["model"].predict_one({"cash": 1}) == "spam"  # type: ignore[attr-defined]
+
+
+def test_own_loss_and_rule_separate_the_points() -> None:
+    shown: dict[str, object] = {"__name__": "shown"}
+    exec(next(block for block in BLOCKS if "class SignDescent" in block), shown)
+    assert shown["model"].predict([[0.1, 1.0], [0.9, 0.0]]).tolist() == ["a", "b"]  # type: ignore[attr-defined]
