@@ -11,13 +11,13 @@ import gzip
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-Rows = np.ndarray | sp.csr_matrix
+Rows = Any  # a float32 array, or a CSR matrix of float32
 
 
 class DataSet(NamedTuple):

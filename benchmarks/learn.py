@@ -268,9 +268,7 @@ class AtMost(NamedTuple):
     repeat: int = 10
 
 
-def fit_row(
-    work: str, floor: float, data: Callable[[], Any], name: str, ours: str = "", **params: Any
-) -> Row:
+def fit_row(work: str, floor: float, data: Callable[[], Any], name: str, ours: str = "", **params: Any) -> Row:
     """Ours (the class of the same name, unless told) against scikit-learn's, one pass each."""
 
     def costs() -> tuple[Cost, Cost]:
@@ -278,7 +276,7 @@ def fit_row(
 
         peer = getattr(sklearn.linear_model, name)(**ONE_PASS, **params)
         if ours:
-            mine = getattr(onlinear, ours)(max_iter=1, shuffle=False)
+            mine = getattr(onlinear, ours)(max_iter=1)
         else:
             mine = getattr(onlinear, name)(**ONE_PASS, **params)
         return fit(mine, data()), fit(peer, data())

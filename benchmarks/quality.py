@@ -146,9 +146,7 @@ def complaints(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder of the data sets, or $ONLINEAR_DATA")
-    parser.add_argument(
-        "--only", choices=LOADERS, action="append", help="this data set; repeatable"
-    )
+    parser.add_argument("--only", choices=LOADERS, action="append", help="this data set; repeatable")
     parser.add_argument("--seed", type=int, default=0, help="draws the order of the rows")
     parser.add_argument("--check", action="store_true", help="exit 1 unless the claim holds")
     return parser.parse_args()

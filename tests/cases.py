@@ -5,9 +5,10 @@ from __future__ import annotations
 import zlib
 from typing import Any, NamedTuple
 
-import naive
 import numpy as np
 import scipy.sparse
+
+import naive
 from onlinear import registry
 from onlinear.batch import Batch, Rows, rows_of
 from onlinear.learner import Learner, Settings
@@ -15,6 +16,7 @@ from onlinear.rows import DenseRows, Labels, Numbers, Signs
 from onlinear.rules import Constant, Optimal, Pegasos, Power
 
 CLASSES = 3
+PLAIN = Settings()
 
 #: parameters unlike the defaults, so that a forgotten one shows
 LOSS_PARAMS: dict[str, dict[str, float]] = {
@@ -114,14 +116,12 @@ def cut(batch: Batch, start: int, stop: int) -> Batch:
 
 
 def learner_for(
-    loss: Any, rule: Any, data: Data, settings: Any = Settings(), *, compiled: bool = False, **more: Any
+    loss: Any, rule: Any, data: Data, settings: Any = PLAIN, *, compiled: bool = False, **more: Any
 ) -> Learner:
     loss = loss_of(loss) if isinstance(loss, str) else loss
     rule = rule_of(rule) if isinstance(rule, str) else rule
     more.setdefault("outputs", max(1, data.classes))
-    return Learner(
-        loss, rule, features=data.X.shape[1], settings=settings, compiled=compiled, **more
-    )
+    return Learner(loss, rule, features=data.X.shape[1], settings=settings, compiled=compiled, **more)
 
 
 class Bits(NamedTuple):
@@ -144,7 +144,7 @@ def bits_of(learner: Learner) -> Bits:
     return Bits(*(np.ascontiguousarray(array).tobytes() for array in arrays), history)
 
 
-def naively(loss: Any, rule: Any, data: Data, settings: Settings = Settings()) -> naive.Learned:
+def naively(loss: Any, rule: Any, data: Data, settings: Settings = PLAIN) -> naive.Learned:
     """The same as ``learner_for(...).learn(...)``, by the obvious code."""
     loss = loss_of(loss) if isinstance(loss, str) else loss
     rule = rule_of(rule) if isinstance(rule, str) else rule

@@ -7,9 +7,7 @@ from typing import Any
 import hypothesis
 
 # Examples are drawn from the test itself, not from the clock: a red test stays red.
-hypothesis.settings.register_profile(
-    "onlinear", deadline=None, derandomize=True, database=None, print_blob=False
-)
+hypothesis.settings.register_profile("onlinear", deadline=None, derandomize=True, database=None, print_blob=False)
 hypothesis.settings.load_profile("onlinear")
 
 

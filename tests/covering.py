@@ -1,8 +1,8 @@
 """Which cases the laws are tried on: every pair of the registry interpreted, and a covering set of them compiled.
 
 Compiling every pair for every kind of row and dtype would take half an hour. The covering set, chosen greedily from the
-registry, has each loss with two rules and each rule with two losses (as far as the table allows), each rule on dense and
-on sparse rows, and each kind of row with each dtype twice.
+registry, has each loss with two rules and each rule with two losses (as far as the table allows), each rule on
+dense and on sparse rows and in both dtypes, and each kind of row with each dtype twice.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from cases import Bits, Data, batch_of, bits_of, data_for, learner_for
+
+from cases import PLAIN, Bits, Data, batch_of, bits_of, data_for, learner_for
 from onlinear import registry
 from onlinear.batch import Batch
 from onlinear.learner import Learner, Settings
@@ -36,7 +37,7 @@ class Case(NamedTuple):
         data = data_for(self.loss, **more)
         return data._replace(X=data.X.astype(self.dtype).astype(np.float64))
 
-    def learner(self, settings: Any = Settings(), **more: Any) -> Learner:
+    def learner(self, settings: Any = PLAIN, **more: Any) -> Learner:
         return learner_for(self.loss, self.rule, self.data(), settings, compiled=self.compiled, **more)
 
     def batch(self, data: Data | None = None) -> Batch:
@@ -68,15 +69,15 @@ def met_by(case: Case) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The demands a case helps to meet, each with what must differ the second time."""
     yield ("loss", case.loss), case.rule
     yield ("rule", case.rule), case.loss
-    yield ("rows", case.rule), case.kind
+    yield ("kinds of rows", case.rule), case.kind
+    yield ("dtypes", case.rule), case.dtype
     yield ("kind and dtype", case.kind, case.dtype), (case.loss, case.rule)
 
 
 def covering_set() -> list[Case]:
     """The case that meets most unmet demands, again and again until none are left; the first of equals."""
     choices = [
-        Case(loss, rule, kind, dtype, True)
-        for (loss, rule), kind, dtype in product(registry.pairs(), KINDS, DTYPES)
+        Case(loss, rule, kind, dtype, True) for (loss, rule), kind, dtype in product(registry.pairs(), KINDS, DTYPES)
     ]
     possible: dict[tuple[str, ...], set[Any]] = {}
     for case in choices:
@@ -100,9 +101,7 @@ def covering_set() -> list[Case]:
             got[demand].add(differing)
 
 
-INTERPRETED = [
-    Case(loss, rule, kind, "float64", False) for (loss, rule), kind in product(registry.pairs(), KINDS)
-]
+INTERPRETED = [Case(loss, rule, kind, "float64", False) for (loss, rule), kind in product(registry.pairs(), KINDS)]
 COVERING = covering_set()
 COMPILED = [pytest.param(case, marks=pytest.mark.compiles) for case in COVERING]
 

@@ -224,6 +224,9 @@ class Settings(NamedTuple):
     intercept_in_norm: bool = True
 
 
+PLAIN = Settings()
+
+
 class Uniform:
     """``w += step x``; L2 shrinks before the step, the cumulative L1 penalty (Tsuruoka 2009) is paid after it."""
 
@@ -416,7 +419,7 @@ def learn(
     loss_params: dict[str, float] | None = None,
     rule_params: dict[str, Any] | None = None,
     classes: int = 0,
-    settings: Settings = Settings(),
+    settings: Settings = PLAIN,
 ) -> Learned:
     """Learn the rows one after the other; ``classes`` of 3 or more learn labels, one output each."""
     lp = loss_params or {}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import naive
 import numpy as np
 import pytest
 import scipy.special
-from cases import LOSS_PARAMS, loss_of
 from hypothesis import assume, given, strategies as st
+
+import naive
+from cases import LOSS_PARAMS, loss_of
 from onlinear import losses, registry
 from onlinear.seen import Seen
 
@@ -214,17 +215,16 @@ def test_scores_of_1000_are_no_trouble(name: str, score: float) -> None:
 
 @given(score=st.floats(-1e3, 1e3))
 def test_links(score: float) -> None:
-    assert losses.Logistic().link(score) == pytest.approx(
-        float(scipy.special.expit(score)), rel=1e-13
-    )
+    assert losses.Logistic().link(score) == pytest.approx(float(scipy.special.expit(score)), rel=1e-13)
     huber = losses.ModifiedHuber().link(score)
     assert huber == pytest.approx(float(np.clip((score + 1.0) / 2.0, 0.0, 1.0)), abs=1e-15)
 
 
 # ------------------------------------------------------------------ flow
 
-#: These two take the whole step. Their kink is at score 0, where every learner starts: the flow proper would stop on it,
-#: and a tie would then never be broken. A whole step may cross the kink, so two short flows are not one long one.
+#: The perceptron loss (and the hinge of margin 0, which is the same) takes the whole step. Its kink is at
+#: score 0, where every learner starts: the flow proper would stop on it, and a tie would then never be broken.
+#: A whole step may cross the kink, so two short flows are not one long one.
 EXEMPT = {"perceptron"}
 
 
@@ -261,9 +261,7 @@ def test_flow_solves_its_equation(name: str, score: float, amount: float) -> Non
         # exact to the fourth order, but a bend inside a step costs its square
         jumps = name in {"hinge", "absolute_error", "quantile", "epsilon_insensitive"}
         tolerance = amount / steps * (1.0 if jumps else 1e-2)
-        assert loss.flow(score, y, amount) == pytest.approx(
-            integrated(loss, score, y, amount, steps), abs=tolerance
-        )
+        assert loss.flow(score, y, amount) == pytest.approx(integrated(loss, score, y, amount, steps), abs=tolerance)
 
 
 @pytest.mark.parametrize("name", sorted(set(FLOWING) - EXEMPT))

@@ -62,7 +62,7 @@ class Scratch:
         self.kept = np.zeros((room + 1) * outputs * slots + learner.clock.size)
         self.scores = np.zeros(outputs)
         self.place = np.zeros(PLACE, dtype=np.int64)
-        at = {TABLE: self.table, BIAS: self.bias, CLOCK_AT: self.clock, COLUMNS: self.columns}
+        at: dict[int, np.ndarray] = {TABLE: self.table, BIAS: self.bias, CLOCK_AT: self.clock, COLUMNS: self.columns}
         at |= {VALUES: self.values, SMALL: self.small, KEPT: self.kept, SCORES: self.scores}
         for entry, array in at.items():
             self.place[entry] = array.ctypes.data

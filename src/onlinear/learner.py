@@ -215,9 +215,7 @@ class Learner:
         with self.lock:
             self.learn_unlocked(batch, order, track=track)
 
-    def learn_unlocked(
-        self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False
-    ) -> None:
+    def learn_unlocked(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
         """As :meth:`learn`, for a caller who holds the lock."""
         if order is None:
             order = np.arange(len(batch))
@@ -266,7 +264,7 @@ class Learner:
     def _loop(self) -> Any:
         if not self.compiled:
             return interpreted_loop(type(self.rules[0]))
-        return compiled_loop(type(self.losses[0]), type(self.rules[0]))
+        return compiled_loop(type(self.losses[0]), type(self.rules[0]))  # type: ignore[arg-type]
 
     def _state(self) -> State | MatrixState:
         if self.kind == "matrix":
@@ -278,8 +276,7 @@ class Learner:
         """What is needed to undo a batch: the whole state, or of a large table the cells that may move."""
         kept: dict[str, Any] = {name: getattr(self, name).copy() for name in ("bias", "clock", "matrix")}
         kept["marks"] = len(self.history)
-        few = isinstance(rows, SparseRows) and 4 * len(rows.values) < self.features
-        if few and self.facing is SparseRows:
+        if isinstance(rows, SparseRows) and self.facing is SparseRows and 4 * len(rows.values) < self.features:
             check_columns(rows, self.features)
             columns = np.unique(rows.columns).astype(np.intp)
             kept["cells"] = columns, self.table[columns]

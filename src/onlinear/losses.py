@@ -126,8 +126,8 @@ class SquaredHinge(NamedTuple):
 def logistic_flow(z: float, amount: float) -> float:
     """Solve ``z' + e^z' = z + e^z + amount`` for ``z'``.
 
-    With ``d = z' - z`` that is ``d + e^z (e^d - 1) = amount``, solved by Halley's method from a point near the root. Its
-    error is cubed at every step, so a step below ``1e-5 d`` is the last one worth taking.
+    With ``d = z' - z`` that is ``d + e^z (e^d - 1) = amount``, solved by Halley's method from a point near the root.
+    Its error is cubed at every step, so a step below ``1e-5 d`` is the last one worth taking.
     """
     if z > 700.0:  # e^z overflows, and e^-z is nothing beside z
         return z

@@ -59,9 +59,7 @@ REGRESSION = frozenset(LOSSES) - BINARY - SEVERAL
 SMOOTH = frozenset(name for name, loss in LOSSES.items() if hasattr(loss, "curvature"))
 
 EVERY_LOSS = frozenset(LOSSES)
-PASSIVE = frozenset(
-    {"hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive", "crammer_singer"}
-)
+PASSIVE = frozenset({"hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive", "crammer_singer"})
 
 #: which rule takes which loss
 TAKES: dict[str, frozenset[str]] = {
@@ -84,9 +82,9 @@ TAKES: dict[str, frozenset[str]] = {
 #: rules that take an L1 or L2 penalty (FTRL has its own)
 PENALISED = frozenset({"perceptron", "sgd", "adagrad", "normalised"})
 #: rules that have gathered something they could forget
-FORGETTING = frozenset(
-    name for name, rule in RULES.items() if hasattr(rule, "fade") or hasattr(rule, "MATRIX")
-) | {"sgd"}
+FORGETTING = frozenset(name for name, rule in RULES.items() if hasattr(rule, "fade") or hasattr(rule, "MATRIX")) | {
+    "sgd"
+}
 
 
 def name_of(thing: Any, names: dict[str, type]) -> str | None:

@@ -55,8 +55,9 @@ class SparseRows(NamedTuple):
         x = self.values[self.starts[i] : self.starts[i + 1]]
         for k in range(len(x)):
             moved = amount * float(x[k])
-            table[c[k], m, 0] += moved
-            table[c[k], m, slot] += mass * moved
+            cell = table[c[k], m]
+            cell[0] += moved
+            cell[slot] += mass * moved
 
     def get(self, table: Any, j: int, m: int, slot: int) -> float:
         return table[j, m, slot]
@@ -225,9 +226,7 @@ def row_add(self: Any, i: int, table: Any, m: int, amount: float) -> None:
     self.add(i, table, m, amount)
 
 
-def row_add_twice(
-    self: Any, i: int, table: Any, m: int, amount: float, slot: int, mass: float
-) -> None:
+def row_add_twice(self: Any, i: int, table: Any, m: int, amount: float, slot: int, mass: float) -> None:
     """Add ``amount * x`` to the weights of output m, and ``mass`` times that to another slot."""
     self.add_twice(i, table, m, amount, slot, mass)
 

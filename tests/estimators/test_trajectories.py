@@ -12,6 +12,7 @@ import sklearn.linear_model as theirs
 from numpy.testing import assert_allclose
 
 import onlinear
+from onlinear.estimators.passes import Stopping, validation_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -74,9 +75,7 @@ def test_every_regression_loss(loss: str, rows: str) -> None:
     beside("SGDRegressor", X_, SCORES, {"loss": loss, **ONE_PASS, "max_iter": 3})
 
 
-@pytest.mark.parametrize(
-    ("rate", "penalty"), itertools.product(RATES, [None, "l2", "l1", "elasticnet"])
-)
+@pytest.mark.parametrize(("rate", "penalty"), [*itertools.product(RATES, [None, "l2", "l1", "elasticnet"])])
 def test_every_rate_with_every_penalty(rate: str, penalty: str | None) -> None:
     parameters = {"alpha": 0.003, **RATES[rate], "learning_rate": rate, "penalty": penalty}
     beside("SGDClassifier", X, BINARY, {**parameters, **ONE_PASS, "max_iter": 2})
@@ -129,6 +128,20 @@ def test_early_stopping_without_a_penalty() -> None:
     beside("SGDRegressor", X, SCORES, {"early_stopping": True, "random_state": 0, "penalty": None})
 
 
+def test_early_stopping_differs_only_by_the_scale_they_forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under an L2 penalty scikit-learn's validation score reads the weights without their common scale."""
+
+    def without_scale(self: Stopping) -> np.ndarray:
+        learner = self.learner
+        return validation_scores(self.batch, self.held_out, learner.table[:, 0, :], learner.bias[:, 0])
+
+    parameters = {"alpha": 0.001, "early_stopping": True, "random_state": 1, **STILL}
+    peer = theirs.SGDClassifier(**parameters).fit(X, THREE)
+    assert onlinear.SGDClassifier(**parameters).fit(X, THREE).n_iter_ != peer.n_iter_
+    monkeypatch.setattr(Stopping, "scores", without_scale)
+    same(onlinear.SGDClassifier(**parameters).fit(X, THREE), peer)
+
+
 @pytest.mark.parametrize("rows", ["dense", "sparse"])
 @pytest.mark.parametrize("labels", [BINARY, THREE], ids=["two", "three"])
 def test_sample_weights_and_class_weights(labels: np.ndarray, rows: str) -> None:
@@ -173,9 +186,7 @@ def test_fit_from_given_weights_and_warm_start() -> None:
 
 
 def test_partial_fit_where_theirs_is_right() -> None:
-    ours, peer = (
-        package.SGDClassifier(alpha=0.01, shuffle=False) for package in (onlinear, theirs)
-    )
+    ours, peer = (package.SGDClassifier(alpha=0.01, shuffle=False) for package in (onlinear, theirs))
     for start in range(0, 600, 150):
         part = slice(start, start + 150)
         ours.partial_fit(X[part], THREE[part], classes=[0, 1, 2])
@@ -184,9 +195,7 @@ def test_partial_fit_where_theirs_is_right() -> None:
 
 
 def test_partial_fit_after_fit_goes_on_counting() -> None:
-    ours, peer = (
-        package.SGDClassifier(alpha=0.01, shuffle=False) for package in (onlinear, theirs)
-    )
+    ours, peer = (package.SGDClassifier(alpha=0.01, shuffle=False) for package in (onlinear, theirs))
     for model in (ours, peer):
         model.fit(X, THREE)
         model.partial_fit(X[:100], THREE[:100])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from cases import cut, loss_of
 from covering import Case, every_case
 from onlinear.learner import Learner, Settings

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
+from hypothesis import HealthCheck, example, given, settings as budget, strategies as st
+
 from cases import bits_of, cut
 from covering import Case, bits_in_one_go, every_case
-from hypothesis import HealthCheck, example, given, settings as budget, strategies as st
 
 ROWS = 30
 
@@ -19,7 +22,7 @@ def test_any_split_gives_the_same_bits(case: Case, cuts: set[int]) -> None:
     for settings in case.settings():
         parts = case.learner(settings)
         batch = case.batch()
-        for start, stop in zip(edges, edges[1:], strict=False):
+        for start, stop in pairwise(edges):
             parts.learn(cut(batch, start, stop))
         assert bits_of(parts) == bits_in_one_go(case, settings)
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from cases import bits_of, cut
 from covering import Case, bits_in_one_go, every_case
 from onlinear.learner import Learner

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from cases import bits_of
 from covering import Case, every_case
 from onlinear import losses, rules
@@ -60,9 +61,7 @@ def ones(features: int, rows: int) -> Batch:
 @pytest.mark.compiles
 @pytest.mark.parametrize("average", [0.0, 1.0])
 def test_freeze_beside_a_learning_thread_is_of_a_whole_example(average: float) -> None:
-    learner = Learner(
-        losses.Logistic(), rules.SGD(), features=300, settings=Settings(average=average)
-    )
+    learner = Learner(losses.Logistic(), rules.SGD(), features=300, settings=Settings(average=average))
     batch = ones(300, 200)
     learner.learn(batch)  # compiles here, so that the threads race
     stop = threading.Event()
@@ -114,7 +113,7 @@ def test_readers_beside_a_thread_that_learns_dense_and_sparse_rows_by_turns() ->
         while not stop.is_set():
             try:
                 learner.scores(dense.data().X[:1])
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 errors.append(error)
 
     thread = threading.Thread(target=read)

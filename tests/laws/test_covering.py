@@ -20,11 +20,13 @@ def test_each_loss_has_two_rules_and_each_rule_two_losses() -> None:
         assert losses[name] <= taken
 
 
-def test_each_kind_of_row_and_dtype_comes_twice_and_each_rule_sees_both_kinds() -> None:
+def test_each_kind_of_row_and_dtype_comes_twice_and_each_rule_sees_both() -> None:
     for kind in KINDS:
         for dtype in DTYPES:
             assert sum((case.kind, case.dtype) == (kind, dtype) for case in COVERING) >= 2
         assert {case.rule for case in COVERING if case.kind == kind} == set(registry.RULES)
+    for dtype in DTYPES:
+        assert {case.rule for case in COVERING if case.dtype == dtype} == set(registry.RULES)
 
 
 def test_it_is_the_same_every_time_and_small() -> None:

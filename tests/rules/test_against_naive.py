@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from cases import (
+    PLAIN,
     SCHEDULES,
     Data,
     batch_of,
@@ -57,9 +59,7 @@ def scores_as_learned(learner: Learner, batch: Batch) -> np.ndarray:
     return scores
 
 
-def compare(
-    loss: Any, rule: Any, data: Data, kind: str, settings: Settings = Settings()
-) -> Learner:
+def compare(loss: Any, rule: Any, data: Data, kind: str, settings: Settings = PLAIN) -> Learner:
     expected = naively(loss, rule, data, settings)
     learner = learner_for(loss, rule, data, settings)
     name = registry.name_of(learner.losses[0], registry.LOSSES)
@@ -84,9 +84,7 @@ def test_every_pair(loss: str, rule: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("loss", "rule"), [(loss, rule) for loss, rule in PAIRS if loss in registry.BINARY]
-)
+@pytest.mark.parametrize(("loss", "rule"), [(loss, rule) for loss, rule in PAIRS if loss in registry.BINARY])
 def test_every_pair_one_against_the_rest(loss: str, rule: str, kind: str) -> None:
     compare(loss, rule, data_for(loss, against_the_rest=True), kind)
 
@@ -122,9 +120,7 @@ def test_every_penalty(loss: str, rule: str, kind: str, penalty: str, average: f
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("loss", "rule"), [(loss, rule) for loss, rule in PAIRS if rule in registry.FORGETTING]
-)
+@pytest.mark.parametrize(("loss", "rule"), [(loss, rule) for loss, rule in PAIRS if rule in registry.FORGETTING])
 def test_forgetting(loss: str, rule: str, kind: str) -> None:
     learner = compare(loss, rule, data_for(loss), kind, Settings(forget=0.05))
     remembering = learner_for(loss, rule, data_for(loss))

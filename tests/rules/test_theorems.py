@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import batch_of, cut, data_for, learner_for, loss_of, rule_of
 from hypothesis import given, settings as budget, strategies as st
+
+from cases import batch_of, cut, data_for, learner_for, loss_of, rule_of
 from onlinear import losses, registry, rules
 from onlinear.batch import Batch, rows_of
 from onlinear.errors import Refused
@@ -112,7 +113,7 @@ def test_diagonal_forms_are_the_matrix_forms_on_one_feature() -> None:
 @pytest.mark.parametrize("rule", [rules.SecondOrder(), rules.OnlineNewton()])
 def test_matrix_rules_refuse_many_features_and_name_the_diagonal_form(rule: Any) -> None:
     loss = losses.Perceptron() if isinstance(rule, rules.SecondOrder) else losses.Logistic()
-    with pytest.raises(Refused, match="2001 features.*rules.Diagonal") as told:
+    with pytest.raises(Refused, match=r"2001 features.*rules\.Diagonal") as told:
         Learner(loss, rule, features=2001)
     assert hasattr(rules, str(told.value).rpartition("rules.")[2])
 
@@ -179,9 +180,7 @@ def test_pa_formulas(seed: int, C: float, h: float) -> None:
 
 def test_a_row_of_zeros_moves_nothing() -> None:
     for name, rule in (("pa", rules.PA()), ("pa1", rules.PA1()), ("aware", rules.ImportanceAware())):
-        learner = learned(
-            losses.Hinge(), rule, np.zeros((1, 2)), Signs(np.ones(1)), settings=Settings(intercept=False)
-        )
+        learner = learned(losses.Hinge(), rule, np.zeros((1, 2)), Signs(np.ones(1)), settings=Settings(intercept=False))
         assert not learner.weights().any(), name
 
 
@@ -294,9 +293,7 @@ def test_a_tie_is_an_update_and_a_mistake_only_for_the_second_class() -> None:
 
 def test_the_multiclass_perceptron_moves_two_classes() -> None:
     labels = Labels(np.array([2]), 0, 3)
-    learner = learned(
-        losses.MulticlassPerceptron(), rules.PerceptronStep(), np.array([[2.0]]), labels, outputs=3
-    )
+    learner = learned(losses.MulticlassPerceptron(), rules.PerceptronStep(), np.array([[2.0]]), labels, outputs=3)
     assert learner.weights()[:, 0].tolist() == [-2.0, 0.0, 2.0]
 
 

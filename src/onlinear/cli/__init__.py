@@ -30,9 +30,7 @@ def _print_version(wanted: bool) -> None:
 def options(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
-        ),
+        typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     """Online linear learners: predict each example, then learn from it."""

@@ -66,14 +66,10 @@ class LinearEstimator(ShowsWeights, KeepsFigures, BaseEstimator):
 
     # -------------------------------------------------------------- the learner
 
-    def _create(
-        self, features: int, outputs: int, sparse: bool, growing: bool = False
-    ) -> Learner:
+    def _create(self, features: int, outputs: int, sparse: bool, growing: bool = False) -> Learner:
         """A learner that has seen nothing, and everything that is kept beside it."""
         recipe = self._recipe(features, sparse, growing)
-        learner = Learner(
-            recipe.loss, recipe.rule, features=features, outputs=outputs, settings=recipe.settings
-        )
+        learner = Learner(recipe.loss, recipe.rule, features=features, outputs=outputs, settings=recipe.settings)
         self._learner = learner
         self._shown = Shown()
         self._pass_starts: list[tuple[int, int]] = []
@@ -146,9 +142,7 @@ class LinearEstimator(ShowsWeights, KeepsFigures, BaseEstimator):
                 "or call fit to start anew"
             )
 
-    def _learn_batch(
-        self, rows: Rows, targets: Any, importance: np.ndarray, order: np.ndarray | None = None
-    ) -> None:
+    def _learn_batch(self, rows: Rows, targets: Any, importance: np.ndarray, order: np.ndarray | None = None) -> None:
         assert self._learner is not None
         names = getattr(self, "feature_names_in_", None)
         self._learner.learn(Batch(rows, targets, importance, names), order)

@@ -1,7 +1,7 @@
 """The door of the estimators: what becomes rows, what becomes importance, and what is refused.
 
-Ordinary input (an array or a CSR matrix of float32 or float64) passes without a copy and without a look at its values: the
-learner notices NaN and infinity by itself. Everything else takes scikit-learn's way.
+Ordinary input (an array or a CSR matrix of float32 or float64) passes without a copy and without a look at its
+values: the learner notices NaN and infinity by itself. Everything else takes scikit-learn's way.
 """
 
 from __future__ import annotations
@@ -45,16 +45,14 @@ def one_sparse_row(X: Any, features: int) -> Rows | None:
         return None
     if not (columns.flags.writeable and values.flags.writeable and starts.flags.writeable):
         return None
-    if len(columns) and not (
-        0 <= columns[0] and columns[-1] < features and (columns[1:] > columns[:-1]).all()
-    ):
+    if len(columns) and not (columns[0] >= 0 and columns[-1] < features and (columns[1:] > columns[:-1]).all()):
         return None
     return SparseRows(starts, columns.view(np.uint32), values)
 
 
 def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:
     """X and y as scikit-learn's conventions want them; the values of X are not looked at."""
-    return validate_data(  # type: ignore[no-any-return]
+    return validate_data(
         estimator,
         X,
         y,
@@ -127,6 +125,8 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BadInput:
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        now = vars(estimator)  # never empty, even for a moment: another thread may be predicting
+        now.update(before)
+        for name in now.keys() - before.keys():
+            del now[name]
         raise

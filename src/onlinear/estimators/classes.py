@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 
 from onlinear.errors import BadInput
 
@@ -72,9 +71,9 @@ class Classes:
             low = int(y.min())
             table = np.full(int(y.max()) - low + 1, -1, dtype=np.int64)
             for label, code in self.codes.items():
-                if isinstance(label, int | float) and low <= label < low + len(table):
-                    if label == int(label):
-                        table[int(label) - low] = code
+                whole = isinstance(label, int) or (isinstance(label, float) and label.is_integer())
+                if whole and low <= label < low + len(table):  # type: ignore[operator]
+                    table[int(label) - low] = code  # type: ignore[call-overload]
             return table[y - low]
         distinct, places = np.unique(y, return_inverse=True)
         known = [self.codes.get(label, -1) for label in distinct.tolist()]
@@ -89,10 +88,10 @@ class Classes:
 
 
 def codes_of_two(y: np.ndarray, first: Any, second: Any) -> np.ndarray:
-    is_second = y == second
+    is_second, is_other = y == second, y != first
     codes = is_second.astype(np.int64)
-    if not np.array_equal(y != first, is_second):
-        codes[~is_second & (y != first)] = -1
+    if not np.array_equal(is_second, is_other):
+        codes[is_other & ~is_second] = -1
     return codes
 
 
@@ -110,9 +109,31 @@ def distinct_labels(y: np.ndarray) -> np.ndarray:
     if found is None and y.dtype.kind in "iu" and is_near(y):
         low = y.min()
         found = np.flatnonzero(np.bincount((y - low).astype(np.int64))).astype(y.dtype) + low
-    labels = np.unique(y) if found is None else found
-    check_classification_targets(labels)
+    labels = sorted_unique(y) if found is None else found
+    refuse_fractions(labels)
     return labels
+
+
+def sorted_unique(y: np.ndarray) -> np.ndarray:
+    try:
+        return np.unique(y)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        raise BadInput(
+            f"labels of the types {', '.join(kinds)} cannot be sorted: use one type, or learn_many, which takes any"
+        ) from None
+
+
+def refuse_fractions(labels: np.ndarray) -> None:
+    """Numbers with a fraction are no labels but measurements."""
+    if labels.dtype.kind not in "fO":
+        return
+    for label in labels.tolist():
+        if isinstance(label, float) and not label.is_integer():
+            raise BadInput(
+                f"Unknown label type: continuous. {label!r} is a measurement, not a class: "
+                "use a regressor, or sort the targets into classes first"
+            )
 
 
 def two_labels(y: np.ndarray) -> np.ndarray | None:

@@ -24,6 +24,7 @@ from onlinear.estimators.checks import (
     loop_rows,
     one_row,
 )
+from onlinear.estimators.class_weights import WeighsClasses
 from onlinear.estimators.classes import Classes, distinct_labels
 from onlinear.estimators.one import ClassifiesOne, has_probabilities
 from onlinear.estimators.one_against_rest import (
@@ -38,24 +39,19 @@ from onlinear.estimators.one_against_rest import (
 from onlinear.estimators.shown import linear
 from onlinear.estimators.shuffles import classifier_seed
 from onlinear.kernels.state import NEGATIVE, POSITIVE
-from onlinear.learner import Learner
 from onlinear.rows import SparseRows
 
 ONE = np.ones(1)
 
 
-class LinearClassifier(ClassifiesOne, ClassifierMixin, LinearEstimator):
+class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEstimator):
     """A linear classifier: one output for two classes, one against the rest for several, or a row loss."""
 
     _classes: Classes
-    _weighs_outputs = False  # as scikit-learn does: a class's weight acts on that class's own output
-    class_weight: Any = None
 
     # -------------------------------------------------------------- learning from a stream
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> LinearClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> LinearClassifier:
         """Learn from these rows, in the order in which they come, after what was learned before.
 
         Parameters
@@ -111,7 +107,8 @@ class LinearClassifier(ClassifiesOne, ClassifierMixin, LinearEstimator):
         importance = importance_for(sample_weight, len(y))
         sparse = isinstance(rows, SparseRows)
         if first:
-            self._check_labels(y, classes)
+            if classes is None:
+                distinct_labels(y)  # refuses what cannot be a label
             self._start(X.shape[1], classes, sparse)
             self._data_type = X.dtype
         else:
@@ -119,17 +116,6 @@ class LinearClassifier(ClassifiesOne, ClassifierMixin, LinearEstimator):
             self._refresh(sparse)
         self._weigh_stream()
         self._learn_labels(rows, y, importance)
-
-    def _check_labels(self, y: np.ndarray, classes: Any) -> None:
-        """Before anything is created: labels must be labels, and among the classes if those are given."""
-        if classes is None:
-            distinct_labels(y)
-            return
-        known = Classes.closed(sorted_classes(classes))
-        codes = known.codes_of(y)
-        if (codes < 0).any():
-            row = int(np.argmin(codes))
-            raise known.unknown(y[row : row + 1].tolist()[0], row)
 
     def _start(self, n_features: int, classes: Any = None, sparse: bool = True, growing: bool = False) -> None:
         """Create the learner for a stream; without ``classes`` the set of classes is open."""
@@ -145,7 +131,7 @@ class LinearClassifier(ClassifiesOne, ClassifierMixin, LinearEstimator):
         outputs = outputs_for(self._classes, hasattr(self._recipe_loss(), "slopes"))
         self._create(n_features, outputs, sparse, growing)
         self._forget_rows()
-        self._counts: dict[Hashable, int] = {}
+        self._counts = {}
         self.n_iter_ = 1
         self._begin_pass()
 
@@ -182,15 +168,13 @@ class LinearClassifier(ClassifiesOne, ClassifierMixin, LinearEstimator):
         while new.size:
             row = int(new[0])
             self._learn_codes(rows, codes, importance, np.arange(start, row))
-            code = self._add_class(y[row : row + 1].tolist()[0])
-            codes[(codes < 0) & (y == y[row])] = code
+            self._add_class(y[row : row + 1].tolist()[0])
+            codes[row:] = known.codes_of(y[row:])
             start = row
             new = np.flatnonzero((codes < 0) & (importance > 0.0))
         self._learn_codes(rows, codes, importance, np.arange(start, len(y)))
 
-    def _learn_codes(
-        self, rows: Rows, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None
-    ) -> None:
+    def _learn_codes(self, rows: Rows, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None) -> None:
         if order is not None and not order.size:
             return
         learner = self._learner
@@ -232,9 +216,7 @@ class LinearClassifier(ClassifiesOne, ClassifierMixin, LinearEstimator):
     def _forget_rows(self) -> None:
         self._row_targets: dict[int, Any] = {}
 
-    def _arranged(
-        self, weights: np.ndarray, intercepts: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _arranged(self, weights: np.ndarray, intercepts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         assert self._learner is not None
         return arranged(self._classes, self._learner, weights, intercepts)
 
@@ -249,70 +231,6 @@ class LinearClassifier(ClassifiesOne, ClassifierMixin, LinearEstimator):
         """The loss, which does not depend on the data."""
         return self._recipe(1, False).loss
 
-    # -------------------------------------------------------------- class weights
-
-    def _by_output(self) -> bool:
-        """Whether class weights act on each class's own output, not on the row."""
-        return self._weighs_outputs and not self._classes.open and self.class_weight != "balanced"
-
-    def _class_importance(self, label: Hashable) -> float:
-        """What a class's weight makes of the importance of its rows."""
-        if isinstance(self.class_weight, dict) and not self._by_output():
-            return float(self.class_weight.get(label, 1.0))
-        return 1.0
-
-    def _weigh_stream(self) -> None:
-        """Set the class weights that act on outputs, for rows of a stream."""
-        learner = self._learner
-        assert learner is not None
-        learner.clock[[POSITIVE, NEGATIVE]] = 1.0
-        if self.class_weight is not None and self._by_output():
-            weights = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
-            self._weigh_outputs(learner, weights)
-
-    def _weigh_outputs(self, learner: Learner, weights: np.ndarray) -> None:
-        if learner.outputs == 1:
-            learner.clock[NEGATIVE], learner.clock[POSITIVE] = weights
-        else:
-            learner.clock[POSITIVE] = weights
-
-    def _stream_weights(
-        self, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None
-    ) -> np.ndarray | None:
-        """The factor on the importance of each row; None where all are 1."""
-        if self.class_weight is None or self._by_output():
-            return None
-        if self.class_weight != "balanced":
-            table = np.array([self._class_importance(label) for label in self._classes.labels])
-            return table[codes]
-        return self._balance(codes, importance, order)
-
-    def _balance(
-        self, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None
-    ) -> np.ndarray:
-        """``examples / (classes * examples of this class)``, of those so far, the row itself included."""
-        factors = np.ones(len(codes))
-        counts = [self._counts.get(label, 0) for label in self._classes.labels]
-        total = sum(counts)
-        for row in range(len(codes)) if order is None else order.tolist():
-            if importance[row] > 0.0:
-                total += 1
-                counts[codes[row]] += 1
-                factors[row] = total / (len(counts) * counts[codes[row]])
-        return factors
-
-    def _count(
-        self, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None, learned: int
-    ) -> None:
-        rows = np.arange(len(codes)) if order is None else order
-        done = rows[importance[rows] > 0.0][:learned]
-        for label, count in zip(
-            self._classes.labels,
-            np.bincount(codes[done], minlength=len(self._classes)).tolist(),
-            strict=True,
-        ):
-            self._counts[label] = self._counts.get(label, 0) + count
-
     # -------------------------------------------------------------- learning from a whole set
 
     def _prepare(
@@ -321,20 +239,21 @@ class LinearClassifier(ClassifiesOne, ClassifierMixin, LinearEstimator):
         """Check a training set, create the learner; answer rows, targets, importance and codes."""
         self._check_parameters(streaming=False)
         X, y = checked(self, X, y, reset=True, numbers=False)
-        labels = distinct_labels(y)
+        importance = importance_for(sample_weight, len(y))
+        present = importance > 0.0
+        labels = distinct_labels(y[present] if present.any() and not present.all() else y)
         if len(labels) < 2:
             raise BadInput(
                 f"The number of classes has to be greater than one; got {len(labels)} class: "
                 "one class needs no classifier, more rows may hold another"
             )
         rows = loop_rows(X)
-        importance = importance_for(sample_weight, len(y))
         classes = Classes.closed(labels)
         codes = classes.codes_of(y)
         balanced = self.class_weight == "balanced"
-        weights = compute_class_weight(
-            self.class_weight, classes=labels, y=y[importance > 0.0] if balanced else y
-        ) if self.class_weight is not None else None
+        weights = None
+        if self.class_weight is not None:
+            weights = compute_class_weight(self.class_weight, classes=labels, y=y[present])
         sparse = isinstance(rows, SparseRows)
         if not (keep and self._goes_on(X, classes, sparse)):
             self._begin(X, classes, sparse, start)
@@ -430,9 +349,8 @@ def linked(loss: Any, scores: np.ndarray) -> np.ndarray:
         return np.asarray(expit(scores))
     if type(loss) is losses.ModifiedHuber:
         return (np.clip(scores, -1.0, 1.0) + 1.0) / 2.0
-    return np.vectorize(loss.link, otypes=[np.float64])(scores)  # type: ignore[no-any-return]
+    return np.vectorize(loss.link, otypes=[np.float64])(scores)
 
 
 def sorted_classes(classes: Any) -> np.ndarray:
     return distinct_labels(np.asarray(classes))
-

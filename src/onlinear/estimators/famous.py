@@ -61,7 +61,8 @@ class AROWClassifier(Sweeps, LinearClassifier):
 
     def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
         settings = Settings(intercept=bool(self.fit_intercept))
-        return Recipe(losses.Hinge(), rules.AROW(float(self.r)), settings)
+        rule = rules.AROW(float(self.r))  # type: ignore[call-arg]
+        return Recipe(losses.Hinge(), rule, settings)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AROWClassifier:
         """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
@@ -71,8 +72,8 @@ class AROWClassifier(Sweeps, LinearClassifier):
 class SecondOrderPerceptron(Sweeps, LinearClassifier):
     """The second-order perceptron: whitens its rows while it learns. Cesa-Bianchi, Conconi & Gentile 2005.
 
-    It keeps a square matrix over the features; beyond 2000 of them, and for rows given as dicts, only the diagonal. ``a``
-    is what the diagonal starts with. See :class:`~onlinear.OnlineClassifier` for the other parameters.
+    It keeps a square matrix over the features; beyond 2000 of them, and for rows given as dicts, only the diagonal.
+    ``a`` is what the diagonal starts with. See :class:`~onlinear.OnlineClassifier` for the other parameters.
 
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])
@@ -109,7 +110,7 @@ class SecondOrderPerceptron(Sweeps, LinearClassifier):
         whole = features <= MOST_FEATURES and not growing
         rule = rules.SecondOrder if whole else rules.DiagonalSecondOrder
         settings = Settings(intercept=bool(self.fit_intercept))
-        return Recipe(losses.Perceptron(), rule(float(self.a)), settings)
+        return Recipe(losses.Perceptron(), rule(float(self.a)), settings)  # type: ignore[call-arg]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SecondOrderPerceptron:
         """Learn from the rows, pass after pass, until one brings no update."""
@@ -129,8 +130,8 @@ FTRL: dict[str, Any] = {
 class FTRLClassifier(Sweeps, LinearClassifier):
     """Logistic regression by FTRL-Proximal. McMahan et al. 2013.
 
-    ``alpha`` and ``beta`` set the rate of each weight, ``alpha / (beta + sqrt(sum g^2))``; ``l1`` keeps weights at zero,
-    ``l2`` small. See :class:`~onlinear.OnlineClassifier` for the other parameters.
+    ``alpha`` and ``beta`` set the rate of each weight, ``alpha / (beta + sqrt(sum g^2))``; ``l1`` keeps weights at
+    zero, ``l2`` small. See :class:`~onlinear.OnlineClassifier` for the other parameters.
 
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])

@@ -79,7 +79,7 @@ class KeepsFigures:
 
     @property
     def updates_per_pass_(self) -> list[int]:
-        """Updates in each pass of the last ``fit``, all classes together; what ``partial_fit`` adds goes to the last."""
+        """Updates in each pass of the last ``fit``, of all classes; what ``partial_fit`` adds goes to the last."""
         return [end[0] - start[0] for start, end in self._passes()]
 
     @property

@@ -70,7 +70,8 @@ class OneByOne:
         return self
 
     def __getstate__(self) -> Any:
-        state = dict(super().__getstate__())  # type: ignore[misc]
+        state: Any = super().__getstate__()
+        state = dict(state)
         state.pop("_path", None)  # addresses mean nothing elsewhere
         return state
 
@@ -283,9 +284,9 @@ class PredictsOne(OneByOne):
 def records(rows: Any) -> list[Any]:
     """A list of dicts: as it is, or from a frame of pandas or polars."""
     if hasattr(rows, "to_dicts"):
-        return rows.to_dicts()  # type: ignore[no-any-return]
+        return rows.to_dicts()
     if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
-        return rows.to_dict("records")  # type: ignore[no-any-return]
+        return rows.to_dict("records")
     if isinstance(rows, Mapping):
         raise BadRow("one dict was given where a list of them is wanted: use learn_one, or put it into a list")
     return list(rows)

@@ -37,7 +37,7 @@ def targets_for(classes: Classes, codes: np.ndarray, learner: Learner) -> Signs 
     """The targets of rows with these codes."""
     row_loss = has_row_loss(learner)
     if learner.outputs == 1 and len(classes) == 2 and not row_loss:
-        return Signs(np.where(codes == 1, 1.0, -1.0))
+        return Signs((codes == 1) * 2.0 - 1.0)
     first = 0 if row_loss or len(classes) > 2 else 1
     return Labels(codes, first, answering(classes, row_loss))
 
@@ -95,6 +95,5 @@ def is_even(loss: Any) -> bool:
         return True
     points = (-3.0, -1.0, -0.25, 0.0, 0.5, 1.0, 2.0)
     return all(
-        loss.slope(s, 1.0) == -loss.slope(-s, -1.0) and loss.value(s, 1.0) == loss.value(-s, -1.0)
-        for s in points
+        loss.slope(s, 1.0) == -loss.slope(-s, -1.0) and loss.value(s, 1.0) == loss.value(-s, -1.0) for s in points
     )

@@ -118,7 +118,7 @@ class OnlineClassifier(LearnsWithAnything, LinearClassifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
         """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
-        return self._sweep(X, y, sample_weight)  # type: ignore[no-any-return]
+        return self._sweep(X, y, sample_weight)
 
 
 class OnlineRegressor(LearnsWithAnything, LinearRegressor):
@@ -174,4 +174,4 @@ class OnlineRegressor(LearnsWithAnything, LinearRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
         """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
-        return self._sweep(X, y, sample_weight)  # type: ignore[no-any-return]
+        return self._sweep(X, y, sample_weight)

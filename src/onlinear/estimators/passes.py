@@ -39,12 +39,11 @@ class Sweeps:
     """``fit`` for the native classes: pass after pass until one brings no update."""
 
     _learner: Learner | None
+    _pass_starts: list[tuple[int, int]]
 
     def _sweep(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         with all_or_nothing(self):
-            rows, targets, importance, _ = self._prepare(
-                X, y, sample_weight, Start(), keep=self.warm_start
-            )
+            rows, targets, importance, _ = self._prepare(X, y, sample_weight, Start(), keep=self.warm_start)
             refuse_all_zero(importance)
             learner = self._learner
             names = getattr(self, "feature_names_in_", None)
@@ -87,6 +86,7 @@ class Epochs:
     """
 
     _learner: Learner | None
+    _pass_starts: list[tuple[int, int]]
 
     def _fit_epochs(self: Any, X: Any, y: Any, start: Start, sample_weight: Any) -> Any:
         if self.warm_start and self._learner is not None:
@@ -153,8 +153,7 @@ class Epochs:
         _, held_out = next(splitter.split(np.zeros((len(truth), 1)), truth))
         if not importance[held_out].any():
             raise BadInput(
-                "The sample weights for validation set are all zero, consider using a"
-                " different random state."
+                "The sample weights for validation set are all zero, consider using a different random state."
             )
         return np.asarray(held_out)
 
@@ -178,9 +177,7 @@ class Epochs:
 class Stopping:
     """When each output stops, and what the ``adaptive`` rate does instead."""
 
-    def __init__(
-        self, estimator: Any, learner: Learner, recipe: Recipe, batch: Batch, held_out: Any
-    ) -> None:
+    def __init__(self, estimator: Any, learner: Learner, recipe: Recipe, batch: Batch, held_out: Any) -> None:
         self.estimator = estimator
         self.learner = learner
         self.recipe = recipe
@@ -251,9 +248,7 @@ class Stopping:
         self.learner.rules = [self.recipe.rule]
 
 
-def validation_scores(
-    batch: Batch, held_out: np.ndarray, weights: np.ndarray, intercepts: np.ndarray
-) -> np.ndarray:
+def validation_scores(batch: Batch, held_out: np.ndarray, weights: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
     """Accuracy of each output's signs on the rows held out; for numbers the coefficient of determination."""
     from sklearn.metrics import r2_score
 

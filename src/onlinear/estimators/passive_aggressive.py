@@ -105,7 +105,7 @@ class PassiveAggressiveClassifier(StepsPassively, LinearClassifier):
         sample_weight: Any = None,
     ) -> PassiveAggressiveClassifier:
         """Learn from the rows, pass after pass, from the beginning; see :meth:`SGDClassifier.fit`."""
-        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)  # type: ignore[no-any-return]
+        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)
 
 
 class PassiveAggressiveRegressor(StepsPassively, LinearRegressor):
@@ -175,4 +175,4 @@ class PassiveAggressiveRegressor(StepsPassively, LinearRegressor):
         sample_weight: Any = None,
     ) -> PassiveAggressiveRegressor:
         """Learn from the rows, pass after pass, from the beginning; see :meth:`SGDClassifier.fit`."""
-        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)  # type: ignore[no-any-return]
+        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)

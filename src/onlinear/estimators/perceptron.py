@@ -213,9 +213,7 @@ class MarginPerceptron(Sweeps, LinearClassifier):
 
     def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
         settings = Settings(average=float(self.average), intercept=bool(self.fit_intercept))
-        return Recipe(
-            losses.Hinge(float(self.margin)), rules.PerceptronStep(float(self.rate)), settings
-        )
+        return Recipe(losses.Hinge(float(self.margin)), rules.PerceptronStep(float(self.rate)), settings)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginPerceptron:
         """Learn from the rows, pass after pass, until one brings no update."""

@@ -152,13 +152,11 @@ class DescendsLikeSklearn(Epochs, ShowsAverage):
         return Recipe(loss, self._rule(loss, l1 > 0.0 or l2 > 0.0), settings)
 
     def _check_parameters(self: Any, streaming: bool) -> None:
-        super()._check_parameters(streaming)  # type: ignore[safe-super]
+        super()._check_parameters(streaming)
         if self.learning_rate == "optimal" and self.alpha == 0:
             raise BadInput("learning_rate='optimal' is 1 / (alpha t): set alpha above 0, or another rate")
         if self.learning_rate in ("pa1", "pa2") and self.loss != self._pa_loss:
-            raise BadInput(
-                f"learning_rate={self.learning_rate!r} takes loss={self._pa_loss!r} only, not {self.loss!r}"
-            )
+            raise BadInput(f"learning_rate={self.learning_rate!r} takes loss={self._pa_loss!r} only, not {self.loss!r}")
         if self.penalty == "elasticnet" and self.l1_ratio is None:
             raise BadInput("l1_ratio must be set when penalty is 'elasticnet': 0 is L2, 1 is L1")
 
@@ -254,7 +252,7 @@ class SGDClassifier(DescendsLikeSklearn, LinearClassifier):
 
         ``coef_init`` and ``intercept_init`` are weights to start from; ``sample_weight`` is each row's importance.
         """
-        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)  # type: ignore[no-any-return]
+        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)
 
 
 class SGDRegressor(DescendsLikeSklearn, LinearRegressor):
@@ -265,7 +263,7 @@ class SGDRegressor(DescendsLikeSklearn, LinearRegressor):
 
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> SGDRegressor(random_state=0).fit(X, [0.0, 1.0, 2.0]).predict([[1.0]]).round(1)
+    >>> SGDRegressor(random_state=0).fit(X, [0.0, 1.0, 2.0]).predict([[1.0]]).round()
     array([1.])
     """
 
@@ -331,4 +329,4 @@ class SGDRegressor(DescendsLikeSklearn, LinearRegressor):
         sample_weight: Any = None,
     ) -> SGDRegressor:
         """Learn from the rows, pass after pass, from the beginning; see :meth:`SGDClassifier.fit`."""
-        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)  # type: ignore[no-any-return]
+        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)

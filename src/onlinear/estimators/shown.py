@@ -40,9 +40,7 @@ class ShowsWeights:
     _data_type: Any = np.float64
     _flat = False  # a regressor shows one row of weights as a vector
 
-    def _arranged(
-        self, weights: np.ndarray, intercepts: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _arranged(self, weights: np.ndarray, intercepts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The learner's weights as they are shown: a row for each class, in the order of ``classes_``."""
         return weights, intercepts
 

@@ -1,8 +1,8 @@
 """The shuffled orders of scikit-learn's SGD, so that the same seed means the same model.
 
-scikit-learn draws one seed for each binary problem, and shuffles before every epoch with that same seed: each epoch applies
-the same permutation to the order of the epoch before. The permutation is Fisher and Yates's, driven by Marsaglia's 32-bit
-xorshift generator with the shifts 13, 17, 5.
+scikit-learn draws one seed for each binary problem, and shuffles before every epoch with that same seed: each epoch
+applies the same permutation to the order of the epoch before. The permutation is Fisher and Yates's, driven by
+Marsaglia's 32-bit xorshift generator with the shifts 13, 17, 5.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Banks of configurations: the same kind of loss, rule or options for every output, with its own numbers.
 
-``member(thing, m)`` is the thing itself, or the m-th configuration of a bank. Nested tuples (a rule with a schedule) are
-flattened to one row of numbers and built again by the compiled code.
+``member(thing, m)`` is the thing itself, or the m-th configuration of a bank. Nested tuples (a rule with a schedule)
+are flattened to one row of numbers and built again by the compiled code.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Arrays without reference counts.
 
-Numba counts references to arrays with atomic additions, a few for every row, because they hide in tuples: more time than
-a sparse row's arithmetic. The caller of a loop keeps its arrays alive, so inside the loop they need no count.
+Numba counts references to arrays with atomic additions, a few for every row, because they hide in tuples: more time
+than a sparse row's arithmetic. The caller of a loop keeps its arrays alive, so inside the loop they need no count.
 """
 
 from __future__ import annotations

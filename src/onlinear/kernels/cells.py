@@ -67,9 +67,7 @@ def learn_cells(
 
 
 @register_jitable(forceinline=True)
-def learn_output(
-    loss: Any, rule: Any, options: Any, rows: Any, i: int, m: int, seen: Seen, state: Any
-) -> bool:
+def learn_output(loss: Any, rule: Any, options: Any, rows: Any, i: int, m: int, seen: Seen, state: Any) -> bool:
     """Move the cells of one output; answer whether they are still finite."""
     clock = state.clock
     before = clock[COUNT, m]
@@ -116,9 +114,7 @@ def move_row(
 # ------------------------------------------------------------------ stretch, where the rule has it
 
 
-def stretch_row(
-    rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen, state: Any
-) -> Seen:
+def stretch_row(rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen, state: Any) -> Seen:
     """Let the rule see every cell of the row before the step, if it wants to."""
     if hasattr(rule, "stretch"):
         return stretch_cells(rule, rows, i, m, options, seen, state)
@@ -126,9 +122,7 @@ def stretch_row(
 
 
 @register_jitable(forceinline=True)
-def stretch_cells(
-    rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen, state: Any
-) -> Seen:
+def stretch_cells(rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen, state: Any) -> Seen:
     table = state.table
     bias = state.bias
     clock = state.clock
@@ -179,13 +173,9 @@ def lean(rule: Any, rows: Any, j: int, m: int, moved: float, options: Any, state
 
 
 @overload(stretch_row, strict=False, jit_options={"forceinline": True})
-def _stretch_row(
-    rule: Any, rows: Any, i: Any, m: Any, options: Any, seen: Any, state: Any
-) -> Any:
+def _stretch_row(rule: Any, rows: Any, i: Any, m: Any, options: Any, seen: Any, state: Any) -> Any:
     if hasattr(rule.instance_class, "stretch"):
-        return lambda rule, rows, i, m, options, seen, state: stretch_cells(
-            rule, rows, i, m, options, seen, state
-        )
+        return lambda rule, rows, i, m, options, seen, state: stretch_cells(rule, rows, i, m, options, seen, state)
     return lambda rule, rows, i, m, options, seen, state: seen
 
 

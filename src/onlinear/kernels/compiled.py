@@ -42,7 +42,7 @@ def source_digest() -> str:
     Numba's disk cache looks only at the file of the loop itself; the digest, captured by the loop, enters its key.
     """
     root = Path(onlinear.__file__).parent
-    files = [root / "calls.py", root / "losses.py", root / "seen.py"]
+    files = [root / name for name in ("calls.py", "losses.py", "rows.py", "seen.py", "features/names.py")]
     files += sorted((root / "rules").glob("*.py")) + sorted((root / "kernels").glob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
@@ -63,7 +63,7 @@ def compiled_loop(loss: type, rule: type) -> Loop:
     digest = source_digest()
 
     def loop(loss, rule, options, rows, targets, importance, order, state):  # type: ignore
-        digest
+        _ = digest  # captured, so that it is part of the cache's key: see source_digest
         return learn(
             bare(loss), bare(rule), bare(options), bare(rows), bare(targets), bare(importance), bare(order), bare(state)
         )

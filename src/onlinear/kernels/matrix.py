@@ -75,9 +75,7 @@ def dense_dot(a: Any, b: Any) -> float:
 
 
 @register_jitable(forceinline=True)
-def learn_output(
-    loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: Any
-) -> bool:
+def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: Any) -> bool:
     """Grow the matrix of one output by its share of ``x x^T`` and step; answer whether all is finite."""
     table = state.table
     bias = state.bias

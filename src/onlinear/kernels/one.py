@@ -1,9 +1,10 @@
 """Learning and answering one dict row: the shortest way from a Python dict to the same loops.
 
 A call from Python into compiled code costs more than the arithmetic of a short row, and most of that is unpacking
-arguments: every tuple and array adds its share. So a call here takes numbers only, two of them the addresses of arrays:
-``place`` holds further addresses and sizes, ``numbers`` the fields of loss, rule and options. The compiled code puts the
-pieces together again. It answers a score, or NaN to say that there is more to it: then ``CODE`` of the small array tells.
+arguments: every tuple and array adds its share. So a call here takes numbers only, two of them the addresses of
+arrays: ``place`` holds further addresses and sizes, ``numbers`` the fields of loss, rule and options. The compiled code
+puts the pieces together again. It answers a score, or NaN to say that there is more to it: then ``CODE`` of the small
+array tells.
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
@@ -51,7 +52,7 @@ OPTIONS = len(Options._fields)
 # entries of the small array: where the row starts and stops, its order, label, importance, target
 STOP, ORDER, LABEL, WEIGHTS, CODE = 1, 2, 3, 4, 6
 
-#: codes beside those of :mod:`onlinear.kernels.walk`: the row cannot be learned and was undone; a power of two was reached
+#: codes beside those of :mod:`onlinear.kernels.walk`: the row cannot be learned and was undone; a power of two came
 CANNOT = -3
 MARK = 1
 #: ``given`` when the row is still a dict
@@ -129,12 +130,12 @@ def learn_one_loop(shape: Shape) -> Any:
     read_row = hashed_row if shape.hashed else exact_row
     targets_of = label_of if shape.labels else number_of
     keeps = kind_of(shape.rule) == "cells"
-    rule_at = len(Loss._fields)  # type: ignore[attr-defined]
-    options_at = rule_at + len((Inner or Rule)._fields)  # type: ignore[attr-defined]
+    rule_at = len(Loss._fields)
+    options_at = rule_at + len((Inner or Rule)._fields)
     digest = source_digest()
 
     def learn(place_at, numbers_at, x, given, target, importance):
-        digest
+        _ = digest  # captured: see source_digest
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(numbers_at), options_at + OPTIONS, np.float64)
         small = carray(pointer(place[SMALL]), 8, np.int64)
@@ -248,12 +249,12 @@ def answer_one_loop(shape: Shape) -> Any:
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     read_row = hashed_row if shape.hashed else exact_row
     weight_now = cell_weight if kind_of(shape.rule) == "cells" else uniform_weight
-    rule_at = len(Loss._fields)  # type: ignore[attr-defined]
-    options_at = rule_at + len((Inner or Rule)._fields)  # type: ignore[attr-defined]
+    rule_at = len(Loss._fields)
+    options_at = rule_at + len((Inner or Rule)._fields)
     digest = source_digest()
 
     def answer(place_at, numbers_at, x):
-        digest
+        _ = digest  # captured: see source_digest
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(numbers_at), options_at + OPTIONS, np.float64)
         scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)

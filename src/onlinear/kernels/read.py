@@ -10,9 +10,7 @@ from onlinear.kernels.cells import wake
 from onlinear.kernels.state import COUNT, MASS, OWED, SCALE, T
 
 
-def read_weights(
-    rule: Any, option: Any, slots: np.ndarray, clock: np.ndarray, kind: str, averaged: bool
-) -> np.ndarray:
+def read_weights(rule: Any, option: Any, slots: np.ndarray, clock: np.ndarray, kind: str, averaged: bool) -> np.ndarray:
     """The weights of one output from its ``[slot, feature]`` share of the table."""
     if averaged and option.average_from > 0.0 and clock[COUNT] > 0.0:
         return average(slots, int(option.mean_slot), clock, kind, option.eager > 0.0)
@@ -23,9 +21,7 @@ def read_weights(
     return slots[0].copy()
 
 
-def average(
-    slots: np.ndarray, slot: int, clock: np.ndarray, kind: str, eager: bool
-) -> np.ndarray:
+def average(slots: np.ndarray, slot: int, clock: np.ndarray, kind: str, eager: bool) -> np.ndarray:
     """``sum_t w_t / COUNT``: see :mod:`onlinear.kernels.uniform`."""
     if eager or kind == "matrix":
         return -slots[slot] / clock[COUNT]
@@ -49,6 +45,4 @@ def awake(rule: Any, option: Any, slots: np.ndarray, clock: np.ndarray) -> np.nd
     size = len(rule.CELL)
     slept = clock[T] - slots[int(option.sleep_slot)]
     cells = slots[:size].T.tolist()
-    return np.array(
-        [wake(rule, tuple(cell), s, option)[0] for cell, s in zip(cells, slept, strict=True)]
-    )
+    return np.array([wake(rule, tuple(cell), s, option)[0] for cell, s in zip(cells, slept, strict=True)])

@@ -1,8 +1,8 @@
 """Teach compiled code to call the methods of losses, rules, schedules and rows, by type.
 
 Each free function of :mod:`onlinear.calls` and :mod:`onlinear.rows` stands for a method. When the compiler meets
-``loss_slope(loss, score, target)`` it asks the ``overload`` below, which answers with the ``slope`` of the loss's class.
-(``overload_method`` would be global to all named tuples and break their fields.)
+``loss_slope(loss, score, target)`` it asks the ``overload`` below, which answers with the ``slope`` of the loss's
+class. (``overload_method`` would be global to all named tuples and break their fields.)
 """
 
 from __future__ import annotations

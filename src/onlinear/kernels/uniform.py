@@ -1,10 +1,11 @@
 """Learning with a uniform rule: every weight moves by ``step * x``.
 
 The weights are ``SCALE`` times the table, so that an L2 penalty costs one multiplication a row. The L1 penalty is the
-cumulative penalty of Tsuruoka, Tsujii & Ananiadou (ACL 2009): ``OWED`` is what every weight should have paid by now, and
-a slot beside the weight what it has paid (signed); a weight pays before it is scored.
+cumulative penalty of Tsuruoka, Tsujii & Ananiadou (ACL 2009): ``OWED`` is what every weight should have paid by now,
+and a slot beside the weight what it has paid (signed); a weight pays before it is scored.
 
-The average is lazy: with ``M`` the mass averaged before an update ``d``, ``sum_t w_t = MASS v - u`` where ``u`` sums ``M d``.
+The average is lazy: with ``M`` the mass averaged before an update ``d``, ``sum_t w_t = MASS v - u`` where ``u`` sums
+``M d``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from onlinear.kernels.state import (
     SCALE,
     SCORE,
     STEP,
+    VALUE,
 )
 from onlinear.rows import (
     cell_get,
@@ -86,15 +88,13 @@ def learn_uniform(
 
 
 @register_jitable(forceinline=True)
-def move_output(
-    rule: Any, options: Any, rows: Any, i: int, m: int, norm: float, state: Any
-) -> None:
+def move_output(rule: Any, options: Any, rows: Any, i: int, m: int, norm: float, state: Any) -> None:
     """Shrink, step and average the weights of one output, in this order."""
     bias = state.bias
     clock = state.clock
     step = clock[STEP, m]
     if options.track > 0.0:
-        clock[OBJECTIVE, m] += penalty_now(rows, m, options, state)
+        clock[OBJECTIVE, m] += clock[VALUE, m] + penalty_now(rows, m, options, state)
     rate = 0.0
     if options.l1 > 0.0 or options.l2 > 0.0:
         rate = rule_rate(rule, clock[PACE, m] + 1.0)

@@ -286,9 +286,7 @@ def _sort(indices, values, n):
         for start in range(gap, n):
             index, value = indices[start], values[start]
             k = start
-            while k >= gap and (
-                indices[k - gap] > index or (indices[k - gap] == index and values[k - gap] > value)
-            ):
+            while k >= gap and (indices[k - gap] > index or (indices[k - gap] == index and values[k - gap] > value)):
                 indices[k], values[k] = indices[k - gap], values[k - gap]
                 k -= gap
             indices[k], values[k] = index, value

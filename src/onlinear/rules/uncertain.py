@@ -59,7 +59,7 @@ class DiagonalSecondOrder(NamedTuple):
         return total / (self.a + squares), total, squares
 
     def fade(self, cell: Cell, keep: float) -> Cell:
-        w, total, squares = cell
+        w, _, squares = cell
         return w, w * (self.a + squares * keep), squares * keep
 
 

@@ -1,0 +1,79 @@
+"""Class weights: on a class's own output, as scikit-learn has it, or on the importance of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from onlinear.estimators.classes import Classes
+from onlinear.kernels.state import NEGATIVE, POSITIVE
+from onlinear.learner import Learner
+
+
+class WeighsClasses:
+    """What ``class_weight`` does: a dict from label to weight, or "balanced" by the counts so far."""
+
+    class_weight: Any = None
+    _learner: Learner | None
+    _classes: Classes
+    _counts: dict[Hashable, int]
+    _weighs_outputs = False  # as scikit-learn does: a class's weight acts on that class's own output
+
+    def _by_output(self) -> bool:
+        """Whether class weights act on each class's own output, not on the row."""
+        return self._weighs_outputs and not self._classes.open and self.class_weight != "balanced"
+
+    def _class_importance(self, label: Hashable) -> float:
+        """What a class's weight makes of the importance of its rows."""
+        if isinstance(self.class_weight, dict) and not self._by_output():
+            return float(self.class_weight.get(label, 1.0))
+        return 1.0
+
+    def _weigh_stream(self) -> None:
+        """Set the class weights that act on outputs, for rows of a stream."""
+        learner = self._learner
+        assert learner is not None
+        learner.clock[[POSITIVE, NEGATIVE]] = 1.0
+        if self.class_weight is not None and self._by_output():
+            weights = compute_class_weight(self.class_weight, classes=self._classes.sorted, y=self._classes.sorted)
+            self._weigh_outputs(learner, weights)
+
+    def _weigh_outputs(self, learner: Learner, weights: np.ndarray) -> None:
+        if learner.outputs == 1:
+            learner.clock[NEGATIVE], learner.clock[POSITIVE] = weights
+        else:
+            learner.clock[POSITIVE] = weights
+
+    def _stream_weights(self, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None) -> np.ndarray | None:
+        """The factor on the importance of each row; None where all are 1."""
+        if self.class_weight is None or self._by_output():
+            return None
+        if self.class_weight != "balanced":
+            table = np.array([self._class_importance(label) for label in self._classes.labels])
+            return table[codes]
+        return self._balance(codes, importance, order)
+
+    def _balance(self, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None) -> np.ndarray:
+        """``examples / (classes * examples of this class)``, of those so far, the row itself included."""
+        factors = np.ones(len(codes))
+        counts = [self._counts.get(label, 0) for label in self._classes.labels]
+        total = sum(counts)
+        for row in range(len(codes)) if order is None else order.tolist():
+            if importance[row] > 0.0:
+                total += 1
+                counts[codes[row]] += 1
+                factors[row] = total / (len(counts) * counts[codes[row]])
+        return factors
+
+    def _count(self, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None, learned: int) -> None:
+        rows = np.arange(len(codes)) if order is None else order
+        done = rows[importance[rows] > 0.0][:learned]
+        for label, count in zip(
+            self._classes.labels,
+            np.bincount(codes[done], minlength=len(self._classes)).tolist(),
+            strict=True,
+        ):
+            self._counts[label] = self._counts.get(label, 0) + count
