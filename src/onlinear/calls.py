@@ -106,8 +106,13 @@ def rule_norm(self: Any) -> bool:
     return hasattr(self, "needs_norm")
 
 
-def no_norm(self: Any) -> bool:
+def no(self: Any) -> bool:
     return False
+
+
+def rule_curved(self: Any) -> bool:
+    """Whether the rule learns from the curvature also where the slope is 0."""
+    return hasattr(self, "needs_curvature")
 
 
 def rule_step(self: Any, loss: Any, seen: Seen) -> float:

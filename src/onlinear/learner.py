@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
 from onlinear.batch import Batch, Rows, check_columns, check_rows
+from onlinear.calls import rule_rate
 from onlinear.errors import Diverged, Refused
-from onlinear.kernels.bank import bank_of
+from onlinear.kernels.bank import bank_of, shape_of
 from onlinear.kernels.compiled import compiled_loop, interpreted_loop, kind_of
 from onlinear.kernels.read import read_weights
 from onlinear.kernels.state import (
@@ -105,6 +106,11 @@ class Learner:
             for setting in self.settings:
                 penalised = setting.l1 > 0.0 or setting.l2 > 0.0
                 check_options(one, penalised, setting.forget > 0.0, setting.average > 0.0)
+        for what in (self.losses, self.rules, self.settings):
+            if len(what) not in (1, outputs):
+                raise Refused(
+                    f"a bank of {outputs} outputs takes one configuration for all or one for each, not {len(what)}"
+                )
         self.compiled = compiled
         self.kind = kind_of(type(self.rules[0]))
         self.facing: type = DenseRows
@@ -166,9 +172,22 @@ class Learner:
         """Turn the table to face the rows; matrix rules spread their rows out and keep the dense form."""
         facing = DenseRows if self.kind == "matrix" else type(rows)
         if facing is not self.facing:
+            if facing is SparseRows and self.kind == "uniform":
+                self._pay_before_turning()
             axes = (2, 0, 1) if facing is SparseRows else (1, 2, 0)
             self.table = np.ascontiguousarray(self.table.transpose(axes))
             self.facing = facing
+
+    def _pay_before_turning(self) -> None:
+        """Dense rows leave the last row's L1 penalty for the next; an elastic net's sparse rows expect it paid."""
+        for m, option in enumerate(self._option_of_each()):
+            if option.l1 > 0.0 and option.l2 > 0.0:
+                slots, scale = self.table[m], self.clock[SCALE, m]
+                before = slots[0] * scale
+                slots[0] = (
+                    read_weights(self.rules[0], option, slots, self.clock[:, m], self.kind, averaged=False) / scale
+                )
+                slots[int(option.sleep_slot)] += slots[0] * scale - before
 
     def face_sparse(self) -> None:
         """Turn the table to face sparse rows, for a caller who holds the lock or the only reference."""
@@ -264,7 +283,7 @@ class Learner:
     def _loop(self) -> Any:
         if not self.compiled:
             return interpreted_loop(type(self.rules[0]))
-        return compiled_loop(type(self.losses[0]), type(self.rules[0]))  # type: ignore[arg-type]
+        return compiled_loop(shape_of(self.losses[0]), shape_of(self.rules[0]))
 
     def _state(self) -> State | MatrixState:
         if self.kind == "matrix":
@@ -276,13 +295,29 @@ class Learner:
         """What is needed to undo a batch: the whole state, or of a large table the cells that may move."""
         kept: dict[str, Any] = {name: getattr(self, name).copy() for name in ("bias", "clock", "matrix")}
         kept["marks"] = len(self.history)
-        if isinstance(rows, SparseRows) and self.facing is SparseRows and 4 * len(rows.values) < self.features:
+        if self._moves_few_cells(rows):
             check_columns(rows, self.features)
             columns = np.unique(rows.columns).astype(np.intp)
             kept["cells"] = columns, self.table[columns]
         else:
             kept["table"] = self.table.copy()
         return kept
+
+    def _moves_few_cells(self, rows: Rows) -> TypeGuard[SparseRows]:
+        """Whether a batch moves no cells but its own columns', and those are few."""
+        if not isinstance(rows, SparseRows) or self.facing is not SparseRows or 4 * len(rows.values) >= self.features:
+            return False
+        if any(option.eager for option in self.options(rows)):
+            return False
+        return self.kind != "uniform" or not self._may_unscale()
+
+    def _may_unscale(self) -> bool:
+        """Whether an L2 penalty may soon write its scale into the whole table."""
+        if not any(setting.l2 > 0.0 for setting in self.settings):
+            return False
+        rate = max(rule_rate(rule, self.t + 1.0) for rule in self.rules)
+        strongest = max(setting.l2 for setting in self.settings)
+        return bool(self.clock[SCALE].min() < 1e-2) or rate * strongest > 0.5
 
     def _undo(self, kept: dict[str, Any]) -> None:
         for name, array in kept.items():

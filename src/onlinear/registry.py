@@ -82,9 +82,7 @@ TAKES: dict[str, frozenset[str]] = {
 #: rules that take an L1 or L2 penalty (FTRL has its own)
 PENALISED = frozenset({"perceptron", "sgd", "adagrad", "normalised"})
 #: rules that have gathered something they could forget
-FORGETTING = frozenset(name for name, rule in RULES.items() if hasattr(rule, "fade") or hasattr(rule, "MATRIX")) | {
-    "sgd"
-}
+FORGETTING = frozenset(name for name, rule in RULES.items() if hasattr(rule, "fade")) | {"sgd"}
 
 
 def name_of(thing: Any, names: dict[str, type]) -> str | None:

@@ -10,6 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 
+def double(x: Any) -> float:
+    """A value of a row in double precision: Numba's ``float`` leaves a float32 as it is."""
+    return 1.0 * float(x)
+
+
 class SparseRows(NamedTuple):
     """Compressed rows. Columns are unsigned: Numba then leaves out its check for negative indices."""
 

@@ -15,6 +15,7 @@ class Seen(NamedTuple):
     curvature: float  #: of the loss at the score; 0 where the loss has none
     importance: float
     norm: float  #: squared length of the row, with the intercept; 0 unless the rule ``needs_norm``
+    together: float  #: how many times over a row loss takes the step: the sum of its squared slopes; else 1
     t: float  #: examples learned from so far, this one included
     reach: float  #: how far the score moves per unit of step: the sum of what ``stretch`` answered
     weight: float  #: importance of all examples so far, this one included

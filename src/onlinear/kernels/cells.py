@@ -11,7 +11,7 @@ from typing import Any
 
 from numba.extending import overload, register_jitable
 
-from onlinear.calls import rule_fade, rule_move, rule_pace, rule_step, rule_stretch
+from onlinear.calls import rule_curved, rule_fade, rule_move, rule_pace, rule_step, rule_stretch
 from onlinear.kernels.bank import member
 from onlinear.kernels.row_steps import (
     all_finite,
@@ -20,10 +20,11 @@ from onlinear.kernels.row_steps import (
     look,
     tick,
 )
-from onlinear.kernels.state import ACTIVE, COUNT, SCORE, SLOPE, SPREAD, WEIGHT, T
+from onlinear.kernels.state import ACTIVE, COUNT, SCORE, SLOPE, SPREAD, VALUE, WEIGHT, T
 from onlinear.rows import (
     cell_get,
     cell_set,
+    double,
     row_column,
     row_columns,
     row_dot,
@@ -53,12 +54,12 @@ def learn_cells(
         for m in range(outputs):
             wake_row(member(rule, m), rows, i, m, member(options, m), state)
             clock[SCORE, m] = row_dot(rows, i, table, m) + bias[m, 0]
-        assess(loss, targets, i, state)
-        if not (all_finite(clock[SCORE]) and all_finite(clock[SLOPE])):
+        together = assess(loss, targets, i, state)
+        if not (all_finite(clock[SCORE]) and all_finite(clock[VALUE]) and all_finite(clock[SLOPE])):
             return position
         keep_count(targets, i, h, state)
         for m in range(outputs):
-            seen = look(loss, targets, i, m, h, 0.0, state)
+            seen = look(loss, targets, i, m, h, 0.0, together, state)
             if clock[ACTIVE, m] > 0.0 and not learn_output(
                 member(loss, m), member(rule, m), member(options, m), rows, i, m, seen, state
             ):
@@ -72,7 +73,8 @@ def learn_output(loss: Any, rule: Any, options: Any, rows: Any, i: int, m: int, 
     clock = state.clock
     before = clock[COUNT, m]
     fine = True
-    if clock[SLOPE, m] != 0.0 and seen.importance > 0.0:
+    matters = clock[SLOPE, m] != 0.0 or (rule_curved(rule) and seen.curvature != 0.0)
+    if matters and seen.importance > 0.0:
         seen = stretch_row(rule, rows, i, m, options, seen, state)
         step = rule_step(rule, loss, seen)
         fine = move_row(rule, rows, i, m, options, step, seen, before, state)
@@ -97,7 +99,7 @@ def move_row(
     for k in range(len(values)):
         j = row_column(rows, columns, k)
         old = load_cell(rule, rows, table, j, m)
-        new = rule_move(rule, old, float(values[k]), step, seen)
+        new = rule_move(rule, old, double(values[k]), step, seen)
         check += store_cell(rule, rows, table, j, m, new)
         if lazy:
             total = cell_get(rows, table, j, m, slot) + before * (new[0] - old[0])
@@ -133,14 +135,17 @@ def stretch_cells(rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen
     for k in range(len(values)):
         j = row_column(rows, columns, k)
         old = load_cell(rule, rows, table, j, m)
-        new, far, wide = rule_stretch(rule, old, float(values[k]), seen)
+        new, far, wide = rule_stretch(rule, old, double(values[k]), seen)
         store_cell(rule, rows, table, j, m, new)
         lean(rule, rows, j, m, new[0] - old[0], options, state)
         reach += far
         spread += wide
     if options.intercept > 0.0:
-        new, far, wide = rule_stretch(rule, load_bias(rule, bias, m), 1.0, seen)
+        old = load_bias(rule, bias, m)
+        new, far, wide = rule_stretch(rule, old, 1.0, seen)
         store_bias(rule, bias, m, new)
+        if options.average_from > 0.0:
+            bias[m, int(options.mean_slot)] += clock[COUNT, m] * (new[0] - old[0])
         reach += far
         spread += wide
     clock[WEIGHT, m] += seen.importance
@@ -153,6 +158,7 @@ def stretch_cells(rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen
         seen.curvature,
         seen.importance,
         seen.norm,
+        seen.together,
         seen.t,
         reach,
         clock[WEIGHT, m],
@@ -195,6 +201,8 @@ def can(rule: Any, method: str) -> bool:
 
 @register_jitable(forceinline=True)
 def fading(rule: Any, cell: Any, slept: float, options: Any) -> Any:
+    if options.forget == 0.0:
+        return cell
     return rule_fade(rule, cell, (1.0 - options.forget) ** slept)
 
 

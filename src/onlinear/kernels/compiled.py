@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numba
 
@@ -47,19 +48,22 @@ def source_digest() -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def is_ours(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] == "onlinear"
+def is_ours(shape: Any) -> bool:
+    """Whether a class, or every class of a nested shape (see :func:`onlinear.kernels.bank.shape_of`), is ours."""
+    if isinstance(shape, tuple):
+        return all(is_ours(part) for part in shape)
+    return shape is float or shape.__module__.partition(".")[0] == "onlinear"
 
 
 @cache
-def compiled_loop(loss: type, rule: type) -> Loop:
-    """The compiled loop for a loss and a rule, by type: tuples of different classes can be equal.
+def compiled_loop(loss: Any, rule: Any) -> Loop:
+    """The compiled loop for the shapes of a loss and a rule: tuples of different classes can be equal.
 
     Only loops over our own classes go to the disk cache: a user's class in the shared index would break every other
     program, which cannot import it.
     """
     ours = is_ours(loss) and is_ours(rule)
-    learn = interpreted_loop(rule)
+    learn = interpreted_loop(rule[0])
     digest = source_digest()
 
     def loop(loss, rule, options, rows, targets, importance, order, state):  # type: ignore

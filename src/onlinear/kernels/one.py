@@ -172,7 +172,7 @@ def learn_one_loop(shape: Shape) -> Any:
             return np.nan
         return state.clock[SCORE, 0]
 
-    return numba.njit(error_model="numpy", cache=is_ours(Loss) and is_ours(Rule))(learn)
+    return numba.njit(error_model="numpy", cache=is_ours((Loss, Rule, Inner or Rule)))(learn)
 
 
 @register_jitable(forceinline=True)
@@ -269,7 +269,7 @@ def answer_one_loop(shape: Shape) -> Any:
             scores[m] = score_now(rule, options, rows, m, weight_now, state)
         return scores[0]
 
-    return numba.njit(error_model="numpy", cache=is_ours(Loss) and is_ours(Rule))(answer)
+    return numba.njit(error_model="numpy", cache=is_ours((Loss, Rule, Inner or Rule)))(answer)
 
 
 @register_jitable(forceinline=True)

@@ -27,7 +27,7 @@ from onlinear.kernels.state import (
     VALUE,
     T,
 )
-from onlinear.rows import judge, row_values, target_of, target_size
+from onlinear.rows import double, judge, row_values, target_of, target_size
 from onlinear.seen import Seen
 
 
@@ -83,7 +83,7 @@ def _curvature_of(loss: Any, score: Any, target: Any) -> Any:
 
 
 @register_jitable(forceinline=True)
-def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, state: Any) -> Seen:
+def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, together: float, state: Any) -> Seen:
     """The row as output m sees it."""
     clock = state.clock
     target = target_of(targets, i, m)
@@ -95,6 +95,7 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, state: 
         curvature_of(member(loss, m), clock[SCORE, m], target),
         h * clock[POSITIVE if target > 0.0 else NEGATIVE, m],
         norm,
+        together,
         clock[PACE, m] + 1.0,
         0.0,
         0.0,
@@ -108,7 +109,7 @@ def row_length(rows: Any, i: int) -> float:
     """The row's squared length."""
     total = 0.0
     for x in row_values(rows, i):
-        total += float(x) * float(x)
+        total += double(x) * double(x)
     return total
 
 

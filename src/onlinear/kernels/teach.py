@@ -25,7 +25,8 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     calls.row_slopes: ("slopes", None),
     calls.rate_at: ("at", None),
     calls.rule_rate: ("penalty_rate", calls.no_penalty_rate),
-    calls.rule_norm: ("needs_norm", calls.no_norm),
+    calls.rule_norm: ("needs_norm", calls.no),
+    calls.rule_curved: ("needs_curvature", calls.no),
     calls.rule_step: ("step", calls.gradient_step),
     calls.rule_move: ("move", None),
     calls.rule_stretch: ("stretch", None),
@@ -95,5 +96,5 @@ for function, (name, otherwise) in METHODS.items():
     teach(function, method_of(name, otherwise))
 teach(calls.loss_flow, flow_of)
 teach(calls.flow_method, method_of("flow", None))
-for helper in (losses.logistic_flow, losses.strongest_rival, losses.highest, losses.softmax):
+for helper in (rows.double, losses.logistic_flow, losses.strongest_rival, losses.highest, losses.softmax):
     register_jitable(helper)

@@ -40,13 +40,18 @@ from onlinear.kernels.state import (
 from onlinear.rows import (
     cell_get,
     cell_set,
+    double,
     row_add,
     row_add_twice,
     row_columns,
     row_dot,
     row_fits,
+    row_values,
     width_of,
 )
+
+#: a weight that would move further than this is taken for divergence: sums of such moves stay finite
+LARGEST_MOVE = 1e300
 
 
 @register_jitable(forceinline=True)
@@ -73,18 +78,37 @@ def learn_uniform(
         if rule_norm(member(rule, 0)) or member(options, 0).track > 0.0:
             norm = row_length(rows, i)
         for m in range(outputs):
-            length = (norm + member(options, m).intercept_norm) * together
-            seen = look(loss, targets, i, m, h, length, state)
+            seen = look(loss, targets, i, m, h, norm + member(options, m).intercept_norm, together, state)
             clock[STEP, m] = 0.0
             if clock[ACTIVE, m] > 0.0:
                 clock[STEP, m] = rule_step(member(rule, m), member(loss, m), seen)
-        if not (all_finite(clock[SCORE]) and all_finite(clock[STEP])):
+        if not (all_finite(clock[SCORE]) and all_finite(clock[VALUE]) and steps_fit(rows, i, state)):
             return position
         keep_count(targets, i, h, state)
         for m in range(outputs):
             if clock[ACTIVE, m] > 0.0:
                 move_output(member(rule, m), member(options, m), rows, i, m, norm, state)
     return order.shape[0]
+
+
+@register_jitable(forceinline=True)
+def steps_fit(rows: Any, i: int, state: Any) -> bool:
+    """Whether no weight can overflow: a step of up to 1 moves none by more than the row's own values."""
+    clock = state.clock
+    for m in range(clock.shape[1]):
+        amount = abs(clock[STEP, m] / clock[SCALE, m])
+        if not amount <= 1.0 and not amount * row_peak(rows, i) <= LARGEST_MOVE:
+            return False
+    return True
+
+
+@register_jitable
+def row_peak(rows: Any, i: int) -> float:
+    """The largest absolute value of the row, with the intercept's 1."""
+    peak = 1.0
+    for x in row_values(rows, i):
+        peak = max(peak, abs(double(x)))
+    return peak
 
 
 @register_jitable(forceinline=True)
@@ -140,7 +164,9 @@ def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
     clock = state.clock
     clock[SCALE, m] *= factor
     clock[NORM, m] *= factor * factor
-    if clock[SCALE, m] < 1e-9:
+    # the average is a difference, which a small scale would blur
+    smallest = 1e-3 if options.average_from > 0.0 else 1e-9
+    if clock[SCALE, m] < smallest:
         unscale(rows, m, options, state)
 
 

@@ -11,6 +11,7 @@ offer ``move(cell, x, step, seen) -> cell``. Optional are
 * ``step(loss, seen)``: what the row deserves; ``-slope * importance`` if the rule does not say,
 * ``stretch(cell, x, seen) -> (cell, reach, spread)``: called for every weight of the row before ``step``,
   which then sees the sums as ``seen.reach`` and (with earlier rows) ``seen.spread``,
+* ``needs_curvature()``: True to be asked also where the slope is 0 but the curvature is not,
 * ``pace(cell)``: the weight's own rate, where lazy penalties are possible,
 * ``fade(cell, keep) -> cell``: what forgetting does to the cell,
 * ``ODD``: for each number of the cell, whether it changes sign with the targets (only the weight, if not said).

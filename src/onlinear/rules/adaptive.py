@@ -108,7 +108,10 @@ class Normalised(NamedTuple):
 
 
 class FTRLProximal(NamedTuple):
-    """FTRL-Proximal with per-weight rates, L1 and L2. McMahan et al., KDD 2013, algorithm 1."""
+    """FTRL-Proximal with per-weight rates, L1 and L2. McMahan et al., KDD 2013, algorithm 1.
+
+    As in the paper the intercept is one more weight, and pays the penalties too.
+    """
 
     alpha: float = 0.1
     beta: float = 1.0

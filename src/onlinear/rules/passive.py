@@ -22,7 +22,7 @@ class PA(NamedTuple):
         if seen.slope == 0.0 or seen.norm <= 0.0:
             return 0.0
         short = math.sqrt(seen.value) if seen.curvature > 0.0 else seen.value
-        return math.copysign(short / seen.norm, -seen.slope) * seen.importance
+        return math.copysign(short / (seen.norm * seen.together), -seen.slope) * seen.importance
 
 
 class PA1(NamedTuple):
@@ -37,7 +37,7 @@ class PA1(NamedTuple):
         if seen.slope == 0.0 or seen.norm <= 0.0:
             return 0.0
         short = math.sqrt(seen.value) if seen.curvature > 0.0 else seen.value
-        return math.copysign(min(self.C, short / seen.norm), -seen.slope) * seen.importance
+        return math.copysign(min(self.C, short / (seen.norm * seen.together)), -seen.slope) * seen.importance
 
 
 class PA2(NamedTuple):
@@ -52,7 +52,7 @@ class PA2(NamedTuple):
         if seen.slope == 0.0:
             return 0.0
         short = math.sqrt(seen.value) if seen.curvature > 0.0 else seen.value
-        size = short / (seen.norm + 0.5 / self.C)
+        size = short / (seen.norm * seen.together + 0.5 / self.C)
         return math.copysign(size, -seen.slope) * seen.importance
 
 

@@ -54,10 +54,9 @@ class Pegasos(NamedTuple):
 
 
 class Optimal(NamedTuple):
-    """scikit-learn's ``optimal``: ``1 / (alpha (start + t - 1))``, with Bottou's heuristic for ``start``.
+    """scikit-learn's ``optimal``: ``1 / (alpha (start + t - 1))``.
 
-    ``start`` makes the first rate fit the typical size ``(1 / sqrt(alpha))^(1/2)`` of a weight; see
-    :func:`optimal`.
+    With Bottou's heuristic ``start`` makes the first rate fit the typical size ``alpha^(-1/4)`` of a weight.
     """
 
     alpha: float = 0.0001

@@ -73,6 +73,9 @@ class DiagonalNewton(NamedTuple):
 
     CELL = ("weight", "hessian")
 
+    def needs_curvature(self) -> bool:
+        return True
+
     def stretch(self, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
         w, hessian = cell
         hessian += seen.importance * seen.curvature * x * x
