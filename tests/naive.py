@@ -13,7 +13,7 @@ from scipy.special import expit, log_softmax, softmax, wrightomega
 
 # ------------------------------------------------------------------ losses
 
-BINARY = {"perceptron", "hinge", "squared_hinge", "log_loss", "modified_huber"}
+BINARY = {"perceptron", "hinge", "squared_hinge", "log_loss", "binomial", "modified_huber"}
 SEVERAL = {"multiclass_perceptron", "crammer_singer", "softmax"}
 
 
@@ -26,7 +26,7 @@ def value(name: str, s: float, y: float, p: dict[str, float]) -> float:
             return max(0.0, p["margin"] - z)
         case "squared_hinge":
             return max(0.0, p["margin"] - z) ** 2
-        case "log_loss":
+        case "log_loss" | "binomial":
             return float(np.logaddexp(0.0, -z))
         case "modified_huber":
             return -4.0 * z if z < -1.0 else max(0.0, 1.0 - z) ** 2
@@ -55,7 +55,7 @@ def slope(name: str, s: float, y: float, p: dict[str, float]) -> float:
             return -y * (z <= p["margin"])
         case "squared_hinge":
             return -2.0 * y * max(0.0, p["margin"] - z)
-        case "log_loss":
+        case "log_loss" | "binomial":
             return float(-y * expit(-z))
         case "modified_huber":
             return -y * (4.0 if z < -1.0 else 2.0 * max(0.0, 1.0 - z))
@@ -79,7 +79,7 @@ def curvature(name: str, s: float, y: float, p: dict[str, float]) -> float:
     match name:
         case "squared_hinge":
             return 2.0 * (z < p["margin"])
-        case "log_loss":
+        case "log_loss" | "binomial":
             return float(expit(s) * expit(-s))
         case "modified_huber":
             return 2.0 * (-1.0 <= z < 1.0)
@@ -111,7 +111,7 @@ def flow(name: str, s: float, y: float, a: float, p: dict[str, float]) -> float:
         case "squared_hinge":
             m = p["margin"]
             return s if z >= m else y * (m + (z - m) * np.exp(-2.0 * a))
-        case "log_loss":  # z + e^z grows by a; wrightomega(c) is the w with w + log w = c, here w = e^z
+        case "log_loss" | "binomial":  # z + e^z grows by a; wrightomega(c) is the w with w + log w = c, here w = e^z
             w = wrightomega(z + np.exp(z) + a)
             return y * float(np.log(w))
         case "modified_huber":
@@ -217,6 +217,7 @@ class Example(NamedTuple):
 class Settings(NamedTuple):
     l1: float = 0.0
     l2: float = 0.0
+    alpha: float = 1.0
     average: float = 0.0
     forget: float = 0.0
     intercept: bool = True
@@ -265,10 +266,10 @@ class Uniform:
             speed = self.p["rate"] if self.rule == "perceptron" else rate(self.p["schedule"], self.t)
         features = slice(0, -1)
         step = self.step(e)
-        self.w[features] *= max(0.0, 1.0 - speed * self.settings.l2)
+        self.w[features] *= max(0.0, 1.0 - speed * self.settings.l2 * self.settings.alpha)
         self.w[features] += step * e.x[features]
         self.w[-1] += step * e.x[-1] * self.settings.intercept_rate
-        self.owed += speed * self.settings.l1
+        self.owed += speed * self.settings.l1 * self.settings.alpha
         for j in range(len(self.w) - 1):
             before = self.w[j]
             if before > 0.0:
@@ -344,7 +345,7 @@ class Cells:
         self.w -= e.h * e.slope * e.x / (self.p["a"] + self.gathered)
 
     def penalise(self) -> None:
-        l1, l2 = self.settings.l1, self.settings.l2
+        l1, l2 = self.settings.l1 * self.settings.alpha, self.settings.l2 * self.settings.alpha
         if not (l1 or l2):
             return
         if self.rule == "adagrad":  # a weight that was never touched is 0 and owes nothing
@@ -369,7 +370,8 @@ class Matrix:
     """The whole matrix, solved anew after every example."""
 
     def __init__(self, rule: str, p: dict[str, Any], size: int, settings: Settings) -> None:
-        self.rule, self.settings = rule, settings
+        assert not settings.forget  # which would make the matrix singular
+        self.rule = rule
         self.A = p["a"] * np.eye(size)
         self.v = np.zeros(size)
         self.w = np.zeros(size)
@@ -384,8 +386,6 @@ class Matrix:
         else:
             self.A += e.h * e.curvature * outer
             self.w -= np.linalg.solve(self.A, e.h * e.slope * e.x)
-        self.A *= 1.0 - self.settings.forget
-        self.v *= 1.0 - self.settings.forget
 
 
 UNIFORM = {"perceptron", "sgd", "importance_aware", "pa", "pa1", "pa2"}

@@ -34,16 +34,7 @@ def narrow(batch: Batch, features: int) -> Batch:
 @pytest.mark.parametrize(("loss", "rule"), registry.pairs())
 def test_a_feature_that_comes_later_was_there_all_along(loss: str, rule: str, kind: str) -> None:
     for settings in Case(loss, rule, kind, "float64", False).settings():
-        if not (settings.forget and rule in {"newton", "second_order"}):  # see below
-            check_growth(loss, rule, kind, settings)
-
-
-@pytest.mark.xfail(
-    reason="forgetting divides the whole inverse by 1 - forget, prior included; _grow_matrix gives a new feature 1 / a"
-)
-@pytest.mark.parametrize(("loss", "rule"), [("perceptron", "second_order"), ("log_loss", "newton")])
-def test_a_forgetting_matrix_grows_as_if_the_feature_had_been_there(loss: str, rule: str) -> None:
-    check_growth(loss, rule, "sparse", Settings(forget=0.05))
+        check_growth(loss, rule, kind, settings)
 
 
 def check_growth(loss: str, rule: str, kind: str, settings: Settings) -> None:
@@ -94,21 +85,23 @@ def test_a_class_that_comes_later_was_there_all_along(loss: str, rule: str, kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("loss", "rule"), BINARY_PAIRS)
+@pytest.mark.parametrize(("loss", "rule"), [pair for pair in BINARY_PAIRS if pair[0] != "binomial"])  # not even
 def test_an_output_turned_round_is_that_of_the_opposite_targets(loss: str, rule: str, kind: str) -> None:
     data = data_for(loss)
     opposite = data._replace(y=-data.y)
+    # the slopes of Binomial at (s, y) and (-s, -y) differ in the last bit
+    close = {"rtol": 1e-11, "atol": 1e-13} if loss == "binomial" else {"rtol": 0.0, "atol": 0.0}
     for settings in Case(loss, rule, kind, "float64", False).settings():
         turned = learner_for(loss, rule, data, settings)
         straight = learner_for(loss, rule, data, settings)
         turned.learn(cut(batch_of(data, loss, kind), 0, 15))
         turned.negate_output(0)
         straight.learn(cut(batch_of(opposite, loss, kind), 0, 15))
-        np.testing.assert_array_equal(turned.weights(), straight.weights())
+        np.testing.assert_allclose(turned.weights(), straight.weights(), **close)
         for learner in (turned, straight):
             learner.learn(cut(batch_of(opposite, loss, kind), 15, 30))
-        np.testing.assert_array_equal(turned.weights(), straight.weights())
-        np.testing.assert_array_equal(turned.intercepts(), straight.intercepts())
+        np.testing.assert_allclose(turned.weights(), straight.weights(), **close)
+        np.testing.assert_allclose(turned.intercepts(), straight.intercepts(), **close)
 
 
 # ------------------------------------------------------------------ facing

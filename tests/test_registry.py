@@ -11,7 +11,7 @@ from onlinear import losses, registry, rules
 from onlinear.errors import OnlinearError, Refused
 
 # The table as the issue words it, written out by hand.
-BINARY = {"perceptron", "hinge", "squared_hinge", "log_loss", "modified_huber"}
+BINARY = {"perceptron", "hinge", "squared_hinge", "log_loss", "binomial", "modified_huber"}
 REGRESSION = {
     "squared_error",
     "absolute_error",
@@ -40,9 +40,18 @@ def test_who_takes_whom() -> None:
     assert registry.TAKES["perceptron"] == {"perceptron", "hinge", "multiclass_perceptron"}
     for rule in ("arow", "second_order", "diagonal_second_order"):
         assert registry.TAKES[rule] <= BINARY
-    smooth = {"squared_hinge", "log_loss", "modified_huber", "squared_error", "huber", "squared_epsilon_insensitive"}
+    smooth = {"squared_hinge", "log_loss", "binomial", "modified_huber", "squared_error", "huber", "squared_epsilon_insensitive"}
     for rule in ("newton", "diagonal_newton"):
         assert registry.TAKES[rule] == smooth
+
+
+def test_who_forgets() -> None:
+    """The matrix rules refuse: a fading matrix becomes singular. Their diagonal forms do not."""
+    cells = {"adagrad", "normalised", "arow", "diagonal_second_order", "diagonal_newton"}
+    assert cells | {"sgd"} == registry.FORGETTING
+    for name in ("second_order", "newton"):
+        with pytest.raises(Refused, match=f"the rule '{name}' has nothing to forget"):
+            registry.check_options(registry.RULES[name](), penalised=False, forgetting=True, averaging=False)
 
 
 def test_pairs_are_the_table() -> None:

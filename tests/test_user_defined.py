@@ -264,9 +264,6 @@ def run(folder: Path, cache: Path, schedule: str, imported: str = "") -> str:
 
 
 @pytest.mark.compiles
-@pytest.mark.xfail(
-    reason="compiled_loop looks at loss and rule only: SGD with a user's schedule goes to the shared disk cache"
-)
 def test_a_schedule_of_ones_own_is_not_cached_for_everybody(tmp_path: Path) -> None:
     mine, others, cache = tmp_path / "mine", tmp_path / "others", tmp_path / "cache"
     mine.mkdir()

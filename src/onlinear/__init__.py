@@ -11,10 +11,13 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # type checkers take it for True; `typing` itself is too slow to import
 if TYPE_CHECKING:
-    from onlinear import losses as losses, rules as rules
+    from onlinear import losses as losses, measures as measures, rules as rules
     from onlinear.errors import (
+        BadInput as BadInput,
         BadRow as BadRow,
+        Diverged as Diverged,
         OnlinearError as OnlinearError,
+        Refused as Refused,
         TooManyNames as TooManyNames,
     )
     from onlinear.estimators import (
@@ -38,7 +41,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "AROWClassifier": "onlinear.estimators",
     "AveragedPerceptron": "onlinear.estimators",
+    "BadInput": "onlinear.errors",
     "BadRow": "onlinear.errors",
+    "Diverged": "onlinear.errors",
     "FTRLClassifier": "onlinear.estimators",
     "FTRLRegressor": "onlinear.estimators",
     "Learner": "onlinear.learner",
@@ -49,11 +54,13 @@ _HOMES = {
     "PassiveAggressiveClassifier": "onlinear.estimators",
     "PassiveAggressiveRegressor": "onlinear.estimators",
     "Perceptron": "onlinear.estimators",
+    "Refused": "onlinear.errors",
     "SGDClassifier": "onlinear.estimators",
     "SGDRegressor": "onlinear.estimators",
     "SecondOrderPerceptron": "onlinear.estimators",
     "TooManyNames": "onlinear.errors",
     "losses": "onlinear.losses",
+    "measures": "onlinear.measures",
     "rules": "onlinear.rules",
 }
 

@@ -19,6 +19,7 @@ from onlinear.kernels.state import (
     CLOCK,
     COUNT,
     EXAMPLES,
+    FLUSHED,
     IMPORTANCE,
     LOSS,
     MISTAKES,
@@ -41,12 +42,14 @@ from onlinear.rules.matrix import MOST_FEATURES
 class Settings(NamedTuple):
     """How to learn, beside loss and rule.
 
-    ``average`` is the example from which on weights are averaged (0: not at all); ``forget`` the share of its evidence
-    that a rule forgets with each example; the last three fit the intercept to another library's habits.
+    The penalty is ``alpha (l1 |w| + l2 w^2 / 2)`` for every weight but the intercept. ``average`` is the example from
+    which on weights are averaged (0: not at all); ``forget`` the share of its evidence that a rule forgets with each
+    example; the last three fit the intercept to another library's habits.
     """
 
     l1: float = 0.0
     l2: float = 0.0
+    alpha: float = 1.0
     average: float = 0.0
     forget: float = 0.0
     intercept: bool = True
@@ -127,7 +130,7 @@ class Learner:
         self.bias = np.zeros((outputs, slots))
         self.clock = np.zeros((CLOCK, outputs))
         self.clock[SCALE] = 1.0
-        self.clock[[ACTIVE, NEGATIVE, POSITIVE]] = 1.0
+        self.clock[[ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
         self.history: list[np.ndarray] = []
         self.matrix = np.zeros((0, 0, 0))
         if self.kind == "matrix":
@@ -200,6 +203,7 @@ class Learner:
         mean = size + self._sleeps() if self._averages() else -1
         return [
             Options(
+                alpha=float(s.alpha),
                 l1=float(s.l1),
                 l2=float(s.l2),
                 forget=float(s.forget),
@@ -316,8 +320,8 @@ class Learner:
         if not any(setting.l2 > 0.0 for setting in self.settings):
             return False
         rate = max(rule_rate(rule, self.t + 1.0) for rule in self.rules)
-        strongest = max(setting.l2 for setting in self.settings)
-        return bool(self.clock[SCALE].min() < 1e-2) or rate * strongest > 0.5
+        strongest = max(setting.l2 * setting.alpha for setting in self.settings)
+        return self._averages() or bool(self.clock[SCALE].min() < 1e-2) or rate * strongest > 0.5
 
     def _undo(self, kept: dict[str, Any]) -> None:
         for name, array in kept.items():

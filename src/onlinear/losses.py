@@ -123,6 +123,27 @@ class SquaredHinge(NamedTuple):
         return 2.0 if target * score < self.margin else 0.0
 
 
+def logistic_value(z: float) -> float:
+    """``log(1 + e^-z)``."""
+    if z > 0.0:
+        return math.log1p(math.exp(-z))
+    return math.log1p(math.exp(z)) - z
+
+
+def sigmoid(score: float) -> float:
+    """``1 / (1 + e^-s)``."""
+    if score >= 0.0:
+        return 1.0 / (1.0 + math.exp(-score))
+    tail = math.exp(score)
+    return tail / (1.0 + tail)
+
+
+def logistic_curvature(score: float) -> float:
+    """``p (1 - p)`` for the sigmoid p of the score."""
+    tail = math.exp(-abs(score))
+    return tail / ((1.0 + tail) * (1.0 + tail))
+
+
 def logistic_flow(z: float, amount: float) -> float:
     """Solve ``z' + e^z' = z + e^z + amount`` for ``z'``.
 
@@ -160,10 +181,7 @@ class Logistic(NamedTuple):
     """
 
     def value(self, score: float, target: float) -> float:
-        z = target * score
-        if z > 0.0:
-            return math.log1p(math.exp(-z))
-        return math.log1p(math.exp(z)) - z
+        return logistic_value(target * score)
 
     def slope(self, score: float, target: float) -> float:
         z = target * score
@@ -173,17 +191,42 @@ class Logistic(NamedTuple):
         return -target / (1.0 + math.exp(z))
 
     def link(self, score: float) -> float:
-        if score >= 0.0:
-            return 1.0 / (1.0 + math.exp(-score))
-        tail = math.exp(score)
-        return tail / (1.0 + tail)
+        return sigmoid(score)
 
     def flow(self, score: float, target: float, amount: float) -> float:
         return target * logistic_flow(target * score, amount)
 
     def curvature(self, score: float, target: float) -> float:
-        tail = math.exp(-abs(score))
-        return tail / ((1.0 + tail) * (1.0 + tail))
+        return logistic_curvature(score)
+
+
+class Binomial(NamedTuple):
+    """The logistic loss with scikit-learn's rounding: its trajectories amplify the last bit of a slope.
+
+    With ``e = exp(-s)`` the slope is ``-e / (1 + e)`` for +1 and ``1 / (1 + e)`` for -1: as exact as that of
+    :class:`Logistic`, but not to the last bit the same for ``(s, y)`` and ``(-s, -y)``.
+
+    >>> Binomial().slope(0.0, 1.0)
+    -0.5
+    """
+
+    def value(self, score: float, target: float) -> float:
+        return logistic_value(target * score)
+
+    def slope(self, score: float, target: float) -> float:
+        if score > -37.0:
+            tail = math.exp(-score)
+            return -tail / (1.0 + tail) if target > 0.0 else 1.0 / (1.0 + tail)
+        return math.exp(score) - (1.0 if target > 0.0 else 0.0)
+
+    def link(self, score: float) -> float:
+        return sigmoid(score)
+
+    def flow(self, score: float, target: float, amount: float) -> float:
+        return target * logistic_flow(target * score, amount)
+
+    def curvature(self, score: float, target: float) -> float:
+        return logistic_curvature(score)
 
 
 class ModifiedHuber(NamedTuple):

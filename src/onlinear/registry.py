@@ -16,6 +16,7 @@ LOSSES: dict[str, type] = {
     "hinge": losses.Hinge,
     "squared_hinge": losses.SquaredHinge,
     "log_loss": losses.Logistic,
+    "binomial": losses.Binomial,
     "modified_huber": losses.ModifiedHuber,
     "squared_error": losses.Squared,
     "absolute_error": losses.Absolute,
@@ -53,7 +54,7 @@ SCHEDULES: dict[str, type] = {
     "adaptive": rules.Adaptive,
 }
 
-BINARY = frozenset({"perceptron", "hinge", "squared_hinge", "log_loss", "modified_huber"})
+BINARY = frozenset({"perceptron", "hinge", "squared_hinge", "log_loss", "binomial", "modified_huber"})
 SEVERAL = frozenset({"multiclass_perceptron", "crammer_singer", "softmax"})
 REGRESSION = frozenset(LOSSES) - BINARY - SEVERAL
 SMOOTH = frozenset(name for name, loss in LOSSES.items() if hasattr(loss, "curvature"))

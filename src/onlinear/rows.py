@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+#: sparse and dense rows with fewer entries are summed one after the other, as scikit-learn does: its trajectories can
+#: amplify the last bit of a score
+LONG_SPARSE, LONG_DENSE = 64, 128
+
 
 def double(x: Any) -> float:
     """A value of a row in double precision: Numba's ``float`` leaves a float32 as it is."""
@@ -38,7 +42,7 @@ class SparseRows(NamedTuple):
     def dot(self, i: int, table: Any, m: int) -> float:
         c = self.columns[self.starts[i] : self.starts[i + 1]]
         x = self.values[self.starts[i] : self.starts[i + 1]]
-        even = len(x) - len(x) % 4
+        even = len(x) - len(x) % 4 if len(x) >= LONG_SPARSE else 0
         a0 = a1 = a2 = a3 = rest = 0.0
         for k in range(0, even, 4):
             a0 += table[c[k], m, 0] * float(x[k])
@@ -93,7 +97,7 @@ class DenseRows(NamedTuple):
 
     def dot(self, i: int, table: Any, m: int) -> float:
         w, x = table[m, 0], self.values[i]
-        even = len(x) - len(x) % 16
+        even = len(x) - len(x) % 16 if len(x) >= LONG_DENSE else 0
         a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
         b0 = b1 = b2 = b3 = b4 = b5 = b6 = b7 = rest = 0.0
         for k in range(0, even, 16):
@@ -222,7 +226,7 @@ def row_values(self: Any, i: int) -> Any:
 
 
 def row_dot(self: Any, i: int, table: Any, m: int) -> float:
-    """The row times the weights of output m, summed in eight lanes that are folded in a fixed order."""
+    """The row times the weights of output m; a long row is summed in lanes that are folded in a fixed order."""
     return self.dot(i, table, m)
 
 

@@ -75,8 +75,7 @@ def as_matrix(names: list[Any]) -> scipy.sparse.csr_matrix:
         for name, value in row.items():
             full, number = (f"{name}={value}", 1.0) if isinstance(value, str) else (name, float(value))
             matrix[place, names.index(full)] = number
-    explicit = scipy.sparse.csr_matrix(matrix)
-    return explicit
+    return scipy.sparse.csr_matrix(matrix)
 
 
 @each_classifier

@@ -176,11 +176,7 @@ def test_prediction_after_loading_only_the_names(past, x):
 
 
 @settings(deadline=None)
-@given(
-    st.dictionaries(
-        st.text("abcdé", max_size=3), ordinary_numbers | st.text("ab=é", max_size=3), max_size=8
-    )
-)
+@given(st.dictionaries(st.text("abcdé", max_size=3), ordinary_numbers | st.text("ab=é", max_size=3), max_size=8))
 def test_ordinary_rows_are_accepted(x):
     names, hashed_names = ExactNames(), HashedNames()
     assert walked(exact, x, names) == walk.UNKNOWN if x else len(walked(exact, x, names)[0]) == 0
@@ -288,9 +284,7 @@ def test_long_rows_are_sorted_in_good_time():
     assert time.perf_counter() - began < 5.0  # insertion sort: more than ten seconds
     np.testing.assert_array_equal(indices, np.arange(n))
     np.testing.assert_array_equal(values, np.arange(n))
-    assert same_bits(
-        walked(hashed, backwards, HashedNames(30), n), HashedNames(30).look_up(backwards)
-    )
+    assert same_bits(walked(hashed, backwards, HashedNames(30), n), HashedNames(30).look_up(backwards))
 
 
 def test_nothing_leaks():
@@ -348,7 +342,6 @@ def test_disk_cache_works_in_another_process(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, str(program)]
     hits = [
-        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout for _ in range(2)
     ]
     assert hits == ["0 0\n", "1 1\n"]

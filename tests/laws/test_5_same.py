@@ -96,10 +96,6 @@ def test_a_bank_of_rules_and_losses(loss: str, rule: str, kind: str) -> None:
     check_bank(many_losses, many_rules, loss, kind, Settings(average=3.0))
 
 
-FIRST_DECIDES = "kernels/matrix.py asks the options of output 0 whether the row has an intercept, for all outputs"
-BANK_TROUBLES = {"second_order": FIRST_DECIDES, "newton": FIRST_DECIDES}
-
-
 def settings_bank(rule: str) -> list[Settings]:
     bank = Case("", rule, "", "", False).settings()
     return [*bank, Settings(intercept=False)]
@@ -107,9 +103,7 @@ def settings_bank(rule: str) -> list[Settings]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rule", sorted(registry.RULES))
-def test_a_bank_of_settings(rule: str, kind: str, request: Any) -> None:
-    if rule in BANK_TROUBLES:
-        request.applymarker(pytest.mark.xfail(reason=BANK_TROUBLES[rule]))
+def test_a_bank_of_settings(rule: str, kind: str) -> None:
     loss = next(loss for loss, taker in SCALAR_PAIRS if taker == rule)
     check_bank(loss_of(loss), rule_of(rule), loss, kind, settings_bank(rule))
 
@@ -120,15 +114,7 @@ def test_a_bank_of_settings(rule: str, kind: str, request: Any) -> None:
     [
         ("hinge", "sgd", "sparse"),
         ("log_loss", "normalised", "dense"),
-        pytest.param(
-            "perceptron",
-            "diagonal_second_order",
-            "sparse",
-            marks=pytest.mark.xfail(
-                reason="compiled `wake` of a rule that only fades calls fade(cell, 1) where forget is 0, interpreted "
-                "leaves the cell alone; DiagonalSecondOrder.fade(cell, 1) changes last bits"
-            ),
-        ),
+        ("perceptron", "diagonal_second_order", "sparse"),
     ],
 )
 def test_compiled_banks(loss: str, rule: str, kind: str) -> None:

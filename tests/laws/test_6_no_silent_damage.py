@@ -18,8 +18,6 @@ from onlinear.errors import BadInput, Diverged, OnlinearError, Refused
 from onlinear.learner import Learner, Settings
 from onlinear.rows import Numbers, Signs
 
-KEPT = "Learner._keep of a large table keeps the row's cells only, but eager penalties and unscale touch every cell"
-OVERFLOW = "uniform.py looks at the step, not at step * x: the weights overflow unnoticed"
 BAD = {"NaN": np.nan, "infinity": np.inf, "-infinity": -np.inf}
 
 
@@ -195,9 +193,7 @@ def test_compiled_divergence(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", INTERPRETED, ids=str)
-def test_weights_stay_finite_whatever_comes(case: Case, request: Any) -> None:
-    if case.rule == "sgd" and case.loss.startswith("squared"):
-        request.applymarker(pytest.mark.xfail(reason=OVERFLOW))
+def test_weights_stay_finite_whatever_comes(case: Case) -> None:
     data = case.data()
     for size in (1e160, 1e300):
         X = data.X.copy()
@@ -214,7 +210,6 @@ def test_weights_stay_finite_whatever_comes(case: Case, request: Any) -> None:
         assert np.isfinite(learner.intercepts()).all()
 
 
-@pytest.mark.xfail(reason="a loss that overflows (slope and step still finite) is summed: loss_sums is inf for ever")
 @pytest.mark.parametrize("rule", ["sgd", "importance_aware", "newton"])
 def test_an_infinite_loss_does_not_spoil_the_figures(rule: str) -> None:
     learner = learner_for("squared_error", rule, data_for("squared_error"))
@@ -223,7 +218,6 @@ def test_an_infinite_loss_does_not_spoil_the_figures(rule: str) -> None:
     assert np.isfinite(learner.loss_sums).all()
 
 
-@pytest.mark.xfail(reason=OVERFLOW)
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_weight_that_overflows_is_noticed_at_its_own_example(kind: str, rows: int) -> None:
@@ -239,11 +233,11 @@ def test_a_weight_that_overflows_is_noticed_at_its_own_example(kind: str, rows: 
 @pytest.mark.parametrize(
     ("rule", "settings"),
     [
-        pytest.param("sgd", Settings(l2=10.0 - 1e-9), marks=pytest.mark.xfail(reason=KEPT)),
-        pytest.param("sgd", Settings(l1=0.01, l2=0.1), marks=pytest.mark.xfail(reason=KEPT)),
-        pytest.param("sgd", Settings(l1=0.01, average=1.0), marks=pytest.mark.xfail(reason=KEPT)),
+        ("sgd", Settings(l2=10.0 - 1e-9)),
+        ("sgd", Settings(l1=0.01, l2=0.1)),
+        ("sgd", Settings(l1=0.01, average=1.0)),
         ("adagrad", Settings(l1=0.01, l2=0.1)),
-        pytest.param("adagrad", Settings(l1=0.01, average=1.0), marks=pytest.mark.xfail(reason=KEPT)),
+        ("adagrad", Settings(l1=0.01, average=1.0)),
     ],
 )
 def test_undoing_where_penalties_touch_every_weight(rule: str, settings: Settings) -> None:
@@ -326,7 +320,6 @@ def test_a_bank_with_one_bad_member_is_refused() -> None:
         Learner([losses.Hinge(), losses.Logistic()], rules.PA1(), features=2, outputs=2)
 
 
-@pytest.mark.xfail(reason="a bank shorter than its outputs is not refused: compiled code would read past its end")
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_a_bank_of_another_length_than_the_outputs_is_refused(outputs: int) -> None:
     with pytest.raises(OnlinearError):

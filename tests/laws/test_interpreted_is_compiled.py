@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from cases import bits_of
 from covering import Case, bits_in_one_go, compiled_case
 
-FLOAT32 = (
-    "Numba's float() leaves a float32 what it is: x * x of a row (row_steps.py, and in the rules through cells.py) is "
-    "then rounded to float32, and overflows beyond 1.8e19"
-)
-SQUARES_X = {"importance_aware", "pa", "pa1", "pa2", "arow", "normalised"}
-
 
 @compiled_case
-def test_to_the_bit(case: Case, request: Any) -> None:
-    if case.dtype == "float32" and case.rule in SQUARES_X:
-        request.applymarker(pytest.mark.xfail(reason=FLOAT32))
+def test_to_the_bit(case: Case) -> None:
     for settings in case.settings():
         interpreted = case._replace(compiled=False).learner(settings)
         interpreted.learn(case.batch())

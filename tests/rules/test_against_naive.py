@@ -28,22 +28,7 @@ from onlinear.rules import SGD, Constant
 # not a solver: some dozen operations a row, 30 rows, condition numbers up to 100. 1e-10 is 500 000 eps.
 CLOSE: dict[str, float] = {"rtol": 1e-10, "atol": 1e-11}
 
-UNPAID = (
-    "Learner._face: dense rows pay the elastic net lazily, sparse ones eagerly; at the turn the L1 "
-    "penalty of the last dense row is still unpaid when the first sparse row is scored"
-)
-TOGETHER = (
-    "uniform.py multiplies |x|^2 by the number of outputs that move together (right for PA); "
-    "ImportanceAware takes it for the row's own length and stops half way"
-)
-
 PAIRS = registry.pairs()
-MARKED = [
-    pytest.param(loss, rule, marks=pytest.mark.xfail(reason=TOGETHER))
-    if rule == "importance_aware" and loss in {"crammer_singer", "softmax"}
-    else (loss, rule)
-    for loss, rule in PAIRS
-]
 KINDS = ("dense", "sparse")
 
 
@@ -77,7 +62,7 @@ def compare(loss: Any, rule: Any, data: Data, kind: str, settings: Settings = PL
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("loss", "rule"), MARKED)
+@pytest.mark.parametrize(("loss", "rule"), PAIRS)
 def test_every_pair(loss: str, rule: str, kind: str) -> None:
     for intercept in (True, False):
         compare(loss, rule, data_for(loss), kind, Settings(intercept=intercept))
@@ -90,7 +75,7 @@ def test_every_pair_one_against_the_rest(loss: str, rule: str, kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("loss", "rule"), MARKED)
+@pytest.mark.parametrize(("loss", "rule"), PAIRS)
 def test_every_pair_averaged(loss: str, rule: str, kind: str) -> None:
     for start in (1.0, 12.0):
         learner = compare(loss, rule, data_for(loss), kind, Settings(average=start))
@@ -167,12 +152,8 @@ TURNS = (("dense", "sparse"), ("sparse", "dense"), ("dense", "sparse", "dense", 
 @pytest.mark.parametrize("average", [0.0, 7.0])
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("rule", sorted(registry.PENALISED))
-def test_dense_and_sparse_rows_in_one_stream(
-    rule: str, penalty: str, average: float, kinds: tuple[str, ...], request: Any
-) -> None:
+def test_dense_and_sparse_rows_in_one_stream(rule: str, penalty: str, average: float, kinds: tuple[str, ...]) -> None:
     """The table turns to face the rows between batches; nothing owed may be lost on the way."""
-    if rule in {"perceptron", "sgd"} and penalty == "elastic net" and not average and kinds[0] == "dense":
-        request.applymarker(pytest.mark.xfail(reason=UNPAID))
     l1, l2 = PENALTIES[penalty]
     settings = Settings(l1=l1, l2=l2, average=average)
     data = data_for("hinge", rows=40)

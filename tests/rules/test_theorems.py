@@ -51,9 +51,6 @@ def test_newton_with_the_squared_loss_is_ridge(seed: int, a: float) -> None:
         np.testing.assert_allclose(joined(learner), ridge, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.xfail(
-    reason="learn_output in kernels/matrix.py skips a row whose slope is 0: the Hessian must grow all the same"
-)
 def test_newton_counts_rows_it_predicts_exactly() -> None:
     X = np.array([[1.0, 2.0], [0.5, -1.0]])
     y = np.array([0.0, 1.0])  # the first row is predicted exactly: the weights are 0
@@ -62,7 +59,6 @@ def test_newton_counts_rows_it_predicts_exactly() -> None:
     np.testing.assert_allclose(joined(learner), ridge, rtol=1e-14)
 
 
-@pytest.mark.xfail(reason="learn_output in kernels/cells.py skips a row whose slope is 0, as matrix.py does")
 def test_diagonal_newton_counts_rows_it_predicts_exactly() -> None:
     X = np.array([[2.0], [1.0]])
     learner = learned(
@@ -207,7 +203,6 @@ def test_h_then_more_on_one_row_is_their_sum(name: str, seed: int, h: float, mor
     check_importance_adds_up(name, data_for(name, rows=1, seed=seed), h, more)
 
 
-@pytest.mark.xfail(reason="see TOGETHER in test_against_naive.py")
 def test_importance_adds_up_for_two_classes_that_meet_at_the_margin() -> None:
     """Two, for among three the rival may change on the way."""
     data = data_for("crammer_singer", rows=1)._replace(classes=2)

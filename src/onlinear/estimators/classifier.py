@@ -48,6 +48,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
     """A linear classifier: one output for two classes, one against the rest for several, or a row loss."""
 
     _classes: Classes
+    _opened = False  # whether the stream began with its classes unknown
 
     # -------------------------------------------------------------- learning from a stream
 
@@ -120,11 +121,13 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
     def _start(self, n_features: int, classes: Any = None, sparse: bool = True, growing: bool = False) -> None:
         """Create the learner for a stream; without ``classes`` the set of classes is open."""
         if classes is None:
+            self._opened = True
             self._classes = Classes(open=True)
             loss = self._recipe_loss()
             if not is_even(loss):
                 raise Refused(f"{loss} treats its two targets differently: name the classes in the first call")
         else:
+            self._opened = False
             self._classes = Classes.closed(sorted_classes(classes))
             if len(self._classes) < 2:
                 raise BadInput("classes names fewer than two classes: name them all, or none")
@@ -270,6 +273,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
         return rows, targets_for(self._classes, codes, learner), importance, codes
 
     def _begin(self, X: Any, classes: Classes, sparse: bool, start: Start) -> None:
+        self._opened = False
         self._classes = classes
         outputs = outputs_for(classes, hasattr(self._recipe_loss(), "slopes"))
         self._create(X.shape[1], outputs, sparse)
@@ -345,7 +349,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
 
 def linked(loss: Any, scores: np.ndarray) -> np.ndarray:
     """The link of every score."""
-    if type(loss) is losses.Logistic:
+    if type(loss) in (losses.Logistic, losses.Binomial):
         return np.asarray(expit(scores))
     if type(loss) is losses.ModifiedHuber:
         return (np.clip(scores, -1.0, 1.0) + 1.0) / 2.0

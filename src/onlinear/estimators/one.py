@@ -1,7 +1,7 @@
 """One example at a time: dict rows for every estimator.
 
-``x`` is a dict of name to number, bool or string; a string is the category ``name=value``. The order of the keys does not
-matter. Names are exact and grow, or are hashed to a table of fixed size (``bits``).
+``x`` is a dict of name to number, bool or string; a string is the category ``name=value``. The order of the keys does
+not matter. Names are exact and grow, or are hashed to a table of fixed size (``bits``).
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class OneByOne:
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
             self._names = ExactNames(list(names), cap=self.n_features_in_)
             self._refresh(True)  # type: ignore[attr-defined]
-        assert self._learner is not None and self._names is not None
+        assert self._learner is not None
+        assert self._names is not None
         self._path = DictPath(self._learner, self._names, labels=self._labelled)
         self._classes_changed()
         return self._path
@@ -177,7 +178,8 @@ class ClassifiesOne(OneByOne):
 
     def _classes_changed(self) -> None:
         classes, path, learner = self._classes, self._path, self._learner  # type: ignore[attr-defined]
-        assert path is not None and learner is not None
+        assert path is not None
+        assert learner is not None
         row_loss = has_row_loss(learner)
         several = row_loss or len(classes) > 2
         path.set_classes(0 if several else 1, answering(classes, row_loss))
@@ -304,6 +306,6 @@ def check_importance(importance: float) -> None:
 
 def unknown_feature(refusal: TooManyNames) -> BadRow:
     return BadRow(
-        f"{refusal.args[0].partition(' would be')[0]} is unknown: the model was fitted on columns, and knows only those; "
-        "leave the key out, or learn from dicts from the start"
+        f"{refusal.args[0].partition(' would be')[0]} is unknown: the model was fitted on columns, and knows only "
+        "those; leave the key out, or learn from dicts from the start"
     )

@@ -74,10 +74,8 @@ class Perceptron(Epochs, LinearClassifier):
         self.warm_start = warm_start
 
     def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
-        l1, l2 = penalties(self.penalty, float(self.alpha), self.l1_ratio)
         settings = Settings(
-            l1=l1,
-            l2=l2,
+            **penalties(self.penalty, float(self.alpha), self.l1_ratio),
             intercept=bool(self.fit_intercept),
             intercept_rate=SPARSE_INTERCEPT_RATE if sparse else 1.0,
         )

@@ -96,13 +96,13 @@ class ShowsAverage(LinearEstimator):
         return self.intercept_
 
 
-def penalties(penalty: str | None, alpha: float, l1_ratio: float | None) -> tuple[float, float]:
-    """The strengths of the L1 and of the L2 penalty."""
-    if penalty is None:
-        return 0.0, 0.0
+def penalties(penalty: str | None, alpha: float, l1_ratio: float | None) -> dict[str, Any]:
+    """The settings of the penalty: its strength, and the shares of L1 and L2."""
+    if penalty is None or alpha == 0.0:
+        return {}
     share = {"l1": 1.0, "l2": 0.0}.get(penalty, l1_ratio)
     assert share is not None
-    return alpha * share, alpha * (1.0 - share)
+    return {"alpha": alpha, "l1": share, "l2": 1.0 - share}
 
 
 def first_optimal(loss: Any, alpha: float) -> float:
@@ -118,6 +118,9 @@ class DescendsLikeSklearn(Epochs, ShowsAverage):
     _pa_loss: str
 
     def _loss_object(self: Any) -> Any:
+        # one output serves both classes of an open stream, which asks for a loss that is even to the last bit
+        if self.loss == "log_loss" and not self._opened:
+            return losses.Binomial()
         kind, *numbers = self.loss_functions[self.loss]
         if self.loss in ("huber", "epsilon_insensitive", "squared_epsilon_insensitive"):
             numbers = [float(self.epsilon)]
@@ -140,16 +143,15 @@ class DescendsLikeSklearn(Epochs, ShowsAverage):
 
     def _recipe(self: Any, features: int, sparse: bool, growing: bool = False) -> Recipe:
         loss = self._loss_object()
-        l1, l2 = penalties(self.penalty, float(self.alpha), self.l1_ratio)
+        penalty = penalties(self.penalty, float(self.alpha), self.l1_ratio)
         settings = Settings(
-            l1=l1,
-            l2=l2,
+            **penalty,
             average=float(self.average),
             intercept=bool(self.fit_intercept),
             intercept_rate=SPARSE_INTERCEPT_RATE if sparse else 1.0,
             intercept_in_norm=False,
         )
-        return Recipe(loss, self._rule(loss, l1 > 0.0 or l2 > 0.0), settings)
+        return Recipe(loss, self._rule(loss, bool(penalty)), settings)
 
     def _check_parameters(self: Any, streaming: bool) -> None:
         super()._check_parameters(streaming)

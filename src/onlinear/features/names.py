@@ -243,18 +243,14 @@ def _number(name: Hashable, value: Any) -> float:
         try:
             number = float(value)
         except OverflowError:
-            raise BadRow(
-                f"feature {name!r} is too large for a float: scale it, or take its logarithm"
-            ) from None
+            raise BadRow(f"feature {name!r} is too large for a float: scale it, or take its logarithm") from None
     else:
         raise BadRow(
             f"feature {name!r} is {_shortened(value)} ({type(value).__name__}): a value is a "
             f"number or a string; leave the key out of the dict, or convert it first"
         )
     if not math.isfinite(number):
-        raise BadRow(
-            f"feature {name!r} is {number}: leave the key out of the dict, or impute it first"
-        )
+        raise BadRow(f"feature {name!r} is {number}: leave the key out of the dict, or impute it first")
     return number
 
 

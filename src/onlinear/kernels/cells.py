@@ -233,13 +233,13 @@ def _wake(rule: Any, cell: Any, slept: Any, options: Any) -> Any:
 
 @register_jitable(forceinline=True)
 def shrunk(cell: Any, amount: float, options: Any) -> Any:
-    """Follow ``dw/da = -l2 w - l1 sign(w)`` for ``amount``, stopping at zero: penalties compose exactly."""
+    """Follow ``dw/da = -alpha (l2 w + l1 sign(w))`` for ``amount``, stopping at zero: penalties compose exactly."""
     size = abs(cell[0])
     if options.l2 > 0.0:
         debt = options.l1 / options.l2
-        size = (size + debt) * math.exp(-options.l2 * amount) - debt
+        size = (size + debt) * math.exp(-options.l2 * options.alpha * amount) - debt
     else:
-        size -= options.l1 * amount
+        size -= options.l1 * options.alpha * amount
     return (math.copysign(max(size, 0.0), cell[0]),) + cell[1:]
 
 

@@ -24,11 +24,12 @@ POSITIVE = 15  # factor on the importance of positive targets
 EXAMPLES = 16  # examples scored (the first output counts)
 IMPORTANCE = 17  # importance of all examples scored (the first output counts)
 SIZE = 18  # the largest |target| of a regression, 1 of a classification
-SCORE = 19  # of the row at hand, like the next three
-VALUE = 20
-SLOPE = 21
-STEP = 22
-CLOCK = 23
+FLUSHED = 19  # the scale at which the average was last written down
+SCORE = 20  # of the row at hand, like the next three
+VALUE = 21
+SLOPE = 22
+STEP = 23
+CLOCK = 24
 
 
 class State(NamedTuple):
@@ -52,6 +53,7 @@ class MatrixState(NamedTuple):
 class Options(NamedTuple):
     """How to learn, beside loss and rule."""
 
+    alpha: float = 1.0  # strength of the penalty ``alpha (l1 |w| + l2 w^2 / 2)``
     l1: float = 0.0
     l2: float = 0.0
     forget: float = 0.0  # share of what was gathered that is forgotten with each example

@@ -96,5 +96,15 @@ for function, (name, otherwise) in METHODS.items():
     teach(function, method_of(name, otherwise))
 teach(calls.loss_flow, flow_of)
 teach(calls.flow_method, method_of("flow", None))
-for helper in (rows.double, losses.logistic_flow, losses.strongest_rival, losses.highest, losses.softmax):
+HELPERS = (
+    rows.double,
+    losses.logistic_value,
+    losses.sigmoid,
+    losses.logistic_curvature,
+    losses.logistic_flow,
+    losses.strongest_rival,
+    losses.highest,
+    losses.softmax,
+)
+for helper in HELPERS:
     register_jitable(helper)

@@ -27,6 +27,7 @@ from onlinear.kernels.row_steps import (
 from onlinear.kernels.state import (
     ACTIVE,
     COUNT,
+    FLUSHED,
     MASS,
     NORM,
     OBJECTIVE,
@@ -125,10 +126,10 @@ def move_output(rule: Any, options: Any, rows: Any, i: int, m: int, norm: float,
     before = clock[COUNT, m]
     averaged = tick(m, options.forget, options.average_from, state)
     if options.l2 > 0.0:
-        shrink(rows, m, max(0.0, 1.0 - rate * options.l2), options, state)
+        shrink(rows, m, max(0.0, 1.0 - options.l2 * rate * options.alpha), options, state)
     if step != 0.0:
         if options.track > 0.0:
-            along = (clock[SCORE, m] - bias[m, 0]) * max(0.0, 1.0 - rate * options.l2)
+            along = (clock[SCORE, m] - bias[m, 0]) * max(0.0, 1.0 - options.l2 * rate * options.alpha)
             clock[NORM, m] += step * (2.0 * along + step * norm)
         shift(rows, i, m, step / clock[SCALE, m], options, state)
         if options.intercept > 0.0:
@@ -136,7 +137,7 @@ def move_output(rule: Any, options: Any, rows: Any, i: int, m: int, norm: float,
             bias[m, 0] += moved
             if options.average_from > 0.0:
                 bias[m, int(options.mean_slot)] += before * moved
-    clock[OWED, m] += rate * options.l1
+    clock[OWED, m] += options.l1 * rate * options.alpha
     if options.eager > 0.0:
         pay_all(rows, m, options, state)
     if averaged:
@@ -164,27 +165,35 @@ def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
     clock = state.clock
     clock[SCALE, m] *= factor
     clock[NORM, m] *= factor * factor
-    # the average is a difference, which a small scale would blur
-    smallest = 1e-3 if options.average_from > 0.0 else 1e-9
-    if clock[SCALE, m] < smallest:
+    if clock[SCALE, m] < 1e-9:
         unscale(rows, m, options, state)
+    elif options.average_from > 0.0 and clock[SCALE, m] < 1e-3 * clock[FLUSHED, m]:
+        flush(rows, m, options, state)  # the average is a difference, which a small scale would blur
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def unscale(rows: Any, m: int, options: Any, state: Any) -> None:
-    """Write the scale into the table, and the averaged mass into the average."""
+    """Write the scale into the table."""
     table = state.table
     clock = state.clock
-    averaging = options.average_from > 0.0 and options.eager == 0.0
+    flush(rows, m, options, state)
     for j in range(width_of(rows, table)):
-        v = cell_get(rows, table, j, m, 0)
-        if averaging:
-            slot = int(options.mean_slot)
-            spent = cell_get(rows, table, j, m, slot) - clock[MASS, m] * v
+        cell_set(rows, table, j, m, 0, cell_get(rows, table, j, m, 0) * clock[SCALE, m])
+    clock[SCALE, m] = clock[FLUSHED, m] = 1.0
+
+
+@register_jitable
+def flush(rows: Any, m: int, options: Any, state: Any) -> None:
+    """Write the mass averaged so far into the average."""
+    table = state.table
+    clock = state.clock
+    if options.average_from > 0.0 and options.eager == 0.0:
+        slot = int(options.mean_slot)
+        for j in range(width_of(rows, table)):
+            spent = cell_get(rows, table, j, m, slot) - clock[MASS, m] * cell_get(rows, table, j, m, 0)
             cell_set(rows, table, j, m, slot, spent)
-        cell_set(rows, table, j, m, 0, v * clock[SCALE, m])
     clock[MASS, m] = 0.0
-    clock[SCALE, m] = 1.0
+    clock[FLUSHED, m] = clock[SCALE, m]
 
 
 @register_jitable(forceinline=True)
@@ -196,7 +205,7 @@ def pay_row(rows: Any, i: int, m: int, options: Any, state: Any) -> None:
         pay(rows, j, m, options, state)
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def pay_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """Let every weight pay what it owes."""
     table = state.table
@@ -225,7 +234,7 @@ def pay(rows: Any, j: int, m: int, options: Any, state: Any) -> None:
     cell_set(rows, table, j, m, slot, paid + scale * (left - v))
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """The eager average: add every weight as it stands."""
     table = state.table
@@ -238,13 +247,13 @@ def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
         cell_set(rows, table, j, m, slot, total)
 
 
-@register_jitable(forceinline=True)
+@register_jitable
 def penalty_now(rows: Any, m: int, options: Any, state: Any) -> float:
     """The penalty at the weights the row was scored with."""
     table = state.table
     clock = state.clock
     if options.l1 == 0.0:
-        return 0.5 * options.l2 * clock[NORM, m]
+        return 0.5 * options.alpha * options.l2 * clock[NORM, m]
     scale = clock[SCALE, m]
     length = 0.0
     absolute = 0.0
@@ -252,4 +261,4 @@ def penalty_now(rows: Any, m: int, options: Any, state: Any) -> float:
         w = scale * cell_get(rows, table, j, m, 0)
         length += w * w
         absolute += abs(w)
-    return 0.5 * options.l2 * length + options.l1 * absolute
+    return options.alpha * (0.5 * options.l2 * length + options.l1 * absolute)
