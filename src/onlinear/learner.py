@@ -73,6 +73,26 @@ class Frozen(NamedTuple):
     intercepts: np.ndarray
 
 
+class Ready(NamedTuple):
+    """What a loop is called with, and the lists it was made of."""
+
+    made_of: tuple[Any, Any, Any]
+    loss: Any
+    rule: Any
+    options: Any
+    loop: Any
+    eager: bool  # whether every row may touch every weight
+    scales: bool  # whether an L2 penalty may touch every weight now and then
+
+    def fits(self, learner: Learner) -> bool:
+        losses, rules, settings = self.made_of
+        return losses is learner.losses and rules is learner.rules and settings is learner.settings
+
+
+#: the order of a single row
+FIRST = np.zeros(1, dtype=np.int64)
+
+
 class Learner:
     """Learns a bank of linear models, one example at a time.
 
@@ -120,6 +140,7 @@ class Learner:
         self.version = 0
         self.lock = threading.Lock()
         self.first_pass_examples = -1
+        self._made: dict[tuple[type, bool], Ready] = {}
         self._allocate(features, outputs)
 
     # -------------------------------------------------------------- state
@@ -241,8 +262,8 @@ class Learner:
     def learn_unlocked(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
         """As :meth:`learn`, for a caller who holds the lock."""
         if order is None:
-            order = np.arange(len(batch))
-        if not batch.importance.all():
+            order = np.arange(len(batch)) if len(batch) != 1 else FIRST
+        if not (batch.importance.all() if len(batch) != 1 else batch.importance[0]):
             check_rows(batch.rows, batch.names)  # rows of importance 0 are never scored
         self._face(batch.rows)
         kept = self._keep(batch.rows)
@@ -258,19 +279,36 @@ class Learner:
 
     def _run(self, batch: Batch, order: np.ndarray, track: bool) -> int:
         """Learn in stretches that end at 1, 2, 4, 8, ... examples, where the figures are kept."""
-        loss, rule = bank_of(self.losses), bank_of(self.rules)
-        options = bank_of(self.options(batch.rows, track))
-        loop = self._loop()
+        ready = self._ready(batch.rows, track)
         state = self._state()
         learned = 0
         while learned < len(order):
             stretch = order[learned : learned + self._to_next_mark()]
-            done = int(loop(loss, rule, options, batch.rows, batch.targets, batch.importance, stretch, state))
+            done = ready.loop(
+                ready.loss, ready.rule, ready.options, batch.rows, batch.targets, batch.importance, stretch, state
+            )
             learned += done
             if done < len(stretch):
                 break
             self.keep_mark()
         return learned
+
+    def _ready(self, rows: Rows, track: bool) -> Ready:
+        """What the loop is called with, made anew only if something has changed."""
+        ready = self._made.get((type(rows), track))
+        if ready is None or not ready.fits(self):
+            each = self.options(rows, track)
+            ready = Ready(
+                (self.losses, self.rules, self.settings),
+                bank_of(self.losses),
+                bank_of(self.rules),
+                bank_of(each),
+                self._loop(),
+                any(option.eager > 0.0 for option in each),
+                any(option.l2 > 0.0 for option in each) and self.kind == "uniform",
+            )
+            self._made[type(rows), track] = ready
+        return ready
 
     def _to_next_mark(self) -> int:
         return (1 << len(self.history)) - self.examples
@@ -297,8 +335,9 @@ class Learner:
 
     def _keep(self, rows: Rows) -> dict[str, Any]:
         """What is needed to undo a batch: the whole state, or of a large table the cells that may move."""
-        kept: dict[str, Any] = {name: getattr(self, name).copy() for name in ("bias", "clock", "matrix")}
-        kept["marks"] = len(self.history)
+        kept: dict[str, Any] = {"bias": self.bias.copy(), "clock": self.clock.copy(), "marks": len(self.history)}
+        if self.kind == "matrix":
+            kept["matrix"] = self.matrix.copy()
         if self._moves_few_cells(rows):
             check_columns(rows, self.features)
             columns = np.unique(rows.columns).astype(np.intp)
@@ -311,17 +350,15 @@ class Learner:
         """Whether a batch moves no cells but its own columns', and those are few."""
         if not isinstance(rows, SparseRows) or self.facing is not SparseRows or 4 * len(rows.values) >= self.features:
             return False
-        if any(option.eager for option in self.options(rows)):
-            return False
-        return self.kind != "uniform" or not self._may_unscale()
+        ready = self._ready(rows, False)
+        return not ready.eager and not (ready.scales and self._may_unscale())
 
     def _may_unscale(self) -> bool:
-        """Whether an L2 penalty may soon write its scale into the whole table."""
-        if not any(setting.l2 > 0.0 for setting in self.settings):
-            return False
+        """Whether an L2 penalty may soon write its scale, or the average, into the whole table."""
+        if self._averages() or self.clock[SCALE, 0] < 1e-2 or (self.outputs > 1 and self.clock[SCALE].min() < 1e-2):
+            return True
         rate = max(rule_rate(rule, self.t + 1.0) for rule in self.rules)
-        strongest = max(setting.l2 * setting.alpha for setting in self.settings)
-        return self._averages() or bool(self.clock[SCALE].min() < 1e-2) or rate * strongest > 0.5
+        return rate * max(setting.l2 * setting.alpha for setting in self.settings) > 0.5
 
     def _undo(self, kept: dict[str, Any]) -> None:
         for name, array in kept.items():
@@ -432,7 +469,7 @@ class Learner:
     @property
     def t(self) -> float:
         """How many examples the outputs have counted."""
-        return float(self.clock[T].max(initial=0.0))
+        return float(self.clock[T].max(initial=0.0)) if self.outputs != 1 else float(self.clock[T, 0])
 
     def start_pass(self) -> None:
         """Begin another pass over the same rows: from now on losses are training losses."""
@@ -512,6 +549,7 @@ class Learner:
         with self.lock:
             state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items()}
         del state["lock"]
+        state["_made"] = {}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
