@@ -40,7 +40,15 @@ def test_who_takes_whom() -> None:
     assert registry.TAKES["perceptron"] == {"perceptron", "hinge", "multiclass_perceptron"}
     for rule in ("arow", "second_order", "diagonal_second_order"):
         assert registry.TAKES[rule] <= BINARY
-    smooth = {"squared_hinge", "log_loss", "binomial", "modified_huber", "squared_error", "huber", "squared_epsilon_insensitive"}
+    smooth = {
+        "squared_hinge",
+        "log_loss",
+        "binomial",
+        "modified_huber",
+        "squared_error",
+        "huber",
+        "squared_epsilon_insensitive",
+    }
     for rule in ("newton", "diagonal_newton"):
         assert registry.TAKES[rule] == smooth
 

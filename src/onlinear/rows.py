@@ -14,6 +14,22 @@ from typing import Any, NamedTuple
 LONG_SPARSE, LONG_DENSE = 64, 128
 
 
+#: how many sums a long dense row is added up in, side by side
+LANES = 16
+
+
+def lane_dot(w: Any, x: Any, stop: int) -> float:
+    """The product of two vectors up to ``stop``: sixteen sums side by side, then halves added to halves."""
+    sums = [0.0] * LANES
+    for k in range(0, stop, LANES):
+        for lane in range(LANES):
+            sums[lane] += w[k + lane] * float(x[k + lane])
+    while len(sums) > 1:
+        half = len(sums) // 2
+        sums = [low + high for low, high in zip(sums[:half], sums[half:], strict=True)]
+    return sums[0]
+
+
 def double(x: Any) -> float:
     """A value of a row in double precision: Numba's ``float`` leaves a float32 as it is."""
     return 1.0 * float(x)
@@ -97,31 +113,11 @@ class DenseRows(NamedTuple):
 
     def dot(self, i: int, table: Any, m: int) -> float:
         w, x = table[m, 0], self.values[i]
-        even = len(x) - len(x) % 16 if len(x) >= LONG_DENSE else 0
-        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-        b0 = b1 = b2 = b3 = b4 = b5 = b6 = b7 = rest = 0.0
-        for k in range(0, even, 16):
-            a0 += w[k] * float(x[k])
-            a1 += w[k + 1] * float(x[k + 1])
-            a2 += w[k + 2] * float(x[k + 2])
-            a3 += w[k + 3] * float(x[k + 3])
-            a4 += w[k + 4] * float(x[k + 4])
-            a5 += w[k + 5] * float(x[k + 5])
-            a6 += w[k + 6] * float(x[k + 6])
-            a7 += w[k + 7] * float(x[k + 7])
-            b0 += w[k + 8] * float(x[k + 8])
-            b1 += w[k + 9] * float(x[k + 9])
-            b2 += w[k + 10] * float(x[k + 10])
-            b3 += w[k + 11] * float(x[k + 11])
-            b4 += w[k + 12] * float(x[k + 12])
-            b5 += w[k + 13] * float(x[k + 13])
-            b6 += w[k + 14] * float(x[k + 14])
-            b7 += w[k + 15] * float(x[k + 15])
+        even = len(x) - len(x) % LANES if len(x) >= LONG_DENSE else 0
+        rest = 0.0
         for k in range(even, len(x)):
             rest += w[k] * float(x[k])
-        a0, a1, a2, a3 = a0 + b0, a1 + b1, a2 + b2, a3 + b3
-        a4, a5, a6, a7 = a4 + b4, a5 + b5, a6 + b6, a7 + b7
-        return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7)) + rest
+        return lane_dot(w, x, even) + rest if even else rest
 
     def add(self, i: int, table: Any, m: int, amount: float) -> None:
         w, x = table[m, 0], self.values[i]

@@ -11,10 +11,10 @@ from typing import Any
 import numba
 
 import onlinear
-from onlinear.kernels import cells, matrix, teach, uniform
+from onlinear.kernels import cells, lanes, matrix, teach, uniform
 from onlinear.kernels.bare import bare
 
-assert teach.METHODS  # imported for what it registers
+TAUGHT = (teach.METHODS, lanes.LANES)  # modules that are imported for what they register
 
 Loop = Callable[..., int]
 

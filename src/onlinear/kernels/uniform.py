@@ -51,8 +51,8 @@ from onlinear.rows import (
     width_of,
 )
 
-#: a weight that would move further than this is taken for divergence: sums of such moves stay finite
-LARGEST_MOVE = 1e300
+#: a weight that would move further than this is taken for divergence: sums of such moves stay finite, also scaled
+LARGEST_MOVE = 1e290
 
 
 @register_jitable(forceinline=True)
@@ -97,8 +97,8 @@ def steps_fit(rows: Any, i: int, state: Any) -> bool:
     """Whether no weight can overflow: a step of up to 1 moves none by more than the row's own values."""
     clock = state.clock
     for m in range(clock.shape[1]):
-        amount = abs(clock[STEP, m] / clock[SCALE, m])
-        if not amount <= 1.0 and not amount * row_peak(rows, i) <= LARGEST_MOVE:
+        size = abs(clock[STEP, m])
+        if not size <= 1.0 and not size * row_peak(rows, i) <= LARGEST_MOVE:
             return False
     return True
 
