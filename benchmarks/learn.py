@@ -276,7 +276,7 @@ def fit_row(work: str, floor: float, data: Callable[[], Any], name: str, ours: s
 
         peer = getattr(sklearn.linear_model, name)(**ONE_PASS, **params)
         if ours:
-            mine = getattr(onlinear, ours)(max_iter=1)
+            mine = getattr(onlinear, ours)(max_iter=1, order="stream")
         else:
             mine = getattr(onlinear, name)(**ONE_PASS, **params)
         return fit(mine, data()), fit(peer, data())

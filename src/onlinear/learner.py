@@ -266,7 +266,7 @@ class Learner:
         if not (batch.importance.all() if len(batch) != 1 else batch.importance[0]):
             check_rows(batch.rows, batch.names)  # rows of importance 0 are never scored
         self._face(batch.rows)
-        kept = self._keep(batch.rows)
+        kept = {} if self._leaves_no_trace(order) else self._keep(batch.rows)
         learned = self._run(batch, order, track)
         if learned < len(order):
             self._undo(kept)
@@ -319,8 +319,9 @@ class Learner:
             self.history.append(self._figures())
 
     def _figures(self) -> np.ndarray:
-        weight = np.full(self.outputs, self.clock[IMPORTANCE, 0])
-        return np.stack([self.clock[LOSS], self.clock[MISTAKES], weight], axis=1)
+        figures = np.empty((self.outputs, 3))
+        figures[:, 0], figures[:, 1], figures[:, 2] = self.clock[LOSS], self.clock[MISTAKES], self.clock[IMPORTANCE, 0]
+        return figures
 
     def _loop(self) -> Any:
         if not self.compiled:
@@ -332,6 +333,10 @@ class Learner:
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.table, self.bias, self.clock, self.matrix, scratch)
         return State(self.table, self.bias, self.clock)
+
+    def _leaves_no_trace(self, order: np.ndarray) -> bool:
+        """Whether a batch that fails has changed nothing: a uniform rule looks before it moves, but pays L1 at once."""
+        return len(order) == 1 and self.kind == "uniform" and not self._sleeps()
 
     def _keep(self, rows: Rows) -> dict[str, Any]:
         """What is needed to undo a batch: the whole state, or of a large table the cells that may move."""

@@ -243,8 +243,8 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
         self._check_parameters(streaming=False)
         X, y = checked(self, X, y, reset=True, numbers=False)
         importance = importance_for(sample_weight, len(y))
-        present = importance > 0.0
-        labels = distinct_labels(y[present] if present.any() and not present.all() else y)
+        present = slice(None) if sample_weight is None or not importance.any() else importance > 0.0
+        labels = distinct_labels(y[present])
         if len(labels) < 2:
             raise BadInput(
                 f"The number of classes has to be greater than one; got {len(labels)} class: "
