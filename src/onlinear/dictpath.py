@@ -19,6 +19,7 @@ from onlinear.kernels.one import (
     BIAS,
     BITS,
     CANNOT,
+    CAP,
     CATEGORIES,
     CLASSES,
     CLOCK_AT,
@@ -26,6 +27,7 @@ from onlinear.kernels.one import (
     COLUMNS,
     FEATURES,
     FIRST,
+    FRESH,
     KEPT,
     MARK,
     OUTPUTS,
@@ -58,12 +60,13 @@ class Scratch:
         self.columns = np.zeros(room, dtype=np.uint32)
         self.values = np.zeros(room)
         self.small = np.zeros(8, dtype=np.int64)
+        self.fresh = np.zeros(room, dtype=np.int64)
         outputs, slots = learner.bias.shape
         self.kept = np.zeros((room + 1) * outputs * slots + learner.clock.size)
         self.scores = np.zeros(outputs)
         self.place = np.zeros(PLACE, dtype=np.int64)
         at: dict[int, np.ndarray] = {TABLE: self.table, BIAS: self.bias, CLOCK_AT: self.clock, COLUMNS: self.columns}
-        at |= {VALUES: self.values, SMALL: self.small, KEPT: self.kept, SCORES: self.scores}
+        at |= {VALUES: self.values, SMALL: self.small, KEPT: self.kept, SCORES: self.scores, FRESH: self.fresh}
         for entry, array in at.items():
             self.place[entry] = array.ctypes.data
         sizes = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
@@ -73,6 +76,7 @@ class Scratch:
         self.names = names
         if isinstance(names, ExactNames):
             self.place[POSITIONS], self.place[CATEGORIES] = id(names.positions), id(names.categories)
+            self.place[CAP] = np.iinfo(np.int64).max if names.cap is None else names.cap
         else:
             self.place[BITS] = names.bits
         self.place_at = self.place.ctypes.data

@@ -44,7 +44,8 @@ POSITIONS, CATEGORIES, BITS = 10, 11, 12  # the names
 FIRST, CLASSES = 13, 14  # of the labels
 KEPT = 15  # address of room for the cells of one row
 SCORES = 16  # address of room for the scores of an answer
-PLACE = 17
+CAP, FRESH = 17, 18  # how many names there may be; address of room for new ones
+PLACE = 19
 
 #: how many numbers the options are
 OPTIONS = len(Options._fields)
@@ -177,11 +178,19 @@ def learn_one_loop(shape: Shape) -> Any:
 
 @register_jitable(forceinline=True)
 def exact_row(place, x, known):
+    positions, categories = place[POSITIONS], place[CATEGORIES]
     columns = carray(pointer(place[COLUMNS]), place[ROOM], np.uint32)
     values = carray(pointer(place[VALUES]), place[ROOM], np.float64)
     if known:
-        return walk.walk_exact_known(x, place[POSITIONS], place[CATEGORIES], columns, values)
-    return walk.walk_exact(x, place[POSITIONS], place[CATEGORIES], columns, values)
+        return walk.walk_exact_known(x, positions, categories, columns, values)
+    length = walk.walk_exact(x, positions, categories, columns, values)
+    if length == walk.UNKNOWN:
+        fresh = carray(pointer(place[FRESH]), place[ROOM], np.int64)
+        if walk.adopt_names(x, positions, categories, place[CAP], fresh) >= 0:
+            length = walk.walk_exact(x, positions, categories, columns, values)
+            if length > 0 and columns[length - 1] >= place[FEATURES]:
+                return walk.UNKNOWN  # the table has to grow first
+    return length
 
 
 @register_jitable(forceinline=True)

@@ -18,6 +18,7 @@ from onlinear.kernels.state import (
     LOSS,
     MISTAKES,
     NEGATIVE,
+    OBJECTIVE,
     PACE,
     POSITIVE,
     SCORE,
@@ -130,6 +131,7 @@ def keep_count(targets: Any, i: int, h: float, state: Any) -> None:
         clock[SIZE, m] = target_size(targets, target_of(targets, i, m), clock[SIZE, m])
         if clock[ACTIVE, m] > 0.0:
             clock[LOSS, m] += h * clock[VALUE, m]
+            clock[OBJECTIVE, m] += clock[VALUE, m]
             if clock[SLOPE, m] != 0.0:
                 clock[UPDATES, m] += 1.0
     clock[IMPORTANCE, 0] += h

@@ -62,6 +62,6 @@ class Options(NamedTuple):
     intercept: float = 1.0  # 1 to learn an intercept
     intercept_rate: float = 1.0  # factor on its steps
     intercept_norm: float = 1.0  # what it adds to the squared length of a row
-    track: float = 0.0  # 1 to keep NORM and OBJECTIVE
+    track: float = 0.0  # 1 to keep NORM and add the penalty to OBJECTIVE
     sleep_slot: float = -1.0  # slot of what the weight has paid, or when it was last awake
     mean_slot: float = -1.0  # slot of the average

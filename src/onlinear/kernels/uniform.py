@@ -119,7 +119,7 @@ def move_output(rule: Any, options: Any, rows: Any, i: int, m: int, norm: float,
     clock = state.clock
     step = clock[STEP, m]
     if options.track > 0.0:
-        clock[OBJECTIVE, m] += clock[VALUE, m] + penalty_now(rows, m, options, state)
+        clock[OBJECTIVE, m] += penalty_now(rows, m, options, state)
     rate = 0.0
     if options.l1 > 0.0 or options.l2 > 0.0:
         rate = rule_rate(rule, clock[PACE, m] + 1.0)

@@ -70,6 +70,11 @@ _get_item = types.ExternalFunction("PyDict_GetItemWithError", _object(_object, _
 _float_as_double = types.ExternalFunction("PyFloat_AsDouble", types.float64(_object))
 _long_as_double = types.ExternalFunction("PyLong_AsDouble", types.float64(_object))
 _long_as_ssize = types.ExternalFunction("PyLong_AsSsize_t", types.intp(_object))
+_long_from_ssize = types.ExternalFunction("PyLong_FromSsize_t", _object(types.intp))
+_set_item = types.ExternalFunction("PyDict_SetItem", types.int32(_object, _object, _object))
+_dict_size = types.ExternalFunction("PyDict_Size", types.intp(_object))
+_compare_text = types.ExternalFunction("PyUnicode_Compare", types.int32(_object, _object))
+_release = types.ExternalFunction("Py_DecRef", types.void(_object))
 _is_subtype = types.ExternalFunction("PyType_IsSubtype", types.int32(_object, _object))
 _error_occurred = types.ExternalFunction("PyErr_Occurred", _object())
 _clear_error = types.ExternalFunction("PyErr_Clear", types.void())
@@ -356,6 +361,63 @@ def _walk_exact(x, positions, categories, indices, values, skip_unknown):
             return position
         more, cursor, name, value = _next_item(x, cursor)
     return _sort_and_sum(indices, values, n, is_ascending)
+
+
+# --- new names ----------------------------------------------------------------------------------
+
+
+@register_jitable
+def adopt_names(x, positions, categories, cap, fresh):
+    """Give the new names of a row positions, in sorted order as ``ExactNames.register`` does.
+
+    Only plain numbers under plain names: answers NEEDS_PYTHON, with nothing changed, for a row that
+    is bad, that has a new category, or that has more new names than the cap or ``fresh`` leave room for.
+    """
+    count = _fresh_names(x, positions, categories, fresh)
+    size = _dict_size(positions)
+    if count < 0 or size + count > cap:
+        return NEEDS_PYTHON
+    for k in range(count):
+        position = _long_from_ssize(size + k)
+        failed = _set_item(positions, fresh[k], position)
+        _release(position)
+        if failed != 0:
+            _clear_error()
+            return NEEDS_PYTHON
+    return count
+
+
+@register_jitable
+def _fresh_names(x, positions, categories, fresh):
+    """Fill ``fresh`` with the names that have no position, sorted; NEEDS_PYTHON if one is out of the ordinary."""
+    if _type_of(x) != _type_dict():
+        return NEEDS_PYTHON
+    count = 0
+    more, cursor, name, value = _next_item(x, 0)
+    while more != 0:
+        if _type_of(name) != _type_str():
+            return NEEDS_PYTHON
+        if _type_of(value) == _type_str():
+            if _find_category(categories, name, value) < 0:
+                return NEEDS_PYTHON
+        elif math.isnan(_number(value)):
+            return NEEDS_PYTHON
+        elif _find(positions, name) < 0:
+            if count == len(fresh) or not _is_split_first(name):  # a name like "a=b" is a category, too
+                return NEEDS_PYTHON
+            _insert_sorted(fresh, count, name)
+            count += 1
+        more, cursor, name, value = _next_item(x, cursor)
+    return count
+
+
+@register_jitable
+def _insert_sorted(fresh, count, name):
+    k = count
+    while k > 0 and _compare_text(fresh[k - 1], name) > 0:
+        fresh[k] = fresh[k - 1]
+        k -= 1
+    fresh[k] = name
 
 
 @register_jitable
