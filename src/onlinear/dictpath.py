@@ -6,6 +6,7 @@ through :mod:`onlinear.features.names`, which fills the same scratch row.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class Scratch:
         self.columns = np.zeros(room, dtype=np.uint32)
         self.values = np.zeros(room)
         self.small = np.zeros(8, dtype=np.int64)
-        self.fresh = np.zeros(room, dtype=np.int64)
+        self.fresh = np.zeros(2 * room, dtype=np.int64)  # new names, and their values
         outputs, slots = learner.bias.shape
         self.kept = np.zeros((room + 1) * outputs * slots + learner.clock.size)
         self.scores = np.zeros(outputs)
@@ -68,7 +69,7 @@ class Scratch:
         at: dict[int, np.ndarray] = {TABLE: self.table, BIAS: self.bias, CLOCK_AT: self.clock, COLUMNS: self.columns}
         at |= {VALUES: self.values, SMALL: self.small, KEPT: self.kept, SCORES: self.scores, FRESH: self.fresh}
         for entry, array in at.items():
-            self.place[entry] = array.ctypes.data
+            self.place[entry] = address_of(array)
         sizes = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
         for entry, size in sizes.items():
             self.place[entry] = size
@@ -79,7 +80,7 @@ class Scratch:
             self.place[CAP] = np.iinfo(np.int64).max if names.cap is None else names.cap
         else:
             self.place[BITS] = names.bits
-        self.place_at = self.place.ctypes.data
+        self.place_at = address_of(self.place)
 
     def fill(self, columns: np.ndarray, values: np.ndarray) -> int:
         self.columns[: len(columns)] = columns
@@ -87,14 +88,20 @@ class Scratch:
         return len(values)
 
 
+def address_of(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
 class DictPath:
-    """Learns and answers dict rows with one learner and its names."""
+    """Learns and answers dict rows with one learner and its names. Call :meth:`set_classes` before anything else."""
 
     def __init__(self, learner: Learner, names: ExactNames | HashedNames, *, labels: bool) -> None:
         self.learner = learner
         self.names = names
         self.labels = labels
         self.first = self.classes = 0
+        self.targets: dict[Any, float] = {}  # for whoever turns labels into targets
+        self.for_answers: Scratch | None = None
         self.room = FIRST_ROOM
         loss, rule = learner.losses[0], learner.rules[0]
         inner = type(rule[0]) if rule and isinstance(rule[0], tuple) else None
@@ -102,7 +109,6 @@ class DictPath:
         self.fast = walk.AVAILABLE and learner.compiled and learner.kind != "matrix" and is_simple(rule)
         if self.fast:
             self.learn_loop, self.answer_loop = learn_one_loop(shape), answer_one_loop(shape)
-        self.settle()
 
     def settle(self) -> None:
         """Look again where the learner's arrays are, which move when it grows. The caller holds the lock."""
@@ -114,9 +120,11 @@ class DictPath:
         self.numbers = np.array(
             [*leaves(learner.losses[0]), *leaves(learner.rules[0]), *leaves(option)], dtype=np.float64
         )
-        self.numbers_at = self.numbers.ctypes.data
+        self.numbers_at = address_of(self.numbers)
         self.for_learning = self._scratch()
-        self.for_answers = self._scratch()
+        self.for_answers = None  # made when the first answer is asked for
+        self.place_at = self.for_learning.place_at
+        self.table = learner.table if self.fast else None
 
     def _scratch(self) -> Scratch:
         return Scratch(self.learner, self.names, self.first, self.classes, self.room)
@@ -132,35 +140,39 @@ class DictPath:
         """Learn from one row; answer the first output's score of before. The rest are in :meth:`last_scores`."""
         learner = self.learner
         with learner.lock:
-            scratch = self.for_learning
-            if learner.table is not scratch.table:
-                self.settle()
-                scratch = self.for_learning
-            if not self.fast:
-                return self._learn_slowly(x, target, importance)
-            score = self.learn_loop(scratch.place_at, self.numbers_at, id(x), WALK, target, importance)
-            if score != score and scratch.small[CODE] not in (MARK, CANNOT):
-                score = self._learn_read(x, target, importance)
-            if score != score:
-                score = self._look_closer(x)
-            learner.version += 1
-            return score
+            if learner.table is self.table:
+                score: float = self.learn_loop(self.place_at, self.numbers_at, id(x), WALK, target, importance)
+                if score == score:
+                    learner.version += 1
+                    return score
+            return self._learn_closely(x, target, importance)
+
+    def _learn_closely(self, x: Any, target: float, importance: float) -> float:
+        """There is more to a row than its score: it was not learned yet, or a power of two was reached."""
+        learner = self.learner
+        if not self.fast:
+            return self._learn_slowly(x, target, importance)
+        if learner.table is not self.table or self.names.size > learner.features:  # it has moved, or must grow
+            self.settle()
+            score: float = self.learn_loop(self.place_at, self.numbers_at, id(x), WALK, target, importance)
+        else:
+            score = math.nan
+        if score != score and self.for_learning.small[CODE] not in (MARK, CANNOT):
+            score = self._learn_read(x, target, importance)
+        if score != score:
+            if self.for_learning.small[CODE] == CANNOT:
+                raise Diverged(learner.diverged_message(learner.examples + 1, f"the row {x!r:.200}"))
+            learner.keep_mark()
+            score = float(learner.clock[SCORE, 0])
+        learner.version += 1
+        return score
 
     def _learn_read(self, x: Any, target: float, importance: float) -> float:
         """The Python way to read a row, and the compiled way to learn it."""
         columns, values = self.names.register(x)
         self._make_room(len(values))
-        scratch = self.for_learning
-        given = scratch.fill(columns, values)
-        return self.learn_loop(scratch.place_at, self.numbers_at, 0, given, target, importance)
-
-    def _look_closer(self, x: Any) -> float:
-        """There is more to a row than its score: a power of two was reached, or it cannot be learned."""
-        learner = self.learner
-        if self.for_learning.small[CODE] == CANNOT:
-            raise Diverged(learner.diverged_message(learner.examples + 1, f"the row {x!r:.200}"))
-        learner.keep_mark()
-        return float(learner.clock[SCORE, 0])
+        given = self.for_learning.fill(columns, values)
+        return self.learn_loop(self.place_at, self.numbers_at, 0, given, target, importance)
 
     def _make_room(self, entries: int) -> None:
         if self.names.size > self.learner.features or entries > self.room:
@@ -193,21 +205,33 @@ class DictPath:
     def answer(self, x: Any) -> float:
         """The first output's score. Changes nothing."""
         scratch = self.for_answers
-        # a learner that has moved meanwhile is read the Python way: only learning may look for it again
-        if self.fast and self.learner.table is scratch.table:
-            score = self.answer_loop(scratch.place_at, self.numbers_at, id(x))
+        if scratch is None or self.learner.table is not scratch.table:
+            scratch = self._answering()
+        if scratch is not None:
+            score: float = self.answer_loop(scratch.place_at, self.numbers_at, id(x))
             if score == score:
                 return score
         return float(self._scores_read(x)[0])
 
     def scores(self, x: Any) -> np.ndarray:
         """The scores of all outputs. Changes nothing."""
-        scratch = self.for_answers
-        if self.fast and self.learner.table is scratch.table:
+        scratch = self._answering()
+        if scratch is not None:
             score = self.answer_loop(scratch.place_at, self.numbers_at, id(x))
             if score == score:
                 return scratch.scores.copy()
         return self._scores_read(x)
+
+    def _answering(self) -> Scratch | None:
+        """Scratch arrays for an answer, apart from those for learning; None where the Python way is the only one.
+
+        A learner that has moved since it was settled is read the Python way: only learning may look for it again.
+        """
+        if not self.fast or self.learner.table is not self.table:
+            return None
+        if self.for_answers is None:
+            self.for_answers = self._scratch()
+        return self.for_answers
 
     def _scores_read(self, x: Any) -> np.ndarray:
         columns, values = self.names.look_up(x)

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from onlinear.batch import importance_of, numbers_of
 from onlinear.dictpath import DictPath
-from onlinear.errors import BadInput, BadRow, TooManyNames
+from onlinear.errors import BadInput, BadRow, OnlinearError, TooManyNames
 from onlinear.estimators.classes import as_array
 from onlinear.estimators.one_against_rest import answering, has_row_loss
 from onlinear.features.names import ExactNames, HashedNames
@@ -25,7 +25,7 @@ from onlinear.rows import Numbers, SparseRows
 Names = ExactNames | HashedNames
 
 #: features the table of a growing stream has room for at first
-FIRST_FEATURES = 64
+FIRST_FEATURES = 4096
 
 
 class OneByOne:
@@ -48,7 +48,7 @@ class OneByOne:
         if self._learner is None:
             self._check_parameters(streaming=True)  # type: ignore[attr-defined]
             self._names = ExactNames(cap=self.names_cap) if self.bits is None else HashedNames(self.bits)
-            self._start(max(self._names.size, FIRST_FEATURES), growing=True)  # type: ignore[attr-defined]
+            self._start(FIRST_FEATURES if self.bits is None else self._names.size, growing=True)  # type: ignore[attr-defined]
         elif hasattr(self, "n_features_in_"):
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
             self._names = ExactNames(list(names), cap=self.n_features_in_)
@@ -61,6 +61,8 @@ class OneByOne:
 
     def _classes_changed(self) -> None:
         """Tell the way which output stands for which class."""
+        assert self._path is not None
+        self._path.set_classes(0, 0)
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters, as scikit-learn does; what is learned from now on follows them."""
@@ -87,9 +89,11 @@ class OneByOne:
         try:
             return self._way().learn(x, target, importance)
         except TooManyNames as refusal:
-            if hasattr(self, "n_features_in_"):
-                raise unknown_feature(refusal) from None
-            raise
+            raise self._explained(refusal) from None
+
+    def _explained(self, refusal: TooManyNames) -> OnlinearError:
+        """A name too many is an unknown column where the model was fitted on columns."""
+        return unknown_feature(refusal) if hasattr(self, "n_features_in_") else refusal
 
     def _read_many(self, rows: Any) -> SparseRows:
         """Dicts or a frame as sparse rows; the table has room for their names."""
@@ -97,9 +101,7 @@ class OneByOne:
         try:
             starts, columns, values = path.names.register_many(records(rows))
         except TooManyNames as refusal:
-            if hasattr(self, "n_features_in_"):
-                raise unknown_feature(refusal) from None
-            raise
+            raise self._explained(refusal) from None
         with path.learner.lock:
             path.settle()
         if starts[-1] <= np.iinfo(np.int32).max:
@@ -140,23 +142,33 @@ class ClassifiesOne(OneByOne):
         >>> spam.predict_one({"free": 1})
         'spam'
         """
+        path = self._path
+        if path is None or importance != 1.0 or path.learner is not self._learner:
+            return self._learn_unusual(x, y, importance)
+        try:
+            target = path.targets[y]
+        except (KeyError, TypeError):
+            return self._learn_unusual(x, y, importance)
+        try:
+            score = path.learn(x, target, 1.0)
+        except TooManyNames as refusal:
+            raise self._explained(refusal) from None
+        return self._turn * score if self._turn else self._shown_score(path.last_scores())
+
+    def _learn_unusual(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
+        """Learn an example with a new label, an importance or a class weight."""
         path = self._way()
+        check_importance(importance)
+        if importance == 0.0:
+            return self._shown_score(path.scores(x))
         try:
             code = self._classes.codes.get(y, -1)  # type: ignore[attr-defined]
         except TypeError:
             raise BadInput(f"the label {y!r} is not hashable: use a number, a string or a tuple") from None
-        if importance != 1.0:
-            check_importance(importance)
-            if importance == 0.0:
-                return self._shown_score(path.scores(x))
         if code < 0:
             code = self._new_label(x, y)
-        if self.class_weight is not None:  # type: ignore[attr-defined]
-            importance *= self._factor(code)
-        score = self._learn_row(x, float(code), importance)
-        if self._turn == 0.0:
-            return path.last_scores()[self._classes.order]  # type: ignore[attr-defined]
-        return self._turn * score
+        score = self._learn_row(x, float(code), importance * self._factor(code))
+        return self._turn * score if self._turn else self._shown_score(path.last_scores())
 
     def _new_label(self, x: Any, label: Hashable) -> int:
         """Let a class appear; but first the row must be one that can be read."""
@@ -183,10 +195,14 @@ class ClassifiesOne(OneByOne):
         row_loss = has_row_loss(learner)
         several = row_loss or len(classes) > 2
         path.set_classes(0 if several else 1, answering(classes, row_loss))
+        # labels whose examples need no second look
+        weighed = self.class_weight is not None  # type: ignore[attr-defined]
+        path.targets = {} if weighed else {label: float(code) for label, code in classes.codes.items()}
         #: the sign that makes the first output's score that of the second of ``classes_``; 0 for several
         self._turn = 0.0 if several else 1.0
-        if len(classes) == 2 and not several and classes.order[0] != 0:
-            self._turn = -1.0
+        if len(classes) == 2 and not several:
+            self._pair = [classes.labels[code] for code in classes.order.tolist()]
+            self._turn = 1.0 if classes.order[0] == 0 else -1.0
 
     def _shown_score(self, scores: np.ndarray) -> Any:
         return scores[self._classes.order] if self._turn == 0.0 else self._turn * float(scores[0])  # type: ignore[attr-defined]
@@ -208,14 +224,15 @@ class ClassifiesOne(OneByOne):
         """The label with the highest score; None before the first example. Changes nothing."""
         if self._learner is None:
             return None
-        path = self._way()
+        path = self._path
+        if path is None or path.learner is not self._learner:
+            path = self._way()
         classes = self._classes  # type: ignore[attr-defined]
         if self._turn == 0.0:
             return classes.labels[self._best(path.scores(x))] if classes.labels else None
         if len(classes.labels) < 2:
             return classes.labels[0] if classes.labels else None
-        positive = self._turn * path.answer(x) > 0.0
-        return classes.labels[classes.order[1 if positive else 0]]
+        return self._pair[self._turn * path.answer(x) > 0.0]
 
     def _best(self, scores: np.ndarray) -> int:
         order = self._classes.order  # type: ignore[attr-defined]

@@ -183,13 +183,11 @@ def exact_row(place, x, known):
     values = carray(pointer(place[VALUES]), place[ROOM], np.float64)
     if known:
         return walk.walk_exact_known(x, positions, categories, columns, values)
-    length = walk.walk_exact(x, positions, categories, columns, values)
-    if length == walk.UNKNOWN:
-        fresh = carray(pointer(place[FRESH]), place[ROOM], np.int64)
-        if walk.adopt_names(x, positions, categories, place[CAP], fresh) >= 0:
-            length = walk.walk_exact(x, positions, categories, columns, values)
-            if length > 0 and columns[length - 1] >= place[FEATURES]:
-                return walk.UNKNOWN  # the table has to grow first
+    fresh = carray(pointer(place[FRESH]), place[ROOM], np.int64)
+    fresh_values = carray(pointer(place[FRESH] + 8 * place[ROOM]), place[ROOM], np.float64)
+    length = walk.walk_exact_adopting(x, positions, categories, columns, values, place[CAP], fresh, fresh_values)
+    if length > 0 and columns[length - 1] >= place[FEATURES]:
+        return walk.UNKNOWN  # the table has to grow first
     return length
 
 

@@ -17,7 +17,7 @@ does not notice a change of this file, though: it must capture a hash of its sou
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,var-annotated,import-untyped"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,operator,var-annotated,import-untyped"
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ from onlinear.features import names
 NEEDS_PYTHON = -1
 UNKNOWN = -2
 
+NO_CAP = 0  # adopt no names; the room for them is then never looked at
+
 TYPE_OFFSET = 8  # of ob_type in a PyObject: after the reference count
 
 FNV_OFFSET = np.uint64(names.FNV_OFFSET)
@@ -47,8 +49,8 @@ MIX_SECOND = np.uint64(names.MIX_SECOND)
 MIX_SHIFT = np.uint64(33)
 EQUALS_SIGN = np.uint64(ord("="))
 
-# Tokuda's gaps for Shell's sort: ceil((9 (9/4)^k - 4) / 5), descending, enough for 10 million keys.
-GAPS = tuple(math.ceil((9 * 2.25**k - 4) / 5) for k in reversed(range(20)))
+SHORT_ROW = 24  # entries up to which insertion alone is the faster sort
+BYTE = np.uint32(255)
 
 
 def _available() -> bool:
@@ -286,15 +288,41 @@ def _sort_and_sum(indices, values, n, is_ascending):
 
 @register_jitable
 def _sort(indices, values, n):
-    """Shell's sort by index, then value: in place, and far from quadratic for long rows."""
-    for gap in GAPS:
-        for start in range(gap, n):
-            index, value = indices[start], values[start]
-            k = start
-            while k >= gap and (indices[k - gap] > index or (indices[k - gap] == index and values[k - gap] > value)):
-                indices[k], values[k] = indices[k - gap], values[k - gap]
-                k -= gap
-            indices[k], values[k] = index, value
+    """Sort by index, then value: digit by digit if the row is long, and then, or at once, by insertion."""
+    if n > SHORT_ROW:
+        _sort_by_digits(indices, values, n)
+    for start in range(1, n):
+        index, value = indices[start], values[start]
+        k = start
+        while k > 0 and (indices[k - 1] > index or (indices[k - 1] == index and values[k - 1] > value)):
+            indices[k], values[k] = indices[k - 1], values[k - 1]
+            k -= 1
+        indices[k], values[k] = index, value
+
+
+@register_jitable
+def _sort_by_digits(indices, values, n):
+    """Radix sort by the bytes of the index, the lowest first; it takes as many passes as the highest has bytes."""
+    spare_indices = np.empty(n, np.uint32)
+    spare_values = np.empty(n, np.float64)
+    starts = np.empty(257, np.int64)
+    highest = np.uint32(0)
+    for k in range(n):
+        highest = max(highest, np.uint32(indices[k]))
+    shift = np.uint32(0)
+    while shift < np.uint32(32) and (highest >> shift) > 0:
+        starts[:] = 0
+        for k in range(n):
+            starts[((indices[k] >> shift) & BYTE) + np.uint32(1)] += 1
+        for digit in range(256):
+            starts[digit + 1] += starts[digit]
+        for k in range(n):
+            digit = (indices[k] >> shift) & BYTE
+            spare_indices[starts[digit]], spare_values[starts[digit]] = indices[k], values[k]
+            starts[digit] += 1
+        indices[:n] = spare_indices
+        values[:n] = spare_values
+        shift += np.uint32(8)
 
 
 @register_jitable
@@ -320,21 +348,31 @@ def walk_exact(x, positions, categories, indices, values):
 
     UNKNOWN at the first name that has no position yet: the caller registers it and the rest.
     """
-    return _walk_exact(x, positions, categories, indices, values, False)
+    return _walk_exact(x, positions, categories, indices, values, False, NO_CAP, indices, values)
 
 
 @register_jitable
 def walk_exact_known(x, positions, categories, indices, values):
     """For prediction: as ``walk_exact``, but unknown names are left out."""
-    return _walk_exact(x, positions, categories, indices, values, True)
+    return _walk_exact(x, positions, categories, indices, values, True, NO_CAP, indices, values)
 
 
 @register_jitable
-def _walk_exact(x, positions, categories, indices, values, skip_unknown):
+def walk_exact_adopting(x, positions, categories, indices, values, cap, fresh, fresh_values):
+    """For learning: as ``walk_exact``, but up to ``cap`` names new ones get positions, as ``register`` gives them.
+
+    UNKNOWN, with nothing changed, where only Python can tell: a new category, or no room in ``fresh``.
+    """
+    return _walk_exact(x, positions, categories, indices, values, False, cap, fresh, fresh_values)
+
+
+@register_jitable
+def _walk_exact(x, positions, categories, indices, values, skip_unknown, cap, fresh, fresh_values):
     if _type_of(x) != _type_dict():
         return NEEDS_PYTHON
     capacity = min(len(indices), len(values))
     n = 0
+    new = 0
     highest = -1
     is_ascending = True
     more, cursor, name, value = _next_item(x, 0)
@@ -342,7 +380,8 @@ def _walk_exact(x, positions, categories, indices, values, skip_unknown):
         name_kind = _type_of(name)
         if name_kind != _type_str() and name_kind != _type_int():
             return NEEDS_PYTHON  # another class may hash and compare with Python code
-        if _type_of(value) == _type_str():
+        is_category = _type_of(value) == _type_str()
+        if is_category:
             number = 1.0
             position = _find_category(categories, name, value)
         else:
@@ -357,67 +396,52 @@ def _walk_exact(x, positions, categories, indices, values, skip_unknown):
             is_ascending = is_ascending and position > highest
             highest = position
             n += 1
-        elif position == NEEDS_PYTHON or not skip_unknown:
+        elif position == NEEDS_PYTHON:
             return position
+        elif not skip_unknown:
+            if is_category or not _can_adopt(name, new, cap, fresh):
+                return UNKNOWN
+            _insert_sorted(fresh, fresh_values, new, name, number)
+            new += 1
         more, cursor, name, value = _next_item(x, cursor)
-    return _sort_and_sum(indices, values, n, is_ascending)
-
-
-# --- new names ----------------------------------------------------------------------------------
+    if new > 0:
+        if n + new > capacity or not _adopt(positions, cap, fresh, new):
+            return UNKNOWN
+        first = _dict_size(positions) - new
+        for k in range(new):  # the highest positions there are, in ascending order
+            indices[n + k], values[n + k] = first + k, fresh_values[k]
+    return _sort_and_sum(indices, values, n + new, is_ascending)
 
 
 @register_jitable
-def adopt_names(x, positions, categories, cap, fresh):
-    """Give the new names of a row positions, in sorted order as ``ExactNames.register`` does.
+def _can_adopt(name, new, cap, fresh):
+    """A plain name, and room for it: a name like ``a=b`` is a category, too, which only Python splits."""
+    return cap > 0 and new < len(fresh) and _type_of(name) == _type_str() and _is_split_first(name)
 
-    Only plain numbers under plain names: answers NEEDS_PYTHON, with nothing changed, for a row that
-    is bad, that has a new category, or that has more new names than the cap or ``fresh`` leave room for.
-    """
-    count = _fresh_names(x, positions, categories, fresh)
+
+@register_jitable
+def _insert_sorted(fresh, fresh_values, new, name, number):
+    k = new
+    while k > 0 and _compare_text(fresh[k - 1], name) > 0:
+        fresh[k], fresh_values[k] = fresh[k - 1], fresh_values[k - 1]
+        k -= 1
+    fresh[k], fresh_values[k] = name, number
+
+
+@register_jitable
+def _adopt(positions, cap, fresh, new):
+    """Give the new names the next positions; False, with nothing changed, where the cap forbids it."""
     size = _dict_size(positions)
-    if count < 0 or size + count > cap:
-        return NEEDS_PYTHON
-    for k in range(count):
+    if size + new > cap:
+        return False
+    for k in range(new):
         position = _long_from_ssize(size + k)
         failed = _set_item(positions, fresh[k], position)
         _release(position)
         if failed != 0:
             _clear_error()
-            return NEEDS_PYTHON
-    return count
-
-
-@register_jitable
-def _fresh_names(x, positions, categories, fresh):
-    """Fill ``fresh`` with the names that have no position, sorted; NEEDS_PYTHON if one is out of the ordinary."""
-    if _type_of(x) != _type_dict():
-        return NEEDS_PYTHON
-    count = 0
-    more, cursor, name, value = _next_item(x, 0)
-    while more != 0:
-        if _type_of(name) != _type_str():
-            return NEEDS_PYTHON
-        if _type_of(value) == _type_str():
-            if _find_category(categories, name, value) < 0:
-                return NEEDS_PYTHON
-        elif math.isnan(_number(value)):
-            return NEEDS_PYTHON
-        elif _find(positions, name) < 0:
-            if count == len(fresh) or not _is_split_first(name):  # a name like "a=b" is a category, too
-                return NEEDS_PYTHON
-            _insert_sorted(fresh, count, name)
-            count += 1
-        more, cursor, name, value = _next_item(x, cursor)
-    return count
-
-
-@register_jitable
-def _insert_sorted(fresh, count, name):
-    k = count
-    while k > 0 and _compare_text(fresh[k - 1], name) > 0:
-        fresh[k] = fresh[k - 1]
-        k -= 1
-    fresh[k] = name
+            return False
+    return True
 
 
 @register_jitable
