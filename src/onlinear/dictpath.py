@@ -102,6 +102,7 @@ class DictPath:
         self.first = self.classes = 0
         self.targets: dict[Any, float] = {}  # for whoever turns labels into targets
         self.for_answers: Scratch | None = None
+        self.table: np.ndarray | None = None  # the learner's, when it was last settled
         self.room = FIRST_ROOM
         loss, rule = learner.losses[0], learner.rules[0]
         inner = type(rule[0]) if rule and isinstance(rule[0], tuple) else None
@@ -132,7 +133,12 @@ class DictPath:
     def set_classes(self, first: int, classes: int) -> None:
         """Output m is class ``first + m``; ``classes`` outputs answer: see :class:`onlinear.rows.Labels`."""
         self.first, self.classes = first, classes
-        self.settle()
+        if self.table is None or self.table is not self.learner.table:
+            self.settle()
+            return
+        for scratch in (self.for_learning, self.for_answers):
+            if scratch is not None:
+                scratch.place[FIRST], scratch.place[CLASSES] = first, classes
 
     # -------------------------------------------------------------- learning
 
