@@ -7,6 +7,7 @@ through :mod:`onlinear.features.names`, which fills the same scratch row.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,10 @@ class DictPath:
         self.first = self.classes = 0
         self.targets: dict[Any, float] = {}  # for whoever turns labels into targets
         self.for_answers: Scratch | None = None
+        #: ``learn(x, target, importance)``: learn from one row; answer the first output's score of before. The other
+        #: outputs' are in :meth:`last_scores`
+        self.learn: Callable[[Any, float, float], float]
+        self.learn_loop: Any = None
         self.table: np.ndarray | None = None  # the learner's, when it was last settled
         self.room = FIRST_ROOM
         loss, rule = learner.losses[0], learner.rules[0]
@@ -126,6 +131,7 @@ class DictPath:
         self.for_answers = None  # made when the first answer is asked for
         self.place_at = self.for_learning.place_at
         self.table = learner.table if self.fast else None
+        self.learn = self._learner_of_rows()
 
     def _scratch(self) -> Scratch:
         return Scratch(self.learner, self.names, self.first, self.classes, self.room)
@@ -142,16 +148,21 @@ class DictPath:
 
     # -------------------------------------------------------------- learning
 
-    def learn(self, x: Any, target: float, importance: float) -> float:
-        """Learn from one row; answer the first output's score of before. The rest are in :meth:`last_scores`."""
-        learner = self.learner
-        with learner.lock:
-            if learner.table is self.table:
-                score: float = self.learn_loop(self.place_at, self.numbers_at, id(x), WALK, target, importance)
-                if score == score:
-                    learner.version += 1
-                    return score
-            return self._learn_closely(x, target, importance)
+    def _learner_of_rows(self) -> Callable[[Any, float, float], float]:
+        """The function behind :attr:`learn`: a closure, because looking up attributes would take a tenth of it."""
+        learner, lock, table = self.learner, self.learner.lock, self.table
+        loop, place_at, numbers_at, closely = self.learn_loop, self.place_at, self.numbers_at, self._learn_closely
+
+        def learn(x: Any, target: float, importance: float) -> float:
+            with lock:
+                if learner.table is table:
+                    score: float = loop(place_at, numbers_at, id(x), WALK, target, importance)
+                    if score == score:
+                        learner.version += 1
+                        return score
+                return closely(x, target, importance)
+
+        return learn
 
     def _learn_closely(self, x: Any, target: float, importance: float) -> float:
         """There is more to a row than its score: it was not learned yet, or a power of two was reached."""

@@ -41,6 +41,7 @@ UNKNOWN = -2
 NO_CAP = 0  # adopt no names; the room for them is then never looked at
 
 TYPE_OFFSET = 8  # of ob_type in a PyObject: after the reference count
+FLOAT_OFFSET = 16  # of the number in a float: after its type
 
 FNV_OFFSET = np.uint64(names.FNV_OFFSET)
 FNV_PRIME = np.uint64(names.FNV_PRIME)
@@ -59,7 +60,9 @@ def _available() -> bool:
         return False
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         return False  # another object layout, and borrowed references are no longer safe
-    return ctypes.c_ssize_t.from_address(id("") + TYPE_OFFSET).value == id(str)
+    number = 0.1
+    has_type = ctypes.c_ssize_t.from_address(id("") + TYPE_OFFSET).value == id(str)
+    return has_type and ctypes.c_double.from_address(id(number) + FLOAT_OFFSET).value == number
 
 
 AVAILABLE: bool = _available()
@@ -126,6 +129,14 @@ def _type_of(typing_context, address):
 
 
 @intrinsic
+def _double_at(typing_context, address):
+    def emit(context, builder, signature, arguments):
+        return builder.load(builder.inttoptr(arguments[0], ir.DoubleType().as_pointer()))
+
+    return types.float64(types.intp), emit
+
+
+@intrinsic
 def _byte_at(typing_context, address):
     def emit(context, builder, signature, arguments):
         byte = builder.load(builder.inttoptr(arguments[0], _BYTE.as_pointer()))
@@ -173,7 +184,7 @@ def _number(value):
     """A finite float, or NaN for whatever the Python path must look at."""
     kind = _type_of(value)
     if kind == _type_float():
-        number = _float_as_double(value)
+        number = _double_at(value + FLOAT_OFFSET)
     elif kind == _type_int() or kind == _type_bool():
         number = _long_as_double(value)
         if number == -1.0 and _error_occurred() != 0:  # an integer beyond the range of floats
