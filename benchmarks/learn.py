@@ -319,11 +319,12 @@ def stream_rows() -> Iterator[Row]:
             ours = partial(make_ours, name, params)
             both = partial(river_costs, predict_and_learn_dicts, ours, peer, examples)
             alone = partial(river_costs, learn_dicts, ours, peer, examples)
-            yield Row(f"{stream}: both, {label}", "River's both", 1.5, both, 21)
-            yield Row(f"{stream}: learn, {label}", "River's both", 2.5, alone, 21)
+            same = label != "Online"  # our default does more than River's two, and need only be no slower
+            yield Row(f"{stream}: both, {label}", "River's both", 1.5 if same else 1.0, both, 21)
+            yield Row(f"{stream}: learn, {label}", "River's both", 2.5 if same else 1.0, alone, 21)
             if label != "Perceptron":
                 lines = partial(vw_costs, ours, examples)
-                yield Row(f"{stream}: learn, {label}", "VW's line", 3.0, lines, 21)
+                yield Row(f"{stream}: learn, {label}", "VW's line", 3.0 if same else 1.0, lines, 21)
 
 
 def make_ours(name: str, params: dict[str, Any]) -> Any:
