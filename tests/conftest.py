@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import hypothesis
+
+# Numba's disk cache is not made for two processes that write it at once: each worker has its own. Set before Numba loads.
+_worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parent.parent / ".pytest_cache" / "numba" / _worker)
 
 # Examples are drawn from the test itself, not from the clock: a red test stays red.
 hypothesis.settings.register_profile("onlinear", deadline=None, derandomize=True, database=None, print_blob=False)

@@ -266,7 +266,7 @@ class Learner:
         if not (batch.importance.all() if len(batch) != 1 else batch.importance[0]):
             check_rows(batch.rows, batch.names)  # rows of importance 0 are never scored
         self._face(batch.rows)
-        kept = {} if self._leaves_no_trace(order) else self._keep(batch.rows)
+        kept = {"clock": self.clock.copy()} if self._leaves_no_trace(order) else self._keep(batch.rows)
         learned = self._run(batch, order, track)
         if learned < len(order):
             self._undo(kept)
@@ -335,7 +335,7 @@ class Learner:
         return State(self.table, self.bias, self.clock)
 
     def _leaves_no_trace(self, order: np.ndarray) -> bool:
-        """Whether a batch that fails has changed nothing: a uniform rule looks before it moves, but pays L1 at once."""
+        """Whether a batch that fails has moved no weight: a uniform rule looks before it moves, but pays L1 at once."""
         return len(order) == 1 and self.kind == "uniform" and not self._sleeps()
 
     def _keep(self, rows: Rows) -> dict[str, Any]:

@@ -55,6 +55,22 @@ def is_ours(shape: Any) -> bool:
     return shape is float or shape.__module__.partition(".")[0] == "onlinear"
 
 
+def named(loop: Loop, *shapes: Any) -> Loop:
+    """The same function under a name of its own, and with it a disk cache of its own.
+
+    Numba gives the functions of one name one index, and two processes that write it at once can mix their entries up.
+    """
+    loop.__qualname__ = "_".join([loop.__name__, *words_of(shapes)])
+    return loop
+
+
+def words_of(shape: Any) -> list[str]:
+    """The names of all classes in a nested shape."""
+    if isinstance(shape, tuple):
+        return [word for part in shape for word in words_of(part)]
+    return [] if shape is float or shape is None else [getattr(shape, "__name__", str(shape))]
+
+
 @cache
 def compiled_loop(loss: Any, rule: Any) -> Loop:
     """The compiled loop for the shapes of a loss and a rule: tuples of different classes can be equal.
@@ -72,4 +88,4 @@ def compiled_loop(loss: Any, rule: Any) -> Loop:
             bare(loss), bare(rule), bare(options), bare(rows), bare(targets), bare(importance), bare(order), bare(state)
         )
 
-    return numba.njit(nogil=True, error_model="numpy", cache=ours)(loop)
+    return numba.njit(nogil=True, error_model="numpy", cache=ours)(named(loop, loss, rule))

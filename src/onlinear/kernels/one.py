@@ -22,7 +22,7 @@ from numba.extending import intrinsic, overload, register_jitable
 
 from onlinear.kernels import walk
 from onlinear.kernels.cells import load_cell, wake
-from onlinear.kernels.compiled import interpreted_loop, is_ours, kind_of, source_digest
+from onlinear.kernels.compiled import interpreted_loop, is_ours, kind_of, named, source_digest
 from onlinear.kernels.state import (
     CLOCK,
     COUNT,
@@ -173,7 +173,7 @@ def learn_one_loop(shape: Shape) -> Any:
             return np.nan
         return state.clock[SCORE, 0]
 
-    return numba.njit(error_model="numpy", cache=is_ours((Loss, Rule, Inner or Rule)))(learn)
+    return numba.njit(error_model="numpy", cache=is_ours((Loss, Rule, Inner or Rule)))(named(learn, *shape))
 
 
 @register_jitable(forceinline=True)
@@ -276,7 +276,7 @@ def answer_one_loop(shape: Shape) -> Any:
             scores[m] = score_now(rule, options, rows, m, weight_now, state)
         return scores[0]
 
-    return numba.njit(error_model="numpy", cache=is_ours((Loss, Rule, Inner or Rule)))(answer)
+    return numba.njit(error_model="numpy", cache=is_ours((Loss, Rule, Inner or Rule)))(named(answer, *shape))
 
 
 @register_jitable(forceinline=True)
