@@ -8,7 +8,7 @@ from typing import Any
 
 import hypothesis
 
-# Numba's disk cache is not made for two processes that write it at once: each worker has its own. Set before Numba loads.
+# Numba's disk cache is not made for two processes that write it at once: each worker has its own, set before it loads.
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
 os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parent.parent / ".pytest_cache" / "numba" / _worker)
 
