@@ -19,7 +19,7 @@ HEAVY = ("numpy", "numba", "sklearn", "scipy")
 
 # Each layer may import itself and those before it.
 LAYERS = (
-    {"errors", "seen", "rows"},
+    {"errors", "gate", "seen", "rows"},
     {"losses", "calls", "batch"},
     {"rules", "features"},
     {"registry"},

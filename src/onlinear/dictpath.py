@@ -6,7 +6,6 @@ through :mod:`onlinear.features.names`, which fills the same scratch row.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +14,10 @@ import numpy as np
 from onlinear.batch import Batch
 from onlinear.errors import Diverged
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels import walk
+from onlinear.gate import BUSY
 from onlinear.kernels.bank import leaves
+from onlinear.kernels.cpython import AVAILABLE
+from onlinear.kernels.lexicon import empty_slots, enter_all, move_all
 from onlinear.kernels.one import (
     BIAS,
     BITS,
@@ -27,24 +28,34 @@ from onlinear.kernels.one import (
     CLOCK_AT,
     CODE,
     COLUMNS,
+    ENTERED,
     FEATURES,
     FIRST,
-    FRESH,
+    GATE,
+    GIVEN,
+    HELD,
+    HELD_COUNT,
     KEPT,
+    LOOKED,
     MARK,
+    NUMBERS,
     OUTPUTS,
     PLACE,
     POSITIONS,
+    READ,
     ROOM,
     SCORES,
+    SLOT_COUNT,
     SLOTS,
+    SLOTS_AT,
     SMALL,
+    SPARE,
     TABLE,
     VALUES,
-    WALK,
     Shape,
     answer_one_loop,
     learn_one_loop,
+    spare_words,
 )
 from onlinear.kernels.state import SCORE
 from onlinear.learner import NO_ROWS, Learner
@@ -52,41 +63,88 @@ from onlinear.rows import Labels, Numbers, SparseRows
 
 #: entries a row may have before the scratch arrays grow
 FIRST_ROOM = 256
+#: how many times as large a table grows: the room that no name has taken yet costs no memory
+GROWTH = 4
+
+
+Names = ExactNames | HashedNames
+
+
+class Index:
+    """The arrays of a :class:`onlinear.kernels.lexicon.Lexicon`, with room for so many names."""
+
+    def __init__(self, room: int) -> None:
+        # As many positions as half the slots: a few more names than room, so that a row may overshoot.
+        self.slots = empty_slots(room)
+        self.held = np.zeros(len(self.slots) // 2 + FIRST_ROOM, dtype=np.int64)
+        self.entered = np.zeros(1, dtype=np.int64)
+        self.room = room
+
+    def serves(self, names: ExactNames, room: int) -> bool:
+        """Whether it knows all names, and has the room asked for."""
+        return self.room >= room and bool(self.entered[0] == names.size)
+
+    def larger(self, names: ExactNames, room: int) -> Index:
+        """An index with room for more names, which knows all that are there."""
+        larger = Index(room)
+        if self.entered[0] == names.size:
+            larger.held[: names.size] = self.held[: names.size]
+            larger.entered[0] = names.size
+            move_all(self.slots, larger.slots)
+        else:
+            enter_all(id(names.positions), larger.slots, larger.held, larger.entered)
+        return larger
 
 
 class Scratch:
     """The arrays behind one ``place``: whoever holds this keeps them, and the learner's, alive."""
 
-    def __init__(self, learner: Learner, names: ExactNames | HashedNames, first: int, classes: int, room: int) -> None:
+    def __init__(self, path: DictPath) -> None:
+        learner, names, index, room = path.learner, path.names, path.index, path.room
         self.table, self.bias, self.clock = learner.table, learner.bias, learner.clock
-        self.columns = np.zeros(room, dtype=np.uint32)
-        self.values = np.zeros(room)
-        self.small = np.zeros(8, dtype=np.int64)
-        self.fresh = np.zeros(2 * room, dtype=np.int64)  # new names, and their values
+        self.names, self.index, self.numbers = names, index, path.numbers
+        self.gate = learner.busy.words
         outputs, slots = learner.bias.shape
-        self.kept = np.zeros((room + 1) * outputs * slots + learner.clock.size)
-        self.scores = np.zeros(outputs)
-        self.place = np.zeros(PLACE, dtype=np.int64)
-        at: dict[int, np.ndarray] = {TABLE: self.table, BIAS: self.bias, CLOCK_AT: self.clock, COLUMNS: self.columns}
-        at |= {VALUES: self.values, SMALL: self.small, KEPT: self.kept, SCORES: self.scores, FRESH: self.fresh}
-        for entry, array in at.items():
-            self.place[entry] = address_of(array)
-        sizes = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
-        for entry, size in sizes.items():
-            self.place[entry] = size
-        self.place[FIRST], self.place[CLASSES] = first, classes
-        self.names = names
-        if isinstance(names, ExactNames):
-            self.place[POSITIONS], self.place[CATEGORIES] = id(names.positions), id(names.categories)
-            self.place[CAP] = np.iinfo(np.int64).max if names.cap is None else names.cap
-        else:
-            self.place[BITS] = names.bits
-        self.place_at = address_of(self.place)
+        place = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
+        place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), CLOCK_AT: address_of(self.clock)}
+        place |= {NUMBERS: address_of(self.numbers), GATE: address_of(self.gate)}
+        place |= {FIRST: path.first, CLASSES: path.classes} | self._names_place()
+        words = {COLUMNS: room, VALUES: room, SMALL: 8, SPARE: spare_words(room), SCORES: outputs}
+        words[KEPT] = (room + 1) * outputs * slots + self.clock.size
+        self.words = np.zeros(sum(words.values()), dtype=np.int64)
+        at, start = {}, 0
+        for entry, size in words.items():
+            at[entry] = self.words[start : start + size]
+            place[entry] = address_of(self.words) + self.words.itemsize * start
+            start += size
+        self.columns, self.values = at[COLUMNS].view(np.uint32), at[VALUES].view(np.float64)
+        self.small, self.scores = at[SMALL], at[SCORES].view(np.float64)
+        row = [place.get(entry, 0) for entry in range(PLACE)]
+        self.places = np.array([row, row], dtype=np.int64)  # the second for a caller who is alone with the learner
+        self.place_at = address_of(self.places)
+        self.alone_at = self.place_at + self.places.strides[0]
 
-    def fill(self, columns: np.ndarray, values: np.ndarray) -> int:
+    def _names_place(self) -> dict[int, int]:
+        names, index = self.names, self.index
+        if isinstance(names, HashedNames):
+            return {BITS: names.bits}
+        cap = np.iinfo(np.int64).max if names.cap is None else names.cap
+        return {
+            POSITIONS: id(names.positions),
+            CATEGORIES: id(names.categories),
+            CAP: cap,
+            SLOTS_AT: address_of(index.slots),
+            SLOT_COUNT: len(index.slots),
+            HELD: address_of(index.held),
+            HELD_COUNT: len(index.held),
+            ENTERED: address_of(index.entered),
+        }
+
+    def fill(self, columns: np.ndarray, values: np.ndarray) -> None:
+        """Take a row that was read the Python way."""
         self.columns[: len(columns)] = columns
         self.values[: len(values)] = values
-        return len(values)
+        self.places[:, GIVEN] = len(values)
 
 
 def address_of(array: np.ndarray) -> int:
@@ -96,7 +154,7 @@ def address_of(array: np.ndarray) -> int:
 class DictPath:
     """Learns and answers dict rows with one learner and its names. Call :meth:`set_classes` before anything else."""
 
-    def __init__(self, learner: Learner, names: ExactNames | HashedNames, *, labels: bool) -> None:
+    def __init__(self, learner: Learner, names: Names, *, labels: bool) -> None:
         self.learner = learner
         self.names = names
         self.labels = labels
@@ -109,96 +167,96 @@ class DictPath:
         self.learn_loop: Any = None
         self.table: np.ndarray | None = None  # the learner's, when it was last settled
         self.room = FIRST_ROOM
+        self.index = Index(0)
         loss, rule = learner.losses[0], learner.rules[0]
         inner = type(rule[0]) if rule and isinstance(rule[0], tuple) else None
         shape = Shape(type(loss), type(rule), inner, isinstance(names, HashedNames), labels)
-        self.fast = walk.AVAILABLE and learner.compiled and learner.kind != "matrix" and is_simple(rule)
+        self.fast = AVAILABLE and learner.compiled and learner.kind != "matrix" and is_simple(rule)
         if self.fast:
             self.learn_loop, self.answer_loop = learn_one_loop(shape), answer_one_loop(shape)
 
     def settle(self) -> None:
-        """Look again where the learner's arrays are, which move when it grows. The caller holds the lock."""
+        """Look again where the learner's arrays are, which move when it grows. The caller is alone with it."""
         learner = self.learner
         learner.face_sparse()
         if learner.features < self.names.size:
-            learner.grow_unlocked(max(self.names.size, 2 * learner.features))
+            learner.grow_unlocked(max(self.names.size, GROWTH * learner.features))
         option = learner.options(NO_ROWS[SparseRows])[0]
         self.numbers = np.array(
             [*leaves(learner.losses[0]), *leaves(learner.rules[0]), *leaves(option)], dtype=np.float64
         )
-        self.numbers_at = address_of(self.numbers)
-        self.for_learning = self._scratch()
+        if self.fast and isinstance(self.names, ExactNames) and not self.index.serves(self.names, learner.features):
+            self.index = self.index.larger(self.names, learner.features)
+        self.for_learning = Scratch(self)
+        self.for_learning.places[:, LOOKED] = learner.busy.moved(), BUSY
         self.for_answers = None  # made when the first answer is asked for
-        self.place_at = self.for_learning.place_at
         self.table = learner.table if self.fast else None
         self.learn = self._learner_of_rows()
-
-    def _scratch(self) -> Scratch:
-        return Scratch(self.learner, self.names, self.first, self.classes, self.room)
 
     def set_classes(self, first: int, classes: int) -> None:
         """Output m is class ``first + m``; ``classes`` outputs answer: see :class:`onlinear.rows.Labels`."""
         self.first, self.classes = first, classes
-        if self.table is None or self.table is not self.learner.table:
-            self.settle()
-            return
-        for scratch in (self.for_learning, self.for_answers):
-            if scratch is not None:
-                scratch.place[FIRST], scratch.place[CLASSES] = first, classes
+        with self.learner.lock, self.learner.busy:
+            if self.table is None or self.table is not self.learner.table:
+                self.settle()
+                return
+            for scratch in (self.for_learning, self.for_answers):
+                if scratch is not None:
+                    scratch.places[:, [FIRST, CLASSES]] = first, classes
 
     # -------------------------------------------------------------- learning
 
     def _learner_of_rows(self) -> Callable[[Any, float, float], float]:
         """The function behind :attr:`learn`: a closure, because looking up attributes would take a tenth of it."""
-        learner, lock, table = self.learner, self.learner.lock, self.table
-        loop, place_at, numbers_at, closely = self.learn_loop, self.place_at, self.numbers_at, self._learn_closely
+        if not self.fast:
+            return self._learn_closely
+        loop, scratch, closely = self.learn_loop, self.for_learning, self._learn_closely
+        place_at = scratch.place_at
 
         def learn(x: Any, target: float, importance: float) -> float:
-            with lock:
-                if learner.table is table:
-                    score: float = loop(place_at, numbers_at, id(x), WALK, target, importance)
-                    if score == score:
-                        learner.version += 1
-                        return score
-                return closely(x, target, importance)
+            score: float = loop(place_at, id(x), target, importance)
+            return score if score == score else closely(x, target, importance)
 
+        learn.keeps_alive = scratch  # type: ignore[attr-defined]
         return learn
 
     def _learn_closely(self, x: Any, target: float, importance: float) -> float:
-        """There is more to a row than its score: it was not learned yet, or a power of two was reached."""
+        """Learn a row that one compiled call alone could not: alone with the learner, step by step."""
         learner = self.learner
-        if not self.fast:
-            return self._learn_slowly(x, target, importance)
-        if learner.table is not self.table or self.names.size > learner.features:  # it has moved, or must grow
-            self.settle()
-            score: float = self.learn_loop(self.place_at, self.numbers_at, id(x), WALK, target, importance)
-        else:
-            score = math.nan
-        if score != score and self.for_learning.small[CODE] not in (MARK, CANNOT):
-            score = self._learn_read(x, target, importance)
-        if score != score:
+        with learner.lock, learner.busy:
+            if not self.fast:
+                return self._learn_slowly(x, target, importance)
+            if learner.table is not self.table or self.names.size > learner.features:  # it has moved, or must grow
+                self.settle()
+            score = self._learn_alone(id(x), target, importance)
+            if score != score and self.for_learning.small[CODE] not in (MARK, CANNOT):
+                score = self._learn_read(x, target, importance)
+            if score == score:
+                return score
             if self.for_learning.small[CODE] == CANNOT:
                 raise Diverged(learner.diverged_message(learner.examples + 1, f"the row {x!r:.200}"))
             learner.keep_mark()
-            score = float(learner.clock[SCORE, 0])
-        learner.version += 1
-        return score
+            return float(learner.clock[SCORE, 0])
+
+    def _learn_alone(self, x: int, target: float, importance: float) -> float:
+        return self.learn_loop(self.for_learning.alone_at, x, target, importance)
 
     def _learn_read(self, x: Any, target: float, importance: float) -> float:
         """The Python way to read a row, and the compiled way to learn it."""
         columns, values = self.names.register(x)
-        self._make_room(len(values))
-        given = self.for_learning.fill(columns, values)
-        return self.learn_loop(self.place_at, self.numbers_at, 0, given, target, importance)
+        self.make_room(len(values))
+        self.for_learning.fill(columns, values)
+        return self._learn_alone(READ, target, importance)
 
-    def _make_room(self, entries: int) -> None:
+    def make_room(self, entries: int) -> None:
+        """Room for all names in the table, for so many entries in the scratch arrays. The caller is alone with it."""
         if self.names.size > self.learner.features or entries > self.room:
             self.room = max(self.room, 2 * entries)
             self.settle()
 
     def _learn_slowly(self, x: Any, target: float, importance: float) -> float:
         columns, values = self.names.register(x)
-        self._make_room(len(values))
+        self.make_room(len(values))
         batch = self.batch(np.array([0, len(values)]), columns, values, [target], [importance])
         self.learner.learn_unlocked(batch)
         return float(self.learner.clock[SCORE, 0])
@@ -225,7 +283,7 @@ class DictPath:
         if scratch is None or self.learner.table is not scratch.table:
             scratch = self._answering()
         if scratch is not None:
-            score: float = self.answer_loop(scratch.place_at, self.numbers_at, id(x))
+            score: float = self.answer_loop(scratch.place_at, id(x))
             if score == score:
                 return score
         return float(self._scores_read(x)[0])
@@ -234,7 +292,7 @@ class DictPath:
         """The scores of all outputs. Changes nothing."""
         scratch = self._answering()
         if scratch is not None:
-            score = self.answer_loop(scratch.place_at, self.numbers_at, id(x))
+            score = self.answer_loop(scratch.place_at, id(x))
             if score == score:
                 return scratch.scores.copy()
         return self._scores_read(x)
@@ -247,7 +305,7 @@ class DictPath:
         if not self.fast or self.learner.table is not self.table:
             return None
         if self.for_answers is None:
-            self.for_answers = self._scratch()
+            self.for_answers = Scratch(self)
         return self.for_answers
 
     def _scores_read(self, x: Any) -> np.ndarray:

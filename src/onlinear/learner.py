@@ -11,6 +11,7 @@ import numpy as np
 from onlinear.batch import Batch, Rows, check_columns, check_rows
 from onlinear.calls import rule_rate
 from onlinear.errors import Diverged, Refused
+from onlinear.gate import VERSION, Busy
 from onlinear.kernels.bank import bank_of, shape_of
 from onlinear.kernels.compiled import compiled_loop, interpreted_loop, kind_of
 from onlinear.kernels.read import read_weights
@@ -137,11 +138,16 @@ class Learner:
         self.compiled = compiled
         self.kind = kind_of(type(self.rules[0]))
         self.facing: type = DenseRows
-        self.version = 0
         self.lock = threading.Lock()
+        self.busy = Busy()
         self.first_pass_examples = -1
         self._made: dict[tuple[type, bool], Ready] = {}
         self._allocate(features, outputs)
+
+    @property
+    def version(self) -> int:
+        """How often it has changed."""
+        return int(self.busy.words[VERSION])
 
     # -------------------------------------------------------------- state
 
@@ -200,6 +206,7 @@ class Learner:
                 self._pay_before_turning()
             axes = (2, 0, 1) if facing is SparseRows else (1, 2, 0)
             self.table = np.ascontiguousarray(self.table.transpose(axes))
+            self.busy.moved()
             self.facing = facing
 
     def _pay_before_turning(self) -> None:
@@ -256,11 +263,11 @@ class Learner:
 
     def learn(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
         """Learn from the rows of a batch, in order. A bad row refuses the batch before any weight moves."""
-        with self.lock:
+        with self.lock, self.busy:
             self.learn_unlocked(batch, order, track=track)
 
     def learn_unlocked(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
-        """As :meth:`learn`, for a caller who holds the lock."""
+        """As :meth:`learn`, for a caller who is alone with it."""
         if order is None:
             order = np.arange(len(batch)) if len(batch) != 1 else FIRST
         if not (batch.importance.all() if len(batch) != 1 else batch.importance[0]):
@@ -273,7 +280,7 @@ class Learner:
             check_columns(batch.rows, self.features)
             check_rows(batch.rows, batch.names)
             self._run(batch, order[:learned], track)
-        self.version += 1
+        self.busy.words[VERSION] += 1
         if learned < len(order):
             raise Diverged(self.diverged_message(self.examples + 1, f"row {order[learned]} of the batch"))
 
@@ -399,7 +406,7 @@ class Learner:
         return Frozen(weights, intercepts)
 
     def _read(self, averaged: bool) -> tuple[np.ndarray, np.ndarray]:
-        with self.lock:
+        with self.lock, self.busy:
             return self._weights_in(slice(None), averaged), self._intercepts(averaged)
 
     def read_columns(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -437,7 +444,7 @@ class Learner:
         self.table[:, 0, :] = weights
         self.bias[:, 0] = intercepts
         self.clock[NORM] = (self.table[:, 0, :] ** 2).sum(axis=1)
-        self.version += 1
+        self.busy.words[VERSION] += 1
 
     def scores(self, X: Any) -> np.ndarray:
         """The scores of rows given as an array or a sparse matrix, one column an output."""
@@ -503,18 +510,19 @@ class Learner:
 
     def grow(self, features: int) -> None:
         """Make room for more features: their cells start at zero, awake from the beginning."""
-        with self.lock:
+        with self.lock, self.busy:
             self.grow_unlocked(features)
 
     def grow_unlocked(self, features: int) -> None:
-        """As :meth:`grow`, for a caller who holds the lock."""
+        """As :meth:`grow`, for a caller who is alone with it."""
         axis = 2 if self.facing is DenseRows else 0
         shape = list(self.table.shape)
         shape[axis] = features - shape[axis]
         self.table = np.concatenate([self.table, np.zeros(shape)], axis=axis)
+        self.busy.moved()
         if self.kind == "matrix":
             self._grow_matrix(features)
-        self.version += 1
+        self.busy.words[VERSION] += 1
 
     def _grow_matrix(self, features: int) -> None:
         """New features come before the intercept, which is the last row and column."""
@@ -525,15 +533,16 @@ class Learner:
 
     def add_output(self, source: int, at: int) -> None:
         """Insert before output ``at`` a copy of output ``source``: a class that was there all along."""
-        with self.lock:
+        with self.lock, self.busy:
             axis = 0 if self.facing is DenseRows else 1
             self.table = insert_copy(self.table, source, at, axis)
             self.clock = insert_copy(self.clock, source, at, 1)
             self.bias = insert_copy(self.bias, source, at, 0)
+            self.busy.moved()
             if self.kind == "matrix":
                 self.matrix = insert_copy(self.matrix, source, at, 0)
             self.history = [insert_copy(figures, source, at, 0) for figures in self.history]
-            self.version += 1
+            self.busy.words[VERSION] += 1
 
     def negate_output(self, m: int) -> None:
         """Turn an output into that of the opposite targets."""
@@ -551,15 +560,18 @@ class Learner:
     # -------------------------------------------------------------- pickle
 
     def __getstate__(self) -> dict[str, Any]:
-        with self.lock:
+        with self.lock, self.busy:
             state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items()}
-        del state["lock"]
+            state["version"] = self.version
+        del state["lock"], state["busy"]
         state["_made"] = {}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
         self.lock = threading.Lock()
+        self.busy = Busy()
+        self.busy.words[VERSION] = state.pop("version")
+        self.__dict__.update(state)
 
 
 NO_ROWS: dict[type, Any] = {
@@ -574,6 +586,6 @@ def as_list(thing: Any) -> list[Any]:
 
 
 def insert_copy(array: np.ndarray, source: int, at: int, axis: int) -> np.ndarray:
-    copied = np.take(array, [source], axis=axis)
-    before, after = np.split(array, [at], axis=axis)
-    return np.ascontiguousarray(np.concatenate([before, copied, after], axis=axis))
+    order = list(range(array.shape[axis]))
+    order.insert(at, source)
+    return array.take(order, axis=axis)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import sys
 import threading
 from typing import Any
 
@@ -320,3 +321,52 @@ def test_freeze_beside_a_learning_thread_gives_a_whole_example() -> None:
         enough.set()
         thread.join()
     assert len(seen) > 1  # it did learn meanwhile
+
+
+def test_threads_that_learn_rows_of_their_own_lose_none() -> None:
+    """Without an intercept and at a constant rate, rows without common names do not touch each other."""
+    rng = np.random.default_rng(0)
+    chance = sys.getswitchinterval()
+
+    def rows_of(thread: int) -> list[tuple[dict[str, float], float]]:
+        names = [f"{thread}:{k}" for k in range(3000)]
+        return [
+            ({names[j]: float(v) for j, v in zip(rng.integers(0, 3000, 9), rng.normal(size=9), strict=True)}, y)
+            for y in rng.normal(size=1500)
+        ]
+
+    def model() -> Any:
+        return onlinear.SGDRegressor(penalty=None, learning_rate="constant", eta0=0.01, fit_intercept=False)
+
+    def learn(to: Any, rows: list[tuple[dict[str, float], float]], many: bool) -> None:
+        if many:
+            for start in range(0, len(rows), 30):
+                to.learn_many([x for x, _ in rows[start : start + 30]], [y for _, y in rows[start : start + 30]])
+        else:
+            for x, y in rows:
+                to.learn_one(x, y)
+
+    work = [(rows_of(k), k == 2) for k in range(3)]
+    together = model()
+    together.learn_one({}, 0.0)  # the learner is made here, and compiled
+    together.learn_many([{}], [0.0])
+    threads = [threading.Thread(target=learn, args=(together, *some)) for some in work]
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            together.freeze()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(chance)
+    weights = dict(zip(together.feature_names_, together.coef_, strict=True))
+    assert together._learner.examples == 2 + 3 * 1500
+    counts = [mark.examples for mark in together._learner.marks()]
+    assert counts == [*(2**k for k in range(13)), together._learner.examples]
+    for rows, many in work:
+        alone = model()
+        learn(alone, rows, many)
+        for name, weight in zip(alone.feature_names_, alone.coef_, strict=True):
+            assert weights[name] == weight

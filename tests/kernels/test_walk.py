@@ -18,58 +18,85 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numba import njit
 
+from onlinear.dictpath import Index, address_of
 from onlinear.errors import OnlinearError
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.kernels import walk
+from onlinear.kernels.cpython import AVAILABLE
+from onlinear.kernels.entries import DIGITS, Entries
+from onlinear.kernels.lexicon import Lexicon
 
-pytestmark = pytest.mark.skipif(not walk.AVAILABLE, reason="needs CPython with a GIL, and the JIT")
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs CPython with a GIL, and the JIT")
 
 CAPACITY = 64
 
 
 @njit
-def exact(x, positions, categories, indices, values):
-    return walk.walk_exact(x, positions, categories, indices, values)
+def exact(x, lexicon, entries):
+    return walk.walk_exact_adopting(x, lexicon, entries, 0)
 
 
 @njit
-def exact_known(x, positions, categories, indices, values):
-    return walk.walk_exact_known(x, positions, categories, indices, values)
+def exact_known(x, lexicon, entries):
+    return walk.walk_exact_known(x, lexicon, entries)
 
 
 @njit
-def hashed(x, bits, indices, values):
-    return walk.walk_hashed(x, bits, indices, values)
+def adopting(x, lexicon, entries):
+    return walk.walk_exact_adopting(x, lexicon, entries, 1 << 30)
 
 
 @njit
-def exact_often(x, positions, categories, indices, values, times):
+def hashed(x, bits, entries):
+    return walk.walk_hashed(x, bits, entries)
+
+
+@njit
+def exact_often(x, lexicon, entries, times):
     total = 0
     for _ in range(times):
-        total += walk.walk_exact(x, positions, categories, indices, values)
+        total += walk.walk_exact_adopting(x, lexicon, entries, 0)
     return total
 
 
 @njit
-def hashed_often(x, bits, indices, values, times):
+def hashed_often(x, bits, entries, times):
     total = 0
     for _ in range(times):
-        total += walk.walk_hashed(x, bits, indices, values)
+        total += walk.walk_hashed(x, bits, entries)
     return total
 
 
-def scratch(capacity=CAPACITY):
-    return np.empty(capacity, np.uint32), np.empty(capacity, np.float64)
+def room(capacity=CAPACITY):
+    return Entries(
+        columns=np.empty(capacity, np.uint32),
+        values=np.empty(capacity),
+        names=np.empty(capacity, np.int64),
+        items=np.empty(capacity, np.int64),
+        keys=np.empty(2 * capacity, np.int64),
+        kept=np.empty(capacity),
+        starts=np.empty(DIGITS, np.int64),
+    )
 
 
-def walked(kernel, x, names, capacity=CAPACITY):
-    """(indices, values), or the negative code."""
-    indices, values = scratch(capacity)
+def lexicon_of(names, index):
+    addresses = [id(names.positions), id(names.categories)]
+    return Lexicon(*addresses, index.slots, address_of(index.slots), index.held, address_of(index.held), index.entered)
+
+
+def indexed(names, more=0):
+    """An index of all names there are, with room for more."""
+    return Index(0).larger(names, names.size + more)
+
+
+def walked(kernel, x, names, capacity=CAPACITY, index=None):
+    """(columns, values), or the negative code."""
+    entries = room(capacity)
     if isinstance(names, HashedNames):
-        n = kernel(id(x), names.bits, indices, values)
+        n = kernel(id(x), names.bits, entries)
     else:
-        n = kernel(id(x), id(names.positions), id(names.categories), indices, values)
-    return (indices[:n], values[:n]) if n >= 0 else n
+        n = kernel(id(x), lexicon_of(names, index or indexed(names)), entries)
+    return (entries.columns[:n], entries.values[:n]) if n >= 0 else n
 
 
 def same_bits(row, expected):
@@ -157,13 +184,83 @@ def agrees(row, expected):
 @given(st.lists(past_rows, max_size=4), all_rows)
 def test_walks_agree_with_python_on_every_row_they_accept(past, x):
     names, hashed_names = ExactNames(), HashedNames(3)
-    names.register_many(past)
+    names.register_many(past[:2])
+    late = indexed(names)  # it has not heard of the other rows' names
+    names.register_many(past[2:])
     assert agrees(walked(hashed, x, hashed_names), answer(hashed_names.look_up, x))
-    assert agrees(walked(exact_known, x, names), answer(names.look_up, x))
-    row = walked(exact, x, names)
+    for index in (Index(0), late, indexed(names)):
+        assert agrees(walked(exact_known, x, names, index=index), answer(names.look_up, x))
+    rows = [walked(exact, x, names, index=index) for index in (Index(0), late, indexed(names))]
     size = names.size
-    assert agrees(row, answer(names.register, x))
-    assert isinstance(row, int) or names.size == size
+    expected = answer(names.register, x)
+    for row in rows:
+        assert agrees(row, expected)
+        assert isinstance(row, int) or names.size == size
+
+
+@settings(deadline=None)
+@given(st.lists(all_rows, max_size=6), st.integers(0, 9))
+def test_new_names_are_adopted_as_python_registers_them(rows, more):
+    """Whatever room the index has; and it finds them again."""
+    names, python = ExactNames(), ExactNames()
+    index = indexed(names, more)
+    for x in rows:
+        row = walked(adopting, x, names, index=index)
+        if isinstance(row, int):
+            assert names.names() == python.names()
+            answer(names.register, x)
+        expected = answer(python.register, x)
+        assert agrees(row, expected)
+        assert names.positions == python.positions
+        assert names.names() == python.names()
+        for place in (index, index.larger(names, 2 * names.size)):
+            assert agrees(walked(exact_known, x, names, index=place), expected)
+
+
+def test_many_names_in_one_index_and_a_larger_one():
+    words = [f"word{k}" for k in range(3000)]
+    names = ExactNames()
+    index = indexed(names, len(words))
+    for start in range(0, len(words), 50):
+        x = dict.fromkeys(words[start : start + 50], 1.0)
+        assert len(walked(adopting, x, names, index=index)[0]) == 50
+    assert index.entered[0] == len(words)
+    larger = index.larger(names, 9 * len(words))
+    assert len(larger.slots) > len(index.slots)
+    shuffled = dict.fromkeys(np.random.default_rng(0).permutation(words).tolist(), 1.0)
+    for place in (index, larger, Index(0)):
+        columns, _ = walked(exact, shuffled, names, capacity=len(words), index=place)
+        np.testing.assert_array_equal(columns, np.arange(len(words)))
+
+
+def test_names_of_one_row_get_their_positions_in_sorted_order():
+    texts = [
+        "",
+        "a",
+        "aa",
+        "aaaaaaa",
+        "aaaaaaaa",
+        "aaaaaaaab",
+        "aaaaaaa\0",
+        "é",
+        "z",
+        "\U0001f600",
+        "日本",
+        "\0",
+        "\uffff",
+    ]
+    names = ExactNames()
+    walked(adopting, dict.fromkeys(reversed(texts), 1.0), names, index=indexed(names, 99))
+    assert names.names() == sorted(texts)
+
+
+def test_a_row_with_very_many_new_names_is_left_to_python():
+    names = ExactNames()
+    x = {str(k): 1.0 for k in range(walk.MOST_NEW + 1)}
+    assert walked(adopting, x, names, capacity=999, index=indexed(names, 999)) == walk.UNKNOWN
+    assert names.size == 0
+    x.popitem()
+    assert len(walked(adopting, x, names, capacity=999, index=indexed(names, 999))[0]) == walk.MOST_NEW
 
 
 @settings(deadline=None)
@@ -255,7 +352,7 @@ def test_capacity():
     for kernel, some in ((exact, names), (exact_known, names), (hashed, HashedNames())):
         assert len(walked(kernel, x, some, capacity=5)[0]) == 5
         assert walked(kernel, x, some, capacity=4) == walk.NEEDS_PYTHON
-    assert len(walked(exact_known, x | {"unknown": 1.0}, names, capacity=5)[0]) == 5
+    assert walked(exact_known, x | {"unknown": 1.0}, names, capacity=5) == walk.NEEDS_PYTHON
 
 
 def test_sum_beyond_all_floats_needs_python():
@@ -294,16 +391,16 @@ def test_nothing_leaks():
     good, bad = dict(zip(keys[:6], values[:6], strict=True)), dict(zip(keys, values, strict=True))
     names.register(good)
     objects = [*keys, *values, good, bad, names.positions, names.categories]
-    indices, numbers = scratch()
-    addresses = [id(names.positions), id(names.categories), indices, numbers]
-    exact_often(id(good), *addresses, 1)  # compiled, and UTF-8 forms cached, before counting
-    hashed_often(id(good), hashed_names.bits, indices, numbers, 1)
+    entries, index = room(), indexed(names)
+    lexicon = lexicon_of(names, index)
+    exact_often(id(good), lexicon, entries, 1)  # compiled, and UTF-8 forms cached, before counting
+    hashed_often(id(good), hashed_names.bits, entries, 1)
     gc.collect()
     before = [sys.getrefcount(thing) for thing in objects]
     blocks = sys.getallocatedblocks()
     for x in (good, bad):
-        exact_often(id(x), *addresses, 100_000)
-        hashed_often(id(x), hashed_names.bits, indices, numbers, 100_000)
+        exact_often(id(x), lexicon, entries, 100_000)
+        hashed_often(id(x), hashed_names.bits, entries, 100_000)
     del x
     assert sys.getallocatedblocks() - blocks < 1000
     assert [sys.getrefcount(thing) for thing in objects] == before
@@ -313,25 +410,30 @@ CACHED_PROGRAM = """
     import numpy as np
     from numba import njit
     from onlinear.features.names import ExactNames, HashedNames
-    from onlinear.kernels.walk import walk_exact, walk_hashed
+    from onlinear.kernels.entries import DIGITS, Entries
+    from onlinear.kernels.lexicon import Lexicon
+    from onlinear.kernels.walk import walk_exact_known, walk_hashed
 
     @njit(cache=True)
-    def exact(x, positions, categories, indices, values):
-        return walk_exact(x, positions, categories, indices, values)
+    def exact(x, lexicon, entries):
+        return walk_exact_known(x, lexicon, entries)
 
     @njit(cache=True)
-    def hashed(x, bits, indices, values):
-        return walk_hashed(x, bits, indices, values)
+    def hashed(x, bits, entries):
+        return walk_hashed(x, bits, entries)
 
-    indices, values = np.empty(9, np.uint32), np.empty(9)
+    words = [np.empty(size, np.int64) for size in (9, 9, 18)]
+    entries = Entries(np.empty(9, np.uint32), np.empty(9), *words, np.empty(9), np.empty(DIGITS, np.int64))
     names, x = ExactNames(), {"a": 1.5, "b": "c", "d": 7, "e": np.float32(2)}
+    none = np.zeros(2, np.int64)
+    lexicon = Lexicon(id(names.positions), id(names.categories), none, none.ctypes.data, none, none.ctypes.data, none)
     row = names.register(x)
-    assert exact(id(x), id(names.positions), id(names.categories), indices, values) == 4
-    assert (indices[:4] == row[0]).all() and (values[:4] == row[1]).all()
+    assert exact(id(x), lexicon, entries) == 4
+    assert (entries.columns[:4] == row[0]).all() and (entries.values[:4] == row[1]).all()
     row = HashedNames(18).register(x)
-    assert hashed(id(x), 18, indices, values) == 4
-    assert (indices[:4] == row[0]).all() and (values[:4] == row[1]).all()
-    assert hashed(id([]), 18, indices, values) == -1
+    assert hashed(id(x), 18, entries) == 4
+    assert (entries.columns[:4] == row[0]).all() and (entries.values[:4] == row[1]).all()
+    assert hashed(id([]), 18, entries) == -1
     print(*(sum(kernel.stats.cache_hits.values()) for kernel in (exact, hashed)))
 """
 

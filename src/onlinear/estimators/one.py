@@ -25,7 +25,7 @@ from onlinear.rows import Numbers, SparseRows
 Names = ExactNames | HashedNames
 
 #: features the table of a growing stream has room for at first
-FIRST_FEATURES = 4096
+FIRST_FEATURES = 1024
 
 
 class OneByOne:
@@ -98,12 +98,13 @@ class OneByOne:
     def _read_many(self, rows: Any) -> SparseRows:
         """Dicts or a frame as sparse rows; the table has room for their names."""
         path = self._way()
-        try:
-            starts, columns, values = path.names.register_many(records(rows))
-        except TooManyNames as refusal:
-            raise self._explained(refusal) from None
-        with path.learner.lock:
-            path.settle()
+        rows = records(rows)
+        with path.learner.lock, path.learner.busy:
+            try:
+                starts, columns, values = path.names.register_many(rows)
+            except TooManyNames as refusal:
+                raise self._explained(refusal) from None
+            path.make_room(0)
         if starts[-1] <= np.iinfo(np.int32).max:
             starts = starts.astype(np.int32)
         return SparseRows(starts, columns, values)

@@ -1,10 +1,10 @@
 """Learning and answering one dict row: the shortest way from a Python dict to the same loops.
 
 A call from Python into compiled code costs more than the arithmetic of a short row, and most of that is unpacking
-arguments: every tuple and array adds its share. So a call here takes numbers only, two of them the addresses of
-arrays: ``place`` holds further addresses and sizes, ``numbers`` the fields of loss, rule and options. The compiled code
-puts the pieces together again. It answers a score, or NaN to say that there is more to it: then ``CODE`` of the small
-array tells.
+arguments: every tuple and array adds its share. So a call here takes few numbers only, one of them the address of an
+array: ``place`` holds further addresses and sizes, and the address of ``numbers``, the fields of loss, rule and
+options. The compiled code puts the pieces together again. It answers a score, or NaN: then the row was not learned, or,
+for a caller who is alone with the learner, ``CODE`` of the small array tells more.
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
@@ -20,9 +20,12 @@ import numpy as np
 from numba import carray, types
 from numba.extending import intrinsic, overload, register_jitable
 
+from onlinear.gate import BUSY, GENERATION, VERSION
 from onlinear.kernels import walk
 from onlinear.kernels.cells import load_cell, wake
 from onlinear.kernels.compiled import interpreted_loop, is_ours, kind_of, named, source_digest
+from onlinear.kernels.entries import DIGITS, Entries
+from onlinear.kernels.lexicon import UNKNOWN, Lexicon
 from onlinear.kernels.state import (
     CLOCK,
     COUNT,
@@ -44,8 +47,13 @@ POSITIONS, CATEGORIES, BITS = 10, 11, 12  # the names
 FIRST, CLASSES = 13, 14  # of the labels
 KEPT = 15  # address of room for the cells of one row
 SCORES = 16  # address of room for the scores of an answer
-CAP, FRESH = 17, 18  # how many names there may be; address of room for new ones
-PLACE = 19
+CAP = 17  # how many names there may be
+SPARE = 18  # address of room for reading a row: see spare_words
+SLOTS_AT, SLOT_COUNT, HELD, HELD_COUNT, ENTERED = 19, 20, 21, 22, 23  # the lexicon: addresses and sizes
+NUMBERS = 24  # address of the fields of loss, rule and options
+GIVEN = 25  # how many entries of a row are in the scratch arrays, where it is not a dict
+GATE, LOOKED = 26, 27  # address of the learner's gate; its generation when ``place`` was made, or BUSY: alone with it
+PLACE = 28
 
 #: how many numbers the options are
 OPTIONS = len(Options._fields)
@@ -56,8 +64,8 @@ STOP, ORDER, LABEL, WEIGHTS, CODE = 1, 2, 3, 4, 6
 #: codes beside those of :mod:`onlinear.kernels.walk`: the row cannot be learned and was undone; a power of two came
 CANNOT = -3
 MARK = 1
-#: ``given`` when the row is still a dict
-WALK = -1
+#: the address of no dict: the row was read before
+READ = 0
 
 
 @intrinsic
@@ -125,7 +133,7 @@ class Shape(NamedTuple):
 
 @cache
 def learn_one_loop(shape: Shape) -> Any:
-    """Compiled ``learn(place_at, numbers_at, x, given, target, importance) -> score of the first output``."""
+    """Compiled ``learn(place_at, x, target, importance) -> score of the first output``."""
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     learn_rows = interpreted_loop(shape.rule)
     read_row = hashed_row if shape.hashed else exact_row
@@ -135,19 +143,26 @@ def learn_one_loop(shape: Shape) -> Any:
     options_at = rule_at + len((Inner or Rule)._fields)
     digest = source_digest()
 
-    def learn(place_at, numbers_at, x, given, target, importance):
+    def learn(place_at, x, target, importance):
         _ = digest  # captured: see source_digest
         place = carray(pointer(place_at), PLACE, np.int64)
-        numbers = carray(pointer(numbers_at), options_at + OPTIONS, np.float64)
+        numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
+        gate = carray(pointer(place[GATE]), 2, np.int64)
+        if gate[GENERATION] != place[LOOKED]:
+            return np.nan
+        state = state_at(place)
         small = carray(pointer(place[SMALL]), 8, np.int64)
-        length = given
-        if given == WALK:
+        examples = np.int64(state.clock[EXAMPLES, 0]) + 1
+        is_marked = examples & (examples - 1) == 0
+        if is_marked and place[LOOKED] != BUSY:
+            return np.nan  # figures are kept at 1, 2, 4, 8, ... examples, which takes more than one step
+        length = place[GIVEN]
+        if x != READ:
             length = read_row(place, x, False)
             if length < 0:
                 small[CODE] = length
                 return np.nan
         rows = rows_at(place, length)
-        state = state_at(place)
         if keeps:
             keep(place, rows, state)
         weights = carray(pointer(place[SMALL] + 8 * WEIGHTS), 2, np.float64)
@@ -167,8 +182,8 @@ def learn_one_loop(shape: Shape) -> Any:
                 put_back(place, rows, state)
             small[CODE] = CANNOT
             return np.nan
-        examples = np.int64(state.clock[EXAMPLES, 0])
-        if examples & (examples - 1) == 0:
+        gate[VERSION] += 1
+        if is_marked:
             small[CODE] = MARK
             return np.nan
         return state.clock[SCORE, 0]
@@ -178,24 +193,50 @@ def learn_one_loop(shape: Shape) -> Any:
 
 @register_jitable(forceinline=True)
 def exact_row(place, x, known):
-    positions, categories = place[POSITIONS], place[CATEGORIES]
-    columns = carray(pointer(place[COLUMNS]), place[ROOM], np.uint32)
-    values = carray(pointer(place[VALUES]), place[ROOM], np.float64)
+    lexicon, entries = lexicon_at(place), entries_at(place)
     if known:
-        return walk.walk_exact_known(x, positions, categories, columns, values)
-    fresh = carray(pointer(place[FRESH]), place[ROOM], np.int64)
-    fresh_values = carray(pointer(place[FRESH] + 8 * place[ROOM]), place[ROOM], np.float64)
-    length = walk.walk_exact_adopting(x, positions, categories, columns, values, place[CAP], fresh, fresh_values)
-    if length > 0 and columns[length - 1] >= place[FEATURES]:
-        return walk.UNKNOWN  # the table has to grow first
+        return walk.walk_exact_known(x, lexicon, entries)
+    length = walk.walk_exact_adopting(x, lexicon, entries, place[CAP])
+    if length > 0 and entries.columns[length - 1] >= place[FEATURES]:
+        return UNKNOWN  # the table has to grow first
     return length
 
 
 @register_jitable(forceinline=True)
 def hashed_row(place, x, known):
-    columns = carray(pointer(place[COLUMNS]), place[ROOM], np.uint32)
-    values = carray(pointer(place[VALUES]), place[ROOM], np.float64)
-    return walk.walk_hashed(x, place[BITS], columns, values)
+    return walk.walk_hashed(x, place[BITS], entries_at(place))
+
+
+@register_jitable(forceinline=True)
+def lexicon_at(place):
+    return Lexicon(
+        place[POSITIONS],
+        place[CATEGORIES],
+        carray(pointer(place[SLOTS_AT]), place[SLOT_COUNT], np.int64),
+        place[SLOTS_AT],
+        carray(pointer(place[HELD]), place[HELD_COUNT], np.int64),
+        place[HELD],
+        carray(pointer(place[ENTERED]), 1, np.int64),
+    )
+
+
+def spare_words(room: int) -> int:
+    """How many words :func:`entries_at` divides up."""
+    return 5 * room + DIGITS
+
+
+@register_jitable(forceinline=True)
+def entries_at(place):
+    room, spare = place[ROOM], place[SPARE]
+    return Entries(
+        columns=carray(pointer(place[COLUMNS]), room, np.uint32),
+        values=carray(pointer(place[VALUES]), room, np.float64),
+        names=carray(pointer(spare), room, np.int64),
+        items=carray(pointer(spare + 8 * room), room, np.int64),
+        keys=carray(pointer(spare + 16 * room), 2 * room, np.int64),
+        kept=carray(pointer(spare + 32 * room), room, np.float64),
+        starts=carray(pointer(spare + 40 * room), DIGITS, np.int64),
+    )
 
 
 @register_jitable(forceinline=True)
@@ -252,7 +293,7 @@ def put_back(place, rows, state):
 
 @cache
 def answer_one_loop(shape: Shape) -> Any:
-    """Compiled ``answer(place_at, numbers_at, x) -> score of the first output``; the others go to SCORES. Pure."""
+    """Compiled ``answer(place_at, x) -> score of the first output``; the others go to SCORES. Pure."""
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     read_row = hashed_row if shape.hashed else exact_row
     weight_now = cell_weight if kind_of(shape.rule) == "cells" else uniform_weight
@@ -260,10 +301,10 @@ def answer_one_loop(shape: Shape) -> Any:
     options_at = rule_at + len((Inner or Rule)._fields)
     digest = source_digest()
 
-    def answer(place_at, numbers_at, x):
+    def answer(place_at, x):
         _ = digest  # captured: see source_digest
         place = carray(pointer(place_at), PLACE, np.int64)
-        numbers = carray(pointer(numbers_at), options_at + OPTIONS, np.float64)
+        numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
         scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
         length = read_row(place, x, True)
         if length < 0:
