@@ -18,15 +18,14 @@ from onlinear.gate import BUSY
 from onlinear.kernels.bank import leaves
 from onlinear.kernels.cpython import AVAILABLE
 from onlinear.kernels.lexicon import empty_slots, enter_all, move_all
-from onlinear.kernels.one import (
+from onlinear.kernels.one import CANNOT, CODE, MARK, READ, Shape, answer_one_loop, learn_one_loop
+from onlinear.kernels.place import (
     BIAS,
     BITS,
-    CANNOT,
     CAP,
     CATEGORIES,
     CLASSES,
     CLOCK_AT,
-    CODE,
     COLUMNS,
     ENTERED,
     FEATURES,
@@ -36,13 +35,13 @@ from onlinear.kernels.one import (
     HELD,
     HELD_COUNT,
     KEPT,
+    KNOWN_READER,
     LOOKED,
-    MARK,
     NUMBERS,
     OUTPUTS,
     PLACE,
     POSITIONS,
-    READ,
+    READER,
     ROOM,
     SCORES,
     SLOT_COUNT,
@@ -52,11 +51,9 @@ from onlinear.kernels.one import (
     SPARE,
     TABLE,
     VALUES,
-    Shape,
-    answer_one_loop,
-    learn_one_loop,
     spare_words,
 )
+from onlinear.kernels.readers import adopting, hashed, known, reader
 from onlinear.kernels.state import SCORE
 from onlinear.learner import NO_ROWS, Learner
 from onlinear.rows import Labels, Numbers, SparseRows
@@ -90,9 +87,9 @@ class Index:
         if self.entered[0] == names.size:
             larger.held[: names.size] = self.held[: names.size]
             larger.entered[0] = names.size
-            move_all(self.slots, larger.slots)
+            move_all()(self.slots, larger.slots)
         else:
-            enter_all(id(names.positions), larger.slots, larger.held, larger.entered)
+            enter_all()(id(names.positions), larger.slots, larger.held, larger.entered)
         return larger
 
 
@@ -108,7 +105,9 @@ class Scratch:
         place = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
         place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), CLOCK_AT: address_of(self.clock)}
         place |= {NUMBERS: address_of(self.numbers), GATE: address_of(self.gate)}
-        place |= {FIRST: path.first, CLASSES: path.classes} | self._names_place()
+        place |= {FIRST: path.first, CLASSES: path.classes}
+        if path.fast:
+            place |= self._names_place()
         words = {COLUMNS: room, VALUES: room, SMALL: 8, SPARE: spare_words(room), SCORES: outputs}
         words[KEPT] = (room + 1) * outputs * slots + self.clock.size
         self.words = np.zeros(sum(words.values()), dtype=np.int64)
@@ -127,9 +126,12 @@ class Scratch:
     def _names_place(self) -> dict[int, int]:
         names, index = self.names, self.index
         if isinstance(names, HashedNames):
-            return {BITS: names.bits}
+            read = reader(hashed).address
+            return {BITS: names.bits, READER: read, KNOWN_READER: read}
         cap = np.iinfo(np.int64).max if names.cap is None else names.cap
         return {
+            READER: reader(adopting).address,
+            KNOWN_READER: reader(known).address,
             POSITIONS: id(names.positions),
             CATEGORIES: id(names.categories),
             CAP: cap,
@@ -170,7 +172,7 @@ class DictPath:
         self.index = Index(0)
         loss, rule = learner.losses[0], learner.rules[0]
         inner = type(rule[0]) if rule and isinstance(rule[0], tuple) else None
-        shape = Shape(type(loss), type(rule), inner, isinstance(names, HashedNames), labels)
+        shape = Shape(type(loss), type(rule), inner, labels)
         self.fast = AVAILABLE and learner.compiled and learner.kind != "matrix" and is_simple(rule)
         if self.fast:
             self.learn_loop, self.answer_loop = learn_one_loop(shape), answer_one_loop(shape)

@@ -33,17 +33,17 @@ CAPACITY = 64
 
 @njit
 def exact(x, lexicon, entries):
-    return walk.walk_exact_adopting(x, lexicon, entries, 0)
+    return walk.walk_exact(x, lexicon, entries, False, 0)
 
 
 @njit
 def exact_known(x, lexicon, entries):
-    return walk.walk_exact_known(x, lexicon, entries)
+    return walk.walk_exact(x, lexicon, entries, True, 0)
 
 
 @njit
 def adopting(x, lexicon, entries):
-    return walk.walk_exact_adopting(x, lexicon, entries, 1 << 30)
+    return walk.walk_exact(x, lexicon, entries, False, 1 << 30)
 
 
 @njit
@@ -55,7 +55,7 @@ def hashed(x, bits, entries):
 def exact_often(x, lexicon, entries, times):
     total = 0
     for _ in range(times):
-        total += walk.walk_exact_adopting(x, lexicon, entries, 0)
+        total += walk.walk_exact(x, lexicon, entries, False, 0)
     return total
 
 
@@ -412,11 +412,11 @@ CACHED_PROGRAM = """
     from onlinear.features.names import ExactNames, HashedNames
     from onlinear.kernels.entries import DIGITS, Entries
     from onlinear.kernels.lexicon import Lexicon
-    from onlinear.kernels.walk import walk_exact_known, walk_hashed
+    from onlinear.kernels.walk import walk_exact, walk_hashed
 
     @njit(cache=True)
     def exact(x, lexicon, entries):
-        return walk_exact_known(x, lexicon, entries)
+        return walk_exact(x, lexicon, entries, True, 0)
 
     @njit(cache=True)
     def hashed(x, bits, entries):

@@ -13,6 +13,7 @@ wait for one name after the other; here the row's names are asked for together (
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numba
@@ -136,25 +137,32 @@ def find(dictionary, key):
     return UNKNOWN
 
 
-_DIGEST = source_digest()
+@cache
+def enter_all() -> Any:
+    """Compiled ``enter_all(positions, slots, held, entered)``: fill empty slots with the names of ``positions``."""
+    digest = source_digest()
+
+    def loop(positions, slots, held, entered):
+        _ = digest  # captured: see source_digest
+        lexicon = Lexicon(positions, 0, slots, 0, held, 0, entered)
+        more, cursor, name, position = next_item(positions, 0)
+        while more != 0:
+            if type_of(name) == type_str():
+                enter(lexicon, name, long_as_ssize(position))
+            more, cursor, name, position = next_item(positions, cursor)
+
+    return numba.njit(cache=True)(loop)
 
 
-@numba.njit(cache=True)
-def enter_all(positions, slots, held, entered):
-    """Fill empty slots with the names of ``positions``."""
-    _ = _DIGEST  # captured: see source_digest
-    lexicon = Lexicon(positions, 0, slots, 0, held, 0, entered)
-    more, cursor, name, position = next_item(positions, 0)
-    while more != 0:
-        if type_of(name) == type_str():
-            enter(lexicon, name, long_as_ssize(position))
-        more, cursor, name, position = next_item(positions, cursor)
+@cache
+def move_all() -> Any:
+    """Compiled ``move_all(slots, larger)``: fill larger, empty slots with what is in the slots."""
+    digest = source_digest()
 
+    def loop(slots, larger):
+        _ = digest
+        for word in slots:
+            if word != 0:
+                take_slot(larger, word)
 
-@numba.njit(cache=True)
-def move_all(slots, larger):
-    """Fill larger, empty slots with what is in the slots."""
-    _ = _DIGEST
-    for word in slots:
-        if word != 0:
-            take_slot(larger, word)
+    return numba.njit(cache=True)(loop)

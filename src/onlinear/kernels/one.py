@@ -18,14 +18,36 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba import carray, types
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import overload, register_jitable
 
 from onlinear.gate import BUSY, GENERATION, VERSION
-from onlinear.kernels import walk
 from onlinear.kernels.cells import load_cell, wake
 from onlinear.kernels.compiled import interpreted_loop, is_ours, kind_of, named, source_digest
-from onlinear.kernels.entries import DIGITS, Entries
-from onlinear.kernels.lexicon import UNKNOWN, Lexicon
+from onlinear.kernels.place import (
+    BIAS,
+    CLASSES,
+    CLOCK_AT,
+    COLUMNS,
+    FEATURES,
+    FIRST,
+    GATE,
+    GIVEN,
+    KEPT,
+    KNOWN_READER,
+    LOOKED,
+    NUMBERS,
+    OUTPUTS,
+    PLACE,
+    READER,
+    ROOM,
+    SCORES,
+    SLOTS,
+    SMALL,
+    TABLE,
+    VALUES,
+    pointer,
+)
+from onlinear.kernels.readers import call_reader
 from onlinear.kernels.state import (
     CLOCK,
     COUNT,
@@ -40,42 +62,17 @@ from onlinear.kernels.state import (
 )
 from onlinear.rows import Labels, Numbers, SparseRows, cell_get, row_dot
 
-# entries of ``place``
-TABLE, BIAS, CLOCK_AT, COLUMNS, VALUES, SMALL = 0, 1, 2, 3, 4, 5  # addresses
-FEATURES, OUTPUTS, SLOTS, ROOM = 6, 7, 8, 9  # sizes
-POSITIONS, CATEGORIES, BITS = 10, 11, 12  # the names
-FIRST, CLASSES = 13, 14  # of the labels
-KEPT = 15  # address of room for the cells of one row
-SCORES = 16  # address of room for the scores of an answer
-CAP = 17  # how many names there may be
-SPARE = 18  # address of room for reading a row: see spare_words
-SLOTS_AT, SLOT_COUNT, HELD, HELD_COUNT, ENTERED = 19, 20, 21, 22, 23  # the lexicon: addresses and sizes
-NUMBERS = 24  # address of the fields of loss, rule and options
-GIVEN = 25  # how many entries of a row are in the scratch arrays, where it is not a dict
-GATE, LOOKED = 26, 27  # address of the learner's gate; its generation when ``place`` was made, or BUSY: alone with it
-PLACE = 28
-
 #: how many numbers the options are
 OPTIONS = len(Options._fields)
 
 # entries of the small array: where the row starts and stops, its order, label, importance, target
 STOP, ORDER, LABEL, WEIGHTS, CODE = 1, 2, 3, 4, 6
 
-#: codes beside those of :mod:`onlinear.kernels.walk`: the row cannot be learned and was undone; a power of two came
+#: codes beside those of :mod:`onlinear.kernels.lexicon`: the row cannot be learned and was undone; a power of two came
 CANNOT = -3
 MARK = 1
 #: the address of no dict: the row was read before
 READ = 0
-
-
-@intrinsic
-def pointer(typing, address):
-    """An address as a pointer."""
-
-    def emit(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.int64), emit
 
 
 @register_jitable(forceinline=True)
@@ -127,7 +124,6 @@ class Shape(NamedTuple):
     loss: type
     rule: type
     inner: type | None  # the schedule, where the rule has one
-    hashed: bool
     labels: bool
 
 
@@ -136,7 +132,6 @@ def learn_one_loop(shape: Shape) -> Any:
     """Compiled ``learn(place_at, x, target, importance) -> score of the first output``."""
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     learn_rows = interpreted_loop(shape.rule)
-    read_row = hashed_row if shape.hashed else exact_row
     targets_of = label_of if shape.labels else number_of
     keeps = kind_of(shape.rule) == "cells"
     rule_at = len(Loss._fields)
@@ -158,7 +153,7 @@ def learn_one_loop(shape: Shape) -> Any:
             return np.nan  # figures are kept at 1, 2, 4, 8, ... examples, which takes more than one step
         length = place[GIVEN]
         if x != READ:
-            length = read_row(place, x, False)
+            length = call_reader(place[READER], place_at, x)
             if length < 0:
                 small[CODE] = length
                 return np.nan
@@ -189,54 +184,6 @@ def learn_one_loop(shape: Shape) -> Any:
         return state.clock[SCORE, 0]
 
     return numba.njit(error_model="numpy", cache=is_ours((Loss, Rule, Inner or Rule)))(named(learn, *shape))
-
-
-@register_jitable(forceinline=True)
-def exact_row(place, x, known):
-    lexicon, entries = lexicon_at(place), entries_at(place)
-    if known:
-        return walk.walk_exact_known(x, lexicon, entries)
-    length = walk.walk_exact_adopting(x, lexicon, entries, place[CAP])
-    if length > 0 and entries.columns[length - 1] >= place[FEATURES]:
-        return UNKNOWN  # the table has to grow first
-    return length
-
-
-@register_jitable(forceinline=True)
-def hashed_row(place, x, known):
-    return walk.walk_hashed(x, place[BITS], entries_at(place))
-
-
-@register_jitable(forceinline=True)
-def lexicon_at(place):
-    return Lexicon(
-        place[POSITIONS],
-        place[CATEGORIES],
-        carray(pointer(place[SLOTS_AT]), place[SLOT_COUNT], np.int64),
-        place[SLOTS_AT],
-        carray(pointer(place[HELD]), place[HELD_COUNT], np.int64),
-        place[HELD],
-        carray(pointer(place[ENTERED]), 1, np.int64),
-    )
-
-
-def spare_words(room: int) -> int:
-    """How many words :func:`entries_at` divides up."""
-    return 5 * room + DIGITS
-
-
-@register_jitable(forceinline=True)
-def entries_at(place):
-    room, spare = place[ROOM], place[SPARE]
-    return Entries(
-        columns=carray(pointer(place[COLUMNS]), room, np.uint32),
-        values=carray(pointer(place[VALUES]), room, np.float64),
-        names=carray(pointer(spare), room, np.int64),
-        items=carray(pointer(spare + 8 * room), room, np.int64),
-        keys=carray(pointer(spare + 16 * room), 2 * room, np.int64),
-        kept=carray(pointer(spare + 32 * room), room, np.float64),
-        starts=carray(pointer(spare + 40 * room), DIGITS, np.int64),
-    )
 
 
 @register_jitable(forceinline=True)
@@ -295,7 +242,6 @@ def put_back(place, rows, state):
 def answer_one_loop(shape: Shape) -> Any:
     """Compiled ``answer(place_at, x) -> score of the first output``; the others go to SCORES. Pure."""
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
-    read_row = hashed_row if shape.hashed else exact_row
     weight_now = cell_weight if kind_of(shape.rule) == "cells" else uniform_weight
     rule_at = len(Loss._fields)
     options_at = rule_at + len((Inner or Rule)._fields)
@@ -306,7 +252,7 @@ def answer_one_loop(shape: Shape) -> Any:
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
         scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
-        length = read_row(place, x, True)
+        length = call_reader(place[KNOWN_READER], place_at, x)
         if length < 0:
             return np.nan
         rows = rows_at(place, length)

@@ -75,23 +75,13 @@ def collect(x, entries):
 # --- exact names --------------------------------------------------------------------------------
 
 
-@register_jitable
-def walk_exact_known(x, lexicon, entries):
-    """For prediction: fill in columns and values, and return how many there are. Unknown names are left out."""
-    return walk_exact(x, lexicon, entries, True, 0)
-
-
-@register_jitable
-def walk_exact_adopting(x, lexicon, entries, cap):
-    """For learning: as above, but up to ``cap`` names new ones get positions, as ``ExactNames.register`` gives them.
-
-    UNKNOWN, with nothing changed, where only Python can tell: a new category, too many new names, the cap.
-    """
-    return walk_exact(x, lexicon, entries, False, cap)
-
-
-@register_jitable
+@register_jitable(forceinline=True)
 def walk_exact(x, lexicon, entries, skip_unknown, cap):
+    """Fill in columns and values, and return how many there are.
+
+    Unknown names are left out or, up to ``cap`` names, get positions, as ``ExactNames.register`` gives them. UNKNOWN,
+    with nothing changed, where only Python can tell: a new category, too many new names, the cap.
+    """
     columns, values = entries.columns, entries.values
     count = collect(x, entries)
     if count > FEW:
@@ -211,9 +201,9 @@ def is_after(name, prefix, other, other_prefix):
 # --- hashed names -------------------------------------------------------------------------------
 
 
-@register_jitable
+@register_jitable(forceinline=True)
 def walk_hashed(x, bits, entries):
-    """For learning and prediction: as the walks above for ``HashedNames(bits)``."""
+    """As above for ``HashedNames(bits)``."""
     columns, values = entries.columns, entries.values
     shift = 64 - bits
     count = collect(x, entries)

@@ -1,0 +1,70 @@
+"""The functions that read a dict into the arrays of a place: ``reader(place_at, x) -> entries or a negative code``.
+
+They do not depend on loss and rule, so each is compiled once and called through its address.
+"""
+
+# Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import carray, types
+from numba.extending import intrinsic, register_jitable
+
+from onlinear.kernels import walk
+from onlinear.kernels.compiled import named, source_digest
+from onlinear.kernels.lexicon import UNKNOWN
+from onlinear.kernels.place import BITS, CAP, FEATURES, PLACE, entries_at, lexicon_at, pointer
+
+
+@register_jitable
+def adopting(place, x):
+    """For learning: new names get positions. UNKNOWN, too, where the table has to grow first."""
+    entries = entries_at(place)
+    length = walk.walk_exact(x, lexicon_at(place), entries, False, place[CAP])
+    if length > 0 and entries.columns[length - 1] >= place[FEATURES]:
+        return UNKNOWN
+    return length
+
+
+@register_jitable
+def known(place, x):
+    """For answers: unknown names are left out."""
+    return walk.walk_exact(x, lexicon_at(place), entries_at(place), True, 0)
+
+
+@register_jitable
+def hashed(place, x):
+    """For both, with hashed names."""
+    return walk.walk_hashed(x, place[BITS], entries_at(place))
+
+
+@cache
+def reader(read: Any) -> Any:
+    """One of the above, compiled; its ``address`` is for :func:`call_reader`."""
+    digest = source_digest()
+
+    def read_dict(place_at, x):
+        _ = digest  # captured: see source_digest
+        return read(carray(pointer(place_at), PLACE, np.int64), x)
+
+    return numba.cfunc(types.int64(types.int64, types.int64), cache=True)(named(read_dict, read))
+
+
+@intrinsic
+def call_reader(typing, address, place_at, x):
+    """Call a reader through its address."""
+
+    def emit(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        kind = ir.FunctionType(word, [word, word])
+        function = builder.inttoptr(arguments[0], kind.as_pointer())
+        return builder.call(function, arguments[1:])
+
+    return types.int64(types.int64, types.int64, types.int64), emit
