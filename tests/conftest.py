@@ -8,9 +8,8 @@ from typing import Any
 
 import hypothesis
 
-# Numba's disk cache is not made for two processes that write it at once: each worker has its own, set before it loads.
-_worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
-os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parent.parent / ".pytest_cache" / "numba" / _worker)
+# What one worker has compiled the others need not. Set before Numba is loaded.
+os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parent.parent / ".pytest_cache" / "numba")
 
 # Examples are drawn from the test itself, not from the clock: a red test stays red.
 hypothesis.settings.register_profile("onlinear", deadline=None, derandomize=True, database=None, print_blob=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.caching import IndexDataCacheFile
 
 import onlinear
 from onlinear.kernels import cells, lanes, matrix, teach, uniform
@@ -55,11 +56,28 @@ def is_ours(shape: Any) -> bool:
     return shape is float or shape.__module__.partition(".")[0] == "onlinear"
 
 
-def named(loop: Loop, *shapes: Any) -> Loop:
-    """The same function under a name of its own, and with it a disk cache of its own.
+class CacheFiles(IndexDataCacheFile):
+    """Numba's disk cache, for processes that fill it at once.
 
-    Numba gives the functions of one name one index, and two processes that write it at once can mix their entries up.
+    Numba numbers the files of a function in the order of its index: two processes that compile it for different types
+    at the same time may take the same number, and one runs the other's code. Here a file is named after its key.
     """
+
+    def save(self, key: Any, data: Any) -> None:
+        name = self._data_name(int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:8]))
+        self._save_data(name, data)
+        self._save_index(self._load_index() | {key: name})
+
+
+def kept(compiled: Any) -> Any:
+    """Let a compiled function keep its machine code on disk, for the next process."""
+    compiled.enable_caching()
+    compiled._cache._cache_file.__class__ = CacheFiles
+    return compiled
+
+
+def named(loop: Loop, *shapes: Any) -> Loop:
+    """The same function under a name of its own, and with it an index of its own in the disk cache."""
     loop.__qualname__ = "_".join([loop.__name__, *words_of(shapes)])
     return loop
 
@@ -88,4 +106,5 @@ def compiled_loop(loss: Any, rule: Any) -> Loop:
             bare(loss), bare(rule), bare(options), bare(rows), bare(targets), bare(importance), bare(order), bare(state)
         )
 
-    return numba.njit(nogil=True, error_model="numpy", cache=ours)(named(loop, loss, rule))
+    compiled = numba.njit(nogil=True, error_model="numpy")(named(loop, loss, rule))
+    return kept(compiled) if ours else compiled

@@ -20,7 +20,7 @@ import numba
 import numpy as np
 from numba.extending import register_jitable
 
-from onlinear.kernels.compiled import source_digest
+from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.cpython import (
     clear_error,
     compare_text,
@@ -151,7 +151,7 @@ def enter_all() -> Any:
                 enter(lexicon, name, long_as_ssize(position))
             more, cursor, name, position = next_item(positions, cursor)
 
-    return numba.njit(cache=True)(loop)
+    return kept(numba.njit(named(loop, enter_all)))
 
 
 @cache
@@ -165,4 +165,4 @@ def move_all() -> Any:
             if word != 0:
                 take_slot(larger, word)
 
-    return numba.njit(cache=True)(loop)
+    return kept(numba.njit(named(loop, move_all)))

@@ -22,7 +22,7 @@ from numba.extending import overload, register_jitable
 
 from onlinear.gate import BUSY, GENERATION, VERSION
 from onlinear.kernels.cells import load_cell, wake
-from onlinear.kernels.compiled import interpreted_loop, is_ours, kind_of, named, source_digest
+from onlinear.kernels.compiled import interpreted_loop, is_ours, kept, kind_of, named, source_digest
 from onlinear.kernels.place import (
     BIAS,
     CLASSES,
@@ -183,7 +183,8 @@ def learn_one_loop(shape: Shape) -> Any:
             return np.nan
         return state.clock[SCORE, 0]
 
-    return numba.njit(error_model="numpy", cache=is_ours((Loss, Rule, Inner or Rule)))(named(learn, *shape))
+    compiled = numba.njit(error_model="numpy")(named(learn, *shape))
+    return kept(compiled) if is_ours((Loss, Rule, Inner or Rule)) else compiled
 
 
 @register_jitable(forceinline=True)
@@ -263,7 +264,8 @@ def answer_one_loop(shape: Shape) -> Any:
             scores[m] = score_now(rule, options, rows, m, weight_now, state)
         return scores[0]
 
-    return numba.njit(error_model="numpy", cache=is_ours((Loss, Rule, Inner or Rule)))(named(answer, *shape))
+    compiled = numba.njit(error_model="numpy")(named(answer, *shape))
+    return kept(compiled) if is_ours((Loss, Rule, Inner or Rule)) else compiled
 
 
 @register_jitable(forceinline=True)
