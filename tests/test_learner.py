@@ -175,10 +175,10 @@ def test_a_tracked_pass_sums_loss_and_penalty(kind: str, l1: float) -> None:
     assert tracked.objectives[0] == pytest.approx(expected + free.loss_sums[0], rel=1e-11)
     assert free.objectives[0] == pytest.approx(free.loss_sums[0], rel=1e-11)  # untracked: the loss alone
     if not l1:
-        assert tracked.clock[NORM, 0] == pytest.approx((tracked.weights() ** 2).sum(), rel=1e-11)
+        assert tracked.clock[0, NORM] == pytest.approx((tracked.weights() ** 2).sum(), rel=1e-11)
     np.testing.assert_array_equal(tracked.weights(), free.weights())
     tracked.start_pass()
-    assert tracked.clock[OBJECTIVE, 0] == 0.0
+    assert tracked.clock[0, OBJECTIVE] == 0.0
 
 
 def test_an_empty_batch_changes_nothing() -> None:

@@ -15,7 +15,7 @@ Rows = DenseRows | SparseRows
 Targets = Numbers | Signs | Labels
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Batch:
     """Rows with their targets and importance; ``names`` of the features, for errors."""
 

@@ -238,7 +238,7 @@ class DictPath:
             if self.for_learning.small[CODE] == CANNOT:
                 raise Diverged(learner.diverged_message(learner.examples + 1, f"the row {x!r:.200}"))
             learner.keep_mark()
-            return float(learner.clock[SCORE, 0])
+            return float(learner.clock[0, SCORE])
 
     def _learn_alone(self, x: int, target: float, importance: float) -> float:
         return self.learn_loop(self.for_learning.alone_at, x, target, importance)
@@ -261,7 +261,7 @@ class DictPath:
         self.make_room(len(values))
         batch = self.batch(np.array([0, len(values)]), columns, values, [target], [importance])
         self.learner.learn_unlocked(batch)
-        return float(self.learner.clock[SCORE, 0])
+        return float(self.learner.clock[0, SCORE])
 
     def batch(self, starts: Any, columns: Any, values: Any, targets: Any, importance: Any) -> Batch:
         """Rows that were read from dicts, as a batch."""
@@ -275,7 +275,7 @@ class DictPath:
 
     def last_scores(self) -> np.ndarray:
         """All outputs' scores of the row last learned, from before it was."""
-        return self.learner.clock[SCORE].copy()
+        return self.learner.clock[:, SCORE].copy()
 
     # -------------------------------------------------------------- answers
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from onlinear.batch import Batch, Rows, check_columns, check_rows
+from onlinear.batch import Batch, Rows, Targets, check_columns, check_rows
 from onlinear.calls import rule_rate
 from onlinear.errors import Diverged, Refused
 from onlinear.gate import VERSION, Busy
@@ -30,13 +30,14 @@ from onlinear.kernels.state import (
     POSITIVE,
     SCALE,
     UPDATES,
+    LoneState,
     MatrixState,
     Options,
     State,
     T,
 )
 from onlinear.registry import check_options, check_pair
-from onlinear.rows import DenseRows, SparseRows
+from onlinear.rows import DenseRows, Labels, SparseRows
 from onlinear.rules.matrix import MOST_FEATURES
 
 
@@ -155,9 +156,9 @@ class Learner:
         slots = self._slots()
         self.table = np.zeros((outputs, slots, features))
         self.bias = np.zeros((outputs, slots))
-        self.clock = np.zeros((CLOCK, outputs))
-        self.clock[SCALE] = 1.0
-        self.clock[[ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
+        self.clock = np.zeros((outputs, CLOCK))
+        self.clock[:, SCALE] = 1.0
+        self.clock[:, [ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
         self.history: list[np.ndarray] = []
         self.matrix = np.zeros((0, 0, 0))
         if self.kind == "matrix":
@@ -213,11 +214,9 @@ class Learner:
         """Dense rows leave the last row's L1 penalty for the next; an elastic net's sparse rows expect it paid."""
         for m, option in enumerate(self._option_of_each()):
             if option.l1 > 0.0 and option.l2 > 0.0:
-                slots, scale = self.table[m], self.clock[SCALE, m]
+                slots, scale = self.table[m], self.clock[m, SCALE]
                 before = slots[0] * scale
-                slots[0] = (
-                    read_weights(self.rules[0], option, slots, self.clock[:, m], self.kind, averaged=False) / scale
-                )
+                slots[0] = read_weights(self.rules[0], option, slots, self.clock[m], self.kind, averaged=False) / scale
                 slots[int(option.sleep_slot)] += slots[0] * scale - before
 
     def face_sparse(self) -> None:
@@ -287,7 +286,7 @@ class Learner:
     def _run(self, batch: Batch, order: np.ndarray, track: bool) -> int:
         """Learn in stretches that end at 1, 2, 4, 8, ... examples, where the figures are kept."""
         ready = self._ready(batch.rows, track)
-        state = self._state()
+        state = self._state(batch.targets)
         learned = 0
         while learned < len(order):
             stretch = order[learned : learned + self._to_next_mark()]
@@ -327,7 +326,11 @@ class Learner:
 
     def _figures(self) -> np.ndarray:
         figures = np.empty((self.outputs, 3))
-        figures[:, 0], figures[:, 1], figures[:, 2] = self.clock[LOSS], self.clock[MISTAKES], self.clock[IMPORTANCE, 0]
+        figures[:, 0], figures[:, 1], figures[:, 2] = (
+            self.clock[:, LOSS],
+            self.clock[:, MISTAKES],
+            self.clock[0, IMPORTANCE],
+        )
         return figures
 
     def _loop(self) -> Any:
@@ -335,10 +338,12 @@ class Learner:
             return interpreted_loop(type(self.rules[0]))
         return compiled_loop(shape_of(self.losses[0]), shape_of(self.rules[0]))
 
-    def _state(self) -> State | MatrixState:
+    def _state(self, targets: Targets) -> State | LoneState | MatrixState:
         if self.kind == "matrix":
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.table, self.bias, self.clock, self.matrix, scratch)
+        if self.outputs == 1 and not isinstance(targets, Labels):  # of labels there may soon be more
+            return LoneState(self.table, self.bias, self.clock)
         return State(self.table, self.bias, self.clock)
 
     def _leaves_no_trace(self, order: np.ndarray) -> bool:
@@ -367,7 +372,7 @@ class Learner:
 
     def _may_unscale(self) -> bool:
         """Whether an L2 penalty may soon write its scale, or the average, into the whole table."""
-        if self._averages() or self.clock[SCALE, 0] < 1e-2 or (self.outputs > 1 and self.clock[SCALE].min() < 1e-2):
+        if self._averages() or self.clock[0, SCALE] < 1e-2 or (self.outputs > 1 and self.clock[:, SCALE].min() < 1e-2):
             return True
         rate = max(rule_rate(rule, self.t + 1.0) for rule in self.rules)
         return rate * max(setting.l2 * setting.alpha for setting in self.settings) > 0.5
@@ -422,13 +427,13 @@ class Learner:
         weights = np.empty((self.outputs, table.shape[2]))
         for m, option in enumerate(options):
             rule = self.rules[min(m, len(self.rules) - 1)]
-            weights[m] = read_weights(rule, option, table[m], self.clock[:, m], self.kind, averaged)
+            weights[m] = read_weights(rule, option, table[m], self.clock[m], self.kind, averaged)
         return weights
 
     def _intercepts(self, averaged: bool) -> np.ndarray:
         intercepts = self.bias[:, 0].copy()
         for m, option in enumerate(self._option_of_each()):
-            count = self.clock[COUNT, m]
+            count = self.clock[m, COUNT]
             if averaged and option.average_from > 0.0 and count > 0.0:
                 spent = self.bias[m, int(option.mean_slot)] / count
                 intercepts[m] = -spent if self.kind == "matrix" else intercepts[m] - spent
@@ -443,7 +448,7 @@ class Learner:
         self._face(NO_ROWS[DenseRows])
         self.table[:, 0, :] = weights
         self.bias[:, 0] = intercepts
-        self.clock[NORM] = (self.table[:, 0, :] ** 2).sum(axis=1)
+        self.clock[:, NORM] = (self.table[:, 0, :] ** 2).sum(axis=1)
         self.busy.words[VERSION] += 1
 
     def scores(self, X: Any) -> np.ndarray:
@@ -456,38 +461,38 @@ class Learner:
     @property
     def examples(self) -> int:
         """How many examples were learned from, over all passes."""
-        return int(self.clock[EXAMPLES, 0])
+        return int(self.clock[0, EXAMPLES])
 
     @property
     def updates(self) -> np.ndarray:
         """For each output, the examples whose slope was not zero: the k of the mistake bounds."""
-        return self.clock[UPDATES].astype(np.int64)
+        return self.clock[:, UPDATES].astype(np.int64)
 
     @property
     def mistakes(self) -> np.ndarray:
         """For each output, wrong predictions; several classes count them at the first."""
-        return self.clock[MISTAKES].astype(np.int64)
+        return self.clock[:, MISTAKES].astype(np.int64)
 
     @property
     def loss_sums(self) -> np.ndarray:
         """For each output, importance times loss, summed as it was suffered."""
-        return self.clock[LOSS].copy()
+        return self.clock[:, LOSS].copy()
 
     @property
     def objectives(self) -> np.ndarray:
         """For each output, loss and penalty summed over the present pass."""
-        return self.clock[OBJECTIVE].copy()
+        return self.clock[:, OBJECTIVE].copy()
 
     @property
     def t(self) -> float:
         """How many examples the outputs have counted."""
-        return float(self.clock[T].max(initial=0.0)) if self.outputs != 1 else float(self.clock[T, 0])
+        return float(self.clock[:, T].max(initial=0.0)) if self.outputs != 1 else float(self.clock[0, T])
 
     def start_pass(self) -> None:
         """Begin another pass over the same rows: from now on losses are training losses."""
         if self.first_pass_examples < 0 and self.examples > 0:
             self.first_pass_examples = self.examples
-        self.clock[OBJECTIVE] = 0.0
+        self.clock[:, OBJECTIVE] = 0.0
 
     def marks(self, outputs: slice = slice(None), row_loss: bool = False) -> list[Mark]:
         """The progressive history at 1, 2, 4, 8, ... examples, and now."""
@@ -536,7 +541,7 @@ class Learner:
         with self.lock, self.busy:
             axis = 0 if self.facing is DenseRows else 1
             self.table = insert_copy(self.table, source, at, axis)
-            self.clock = insert_copy(self.clock, source, at, 1)
+            self.clock = insert_copy(self.clock, source, at, 0)
             self.bias = insert_copy(self.bias, source, at, 0)
             self.busy.moved()
             if self.kind == "matrix":

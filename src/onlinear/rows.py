@@ -30,6 +30,14 @@ def lane_dot(w: Any, x: Any, stop: int) -> float:
     return sums[0]
 
 
+#: how many rows ahead of the one at hand memory is asked for
+AHEAD = 4
+
+
+def fetch(numbers: Any, start: int, stop: int) -> None:
+    """Tell the processor that these will be read soon; interpreted code has no word for it."""
+
+
 def double(x: Any) -> float:
     """A value of a row in double precision: Numba's ``float`` leaves a float32 as it is."""
     return 1.0 * float(x)
@@ -45,6 +53,10 @@ class SparseRows(NamedTuple):
     def fits(self, i: int, width: int) -> bool:
         stop = self.starts[i + 1]
         return self.starts[i] == stop or self.columns[stop - 1] < width  # columns are sorted
+
+    def fetch(self, i: int) -> None:
+        fetch(self.columns, self.starts[i], self.starts[i + 1])
+        fetch(self.values, self.starts[i], self.starts[i + 1])
 
     def columns_of(self, i: int) -> Any:
         return self.columns[self.starts[i] : self.starts[i + 1]]
@@ -101,6 +113,9 @@ class DenseRows(NamedTuple):
 
     def fits(self, i: int, width: int) -> bool:
         return self.values.shape[1] == width
+
+    def fetch(self, i: int) -> None:
+        pass  # a dense row is long: the processor guesses what comes next
 
     def columns_of(self, i: int) -> Any:
         return range(self.values.shape[1])
@@ -204,6 +219,11 @@ class Labels(NamedTuple):
 def row_fits(self: Any, i: int, width: int) -> bool:
     """Whether the row has no column beyond the table's."""
     return self.fits(i, width)
+
+
+def row_fetch(self: Any, i: int) -> None:
+    """Ask for the row's memory, to be learned from soon."""
+    self.fetch(i)
 
 
 def row_columns(self: Any, i: int) -> Any:

@@ -145,7 +145,9 @@ def check_against_the_rest(loss: str, rule: str, kind: str, compiled: bool) -> N
             alone = learner_for(loss, rule, Data(*data[:3], 0), settings, compiled=compiled)
             signs = Signs(np.where(data.y == m, 1.0, -1.0))
             alone.learn(Batch(batch.rows, signs, batch.importance))
-            together.clock[MISTAKES] = alone.clock[MISTAKES]  # mistakes are those of the highest score: not comparable
+            together.clock[:, MISTAKES] = alone.clock[
+                :, MISTAKES
+            ]  # mistakes are those of the highest score: not comparable
             same_output(together, m, alone)
 
 

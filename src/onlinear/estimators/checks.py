@@ -45,9 +45,15 @@ def one_sparse_row(X: Any, features: int) -> Rows | None:
         return None
     if not (columns.flags.writeable and values.flags.writeable and starts.flags.writeable):
         return None
-    if len(columns) and not (columns[0] >= 0 and columns[-1] < features and (columns[1:] > columns[:-1]).all()):
+    unsigned = columns.view(np.uint32)  # a negative column becomes a large one
+    if len(columns) and not (unsigned[-1] < features and ascends(unsigned)):
         return None
-    return SparseRows(starts, columns.view(np.uint32), values)
+    return SparseRows(starts, unsigned, values)
+
+
+def ascends(columns: np.ndarray) -> bool:
+    """Whether every column is larger than the one before: a search of bytes is quicker than ``all`` for one row."""
+    return b"\0" not in (columns[1:] > columns[:-1]).tobytes()
 
 
 def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:

@@ -36,16 +36,16 @@ class WeighsClasses:
         """Set the class weights that act on outputs, for rows of a stream."""
         learner = self._learner
         assert learner is not None
-        learner.clock[[POSITIVE, NEGATIVE]] = 1.0
+        learner.clock[:, [POSITIVE, NEGATIVE]] = 1.0
         if self.class_weight is not None and self._by_output():
             weights = compute_class_weight(self.class_weight, classes=self._classes.sorted, y=self._classes.sorted)
             self._weigh_outputs(learner, weights)
 
     def _weigh_outputs(self, learner: Learner, weights: np.ndarray) -> None:
         if learner.outputs == 1:
-            learner.clock[NEGATIVE], learner.clock[POSITIVE] = weights
+            learner.clock[:, NEGATIVE], learner.clock[:, POSITIVE] = weights
         else:
-            learner.clock[POSITIVE] = weights
+            learner.clock[:, POSITIVE] = weights
 
     def _stream_weights(self, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None) -> np.ndarray | None:
         """The factor on the importance of each row; None where all are 1."""

@@ -263,7 +263,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
         learner = self._learner
         assert learner is not None
         if weights is not None:
-            learner.clock[[POSITIVE, NEGATIVE]] = 1.0
+            learner.clock[:, [POSITIVE, NEGATIVE]] = 1.0
             if self._weighs_outputs:
                 self._weigh_outputs(learner, weights)
             else:

@@ -65,7 +65,7 @@ class KeepsFigures:
         learner = self._counting()
         sums = learner.loss_sums[self._answering_outputs()]
         total = sums.mean() if self._row_loss() else sums.sum()
-        return float(total) / max(float(learner.clock[IMPORTANCE, 0]), 1e-300)
+        return float(total) / max(float(learner.clock[0, IMPORTANCE]), 1e-300)
 
     @property
     def history_(self) -> list[Mark]:
@@ -75,7 +75,7 @@ class KeepsFigures:
     @property
     def t_(self) -> float:
         """One more than the number of examples learned from, as scikit-learn counts."""
-        return 1.0 + float(self._counting().clock[T].max(initial=0.0))
+        return 1.0 + float(self._counting().clock[:, T].max(initial=0.0))
 
     @property
     def updates_per_pass_(self) -> list[int]:

@@ -58,7 +58,7 @@ def add_class(classes: Classes, learner: Learner, label: Any) -> int:
             unseen += 1
         if known > 0:
             learner.add_output(source=unseen, at=unseen)
-    learner.clock[MISTAKES, 1:] = 0.0  # mistakes are counted at the first
+    learner.clock[1:, MISTAKES] = 0.0  # mistakes are counted at the first
     for figures in learner.history:
         figures[1:, 1] = 0.0
     return classes.add(label)
@@ -69,7 +69,7 @@ def clear_output(learner: Learner, m: int) -> None:
     table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
     table[m] = 0.0
     learner.bias[m] = 0.0
-    learner.clock[[NORM, OBJECTIVE, UPDATES], m] = 0.0
+    learner.clock[m, [NORM, OBJECTIVE, UPDATES]] = 0.0
 
 
 def arranged(

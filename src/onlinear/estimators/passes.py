@@ -195,7 +195,7 @@ class Stopping:
         self.count = max(int(np.count_nonzero(shown)), 1)
         if self.tracks:
             weights = learner.weights(averaged=False)
-            learner.clock[NORM] = (weights**2).sum(axis=1)
+            learner.clock[:, NORM] = (weights**2).sum(axis=1)
 
     def after(self, number: int) -> bool:
         """Look at a finished pass; answer whether all outputs have stopped."""
@@ -204,8 +204,8 @@ class Stopping:
             self.report(number)
         if self.estimator.tol is None:
             return False
-        active = clock[ACTIVE] > 0.0
-        measure = clock[OBJECTIVE] / self.count if self.held_out is None else -self.scores()
+        active = clock[:, ACTIVE] > 0.0
+        measure = clock[:, OBJECTIVE] / self.count if self.held_out is None else -self.scores()
         worse = measure > self.best - self.estimator.tol
         self.idle = np.where(worse, self.idle + 1, 0)
         self.best = np.minimum(self.best, measure)
@@ -216,8 +216,8 @@ class Stopping:
             self.idle[slower] = 0
             tired &= ~slower
             self.learner.rules = self.rules()
-        clock[ACTIVE, tired] = 0.0
-        return not (clock[ACTIVE] > 0.0).any()
+        clock[tired, ACTIVE] = 0.0
+        return not (clock[:, ACTIVE] > 0.0).any()
 
     def rules(self) -> list[Any]:
         """The rule with each output's own rate; a single one while they are all the same."""
@@ -234,17 +234,17 @@ class Stopping:
         weights, intercepts = self.learner._read(False)
         clock = self.learner.clock
         for m in range(self.learner.outputs):
-            if clock[ACTIVE, m] > 0.0:
+            if clock[m, ACTIVE] > 0.0:
                 print(
                     f"pass {number}, output {m}: |w| {np.linalg.norm(weights[m]):.4g}, "
                     f"{np.count_nonzero(weights[m])} weights, intercept {intercepts[m]:.6g}, "
-                    f"objective {clock[OBJECTIVE, m] / self.count:.6g}"
+                    f"objective {clock[m, OBJECTIVE] / self.count:.6g}"
                 )
 
     def leave(self, examples: int) -> None:
         """Hand the learner on, ready for a stream: all outputs learn again and count as scikit-learn counts."""
-        self.learner.clock[ACTIVE] = 1.0
-        self.learner.clock[[T, PACE]] = float(examples)
+        self.learner.clock[:, ACTIVE] = 1.0
+        self.learner.clock[:, [T, PACE]] = float(examples)
         self.learner.rules = [self.recipe.rule]
 
 

@@ -113,8 +113,8 @@ class ShowsWeights:
             )
         learner.table[:] = 0.0
         learner.bias[:] = 0.0
-        learner.clock[[OWED, MASS, COUNT, NORM]] = 0.0
-        learner.clock[SCALE] = 1.0
+        learner.clock[:, [OWED, MASS, COUNT, NORM]] = 0.0
+        learner.clock[:, SCALE] = 1.0
         learner.set_weights(shown.weights, shown.intercepts)
         shown.by_hand = False
 

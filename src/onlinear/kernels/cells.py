@@ -18,16 +18,19 @@ from onlinear.kernels.row_steps import (
     assess,
     keep_count,
     look,
+    outputs_of,
     tick,
 )
 from onlinear.kernels.state import ACTIVE, COUNT, SCORE, SLOPE, SPREAD, VALUE, WEIGHT, T
 from onlinear.rows import (
+    AHEAD,
     cell_get,
     cell_set,
     double,
     row_column,
     row_columns,
     row_dot,
+    row_fetch,
     row_fits,
     row_values,
     width_of,
@@ -43,8 +46,10 @@ def learn_cells(
     table = state.table
     bias = state.bias
     clock = state.clock
-    outputs = clock.shape[1]
+    outputs = outputs_of(state)
     for position in range(order.shape[0]):
+        if position + AHEAD < order.shape[0]:
+            row_fetch(rows, order[position + AHEAD])
         i = order[position]
         h = importance[i]
         if h == 0.0:
@@ -53,14 +58,14 @@ def learn_cells(
             return position
         for m in range(outputs):
             wake_row(member(rule, m), rows, i, m, member(options, m), state)
-            clock[SCORE, m] = row_dot(rows, i, table, m) + bias[m, 0]
+            clock[m, SCORE] = row_dot(rows, i, table, m) + bias[m, 0]
         together = assess(loss, targets, i, state)
-        if not (all_finite(clock[SCORE]) and all_finite(clock[VALUE]) and all_finite(clock[SLOPE])):
+        if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
             return position
         keep_count(targets, i, h, state)
         for m in range(outputs):
             seen = look(loss, targets, i, m, h, 0.0, together, state)
-            if clock[ACTIVE, m] > 0.0 and not learn_output(
+            if clock[m, ACTIVE] > 0.0 and not learn_output(
                 member(loss, m), member(rule, m), member(options, m), rows, i, m, seen, state
             ):
                 return position
@@ -71,9 +76,9 @@ def learn_cells(
 def learn_output(loss: Any, rule: Any, options: Any, rows: Any, i: int, m: int, seen: Seen, state: Any) -> bool:
     """Move the cells of one output; answer whether they are still finite."""
     clock = state.clock
-    before = clock[COUNT, m]
+    before = clock[m, COUNT]
     fine = True
-    matters = clock[SLOPE, m] != 0.0 or (rule_curved(rule) and seen.curvature != 0.0)
+    matters = clock[m, SLOPE] != 0.0 or (rule_curved(rule) and seen.curvature != 0.0)
     if matters and seen.importance > 0.0:
         seen = stretch_row(rule, rows, i, m, options, seen, state)
         step = rule_step(rule, loss, seen)
@@ -145,11 +150,11 @@ def stretch_cells(rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen
         new, far, wide = rule_stretch(rule, old, 1.0, seen)
         store_bias(rule, bias, m, new)
         if options.average_from > 0.0:
-            bias[m, int(options.mean_slot)] += clock[COUNT, m] * (new[0] - old[0])
+            bias[m, int(options.mean_slot)] += clock[m, COUNT] * (new[0] - old[0])
         reach += far
         spread += wide
-    clock[WEIGHT, m] += seen.importance
-    clock[SPREAD, m] += seen.importance * spread
+    clock[m, WEIGHT] += seen.importance
+    clock[m, SPREAD] += seen.importance * spread
     return Seen(
         seen.score,
         seen.target,
@@ -161,8 +166,8 @@ def stretch_cells(rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen
         seen.together,
         seen.t,
         reach,
-        clock[WEIGHT, m],
-        clock[SPREAD, m],
+        clock[m, WEIGHT],
+        clock[m, SPREAD],
         seen.size,
     )
 
@@ -174,7 +179,7 @@ def lean(rule: Any, rows: Any, j: int, m: int, moved: float, options: Any, state
     clock = state.clock
     if moved != 0.0 and options.average_from > 0.0 and options.eager == 0.0:
         slot = int(options.mean_slot)
-        total = cell_get(rows, table, j, m, slot) + clock[COUNT, m] * moved
+        total = cell_get(rows, table, j, m, slot) + clock[m, COUNT] * moved
         cell_set(rows, table, j, m, slot, total)
 
 
@@ -248,7 +253,7 @@ def wake_cell(rule: Any, rows: Any, j: int, m: int, options: Any, state: Any) ->
     table = state.table
     clock = state.clock
     slot = int(options.sleep_slot)
-    now = clock[T, m]
+    now = clock[m, T]
     slept = now - cell_get(rows, table, j, m, slot)
     if slept > 0.0:
         cell = wake(rule, load_cell(rule, rows, table, j, m), slept, options)
@@ -265,10 +270,10 @@ def wake_row(rule: Any, rows: Any, i: int, m: int, options: Any, state: Any) -> 
     for j in row_columns(rows, i):
         wake_cell(rule, rows, j, m, options, state)
     slot = int(options.sleep_slot)
-    slept = clock[T, m] - bias[m, slot]
+    slept = clock[m, T] - bias[m, slot]
     if slept > 0.0 and options.forget > 0.0:  # the intercept forgets, but pays no penalty
         store_bias(rule, bias, m, wake(rule, load_bias(rule, bias, m), slept, options))
-        bias[m, slot] = clock[T, m]
+        bias[m, slot] = clock[m, T]
 
 
 @register_jitable(forceinline=True)

@@ -12,10 +12,10 @@ import numba
 from numba.core.caching import IndexDataCacheFile
 
 import onlinear
-from onlinear.kernels import cells, lanes, matrix, teach, uniform
+from onlinear.kernels import cells, fetch, lanes, matrix, teach, uniform
 from onlinear.kernels.bare import bare
 
-TAUGHT = (teach.METHODS, lanes.LANES)  # modules that are imported for what they register
+TAUGHT = (teach.METHODS, lanes.LANES, fetch.LINE)  # modules that are imported for what they register
 
 Loop = Callable[..., int]
 

@@ -24,6 +24,8 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
+from onlinear.kernels.fetch import prefetch
+
 TYPE_OFFSET = 8  # of ob_type in an object: after the reference count
 FLOAT_OFFSET = 16  # of the number in a float: after its type
 HASH_OFFSET = 24  # of the hash in a string: after its type and length
@@ -113,20 +115,6 @@ def word_at(typing_context, address):
         return builder.load(builder.inttoptr(arguments[0], _WORD.as_pointer()))
 
     return types.intp(types.intp), emit
-
-
-@intrinsic
-def prefetch(typing_context, address):
-    """Tell the processor that this address will be read soon."""
-
-    def emit(context, builder, signature, arguments):
-        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _INT, _INT, _INT])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        for_reading, kept_close, data = _INT(0), _INT(3), _INT(1)
-        builder.call(function, [builder.inttoptr(arguments[0], _BYTE.as_pointer()), for_reading, kept_close, data])
-        return context.get_dummy_value()
-
-    return types.void(types.intp), emit
 
 
 @register_jitable

@@ -30,11 +30,11 @@ from onlinear.kernels.cpython import (
     hash_of,
     long_as_ssize,
     next_item,
-    prefetch,
     prefetch_text,
     type_of,
     type_str,
 )
+from onlinear.kernels.fetch import prefetch
 
 NEEDS_PYTHON = -1
 UNKNOWN = -2

@@ -14,6 +14,7 @@ from onlinear.kernels.row_steps import (
     assess,
     keep_count,
     look,
+    outputs_of,
     tick,
 )
 from onlinear.kernels.state import ACTIVE, SCORE, SLOPE, VALUE
@@ -30,7 +31,7 @@ def learn_matrix(
     bias = state.bias
     clock = state.clock
     dense = state.dense
-    outputs = clock.shape[1]
+    outputs = outputs_of(state)
     x = dense[0]
     for position in range(order.shape[0]):
         i = order[position]
@@ -41,14 +42,14 @@ def learn_matrix(
             return position
         spread_out(rows, i, x)
         for m in range(outputs):
-            clock[SCORE, m] = dense_dot(table[m, 0], x) + bias[m, 0]
+            clock[m, SCORE] = dense_dot(table[m, 0], x) + bias[m, 0]
         together = assess(loss, targets, i, state)
-        if not (all_finite(clock[SCORE]) and all_finite(clock[VALUE]) and all_finite(clock[SLOPE])):
+        if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
             return position
         keep_count(targets, i, h, state)
         for m in range(outputs):
             seen = look(loss, targets, i, m, h, 0.0, together, state)
-            if clock[ACTIVE, m] > 0.0 and not learn_output(
+            if clock[m, ACTIVE] > 0.0 and not learn_output(
                 member(loss, m), member(rule, m), member(options, m), m, seen, state
             ):
                 return position
@@ -100,7 +101,7 @@ def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: 
     dense = state.dense
     fine = True
     growth = rule_growth(rule, seen)
-    if (clock[SLOPE, m] != 0.0 or growth != 0.0) and seen.importance > 0.0:
+    if (clock[m, SLOPE] != 0.0 or growth != 0.0) and seen.importance > 0.0:
         x = dense[0]
         z = dense[1]
         x[len(x) - 1] = options.intercept

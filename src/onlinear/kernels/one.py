@@ -82,7 +82,7 @@ def state_at(place):
     return State(
         carray(pointer(place[TABLE]), (place[FEATURES], outputs, slots), np.float64),
         carray(pointer(place[BIAS]), (outputs, slots), np.float64),
-        carray(pointer(place[CLOCK_AT]), (CLOCK, outputs), np.float64),
+        carray(pointer(place[CLOCK_AT]), (outputs, CLOCK), np.float64),
     )
 
 
@@ -147,7 +147,7 @@ def learn_one_loop(shape: Shape) -> Any:
             return np.nan
         state = state_at(place)
         small = carray(pointer(place[SMALL]), 8, np.int64)
-        examples = np.int64(state.clock[EXAMPLES, 0]) + 1
+        examples = np.int64(state.clock[0, EXAMPLES]) + 1
         is_marked = examples & (examples - 1) == 0
         if is_marked and place[LOOKED] != BUSY:
             return np.nan  # figures are kept at 1, 2, 4, 8, ... examples, which takes more than one step
@@ -181,7 +181,7 @@ def learn_one_loop(shape: Shape) -> Any:
         if is_marked:
             small[CODE] = MARK
             return np.nan
-        return state.clock[SCORE, 0]
+        return state.clock[0, SCORE]
 
     compiled = numba.njit(error_model="numpy")(named(learn, *shape))
     return kept(compiled) if is_ours((Loss, Rule, Inner or Rule)) else compiled
@@ -274,13 +274,13 @@ def score_now(rule, options, rows, m, weight_now, state):
     clock = state.clock
     length = rows.starts[1]
     if options.average_from == 0.0 and options.sleep_slot < 0.0:
-        return row_dot(rows, 0, state.table, m) * clock[SCALE, m] + state.bias[m, 0]
+        return row_dot(rows, 0, state.table, m) * clock[m, SCALE] + state.bias[m, 0]
     total = 0.0
     for k in range(length):
         total += weight_now(rule, options, rows, rows.columns[k], m, state) * rows.values[k]
     bias = state.bias[m, 0]
-    if options.average_from > 0.0 and clock[COUNT, m] > 0.0:
-        bias -= state.bias[m, int(options.mean_slot)] / clock[COUNT, m]
+    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
+        bias -= state.bias[m, int(options.mean_slot)] / clock[m, COUNT]
     return total + bias
 
 
@@ -288,29 +288,29 @@ def score_now(rule, options, rows, m, weight_now, state):
 def uniform_weight(rule, options, rows, j, m, state):
     clock = state.clock
     v = cell_get(rows, state.table, j, m, 0)
-    if options.average_from > 0.0 and clock[COUNT, m] > 0.0:
+    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
         spent = cell_get(rows, state.table, j, m, int(options.mean_slot))
-        mass = 0.0 if options.eager > 0.0 else clock[MASS, m]
-        return (mass * v - spent) / clock[COUNT, m]
-    w = v * clock[SCALE, m]
+        mass = 0.0 if options.eager > 0.0 else clock[m, MASS]
+        return (mass * v - spent) / clock[m, COUNT]
+    w = v * clock[m, SCALE]
     if options.l1 > 0.0:
         paid = cell_get(rows, state.table, j, m, int(options.sleep_slot))
         if w > 0.0:
-            w = max(0.0, w - (clock[OWED, m] + paid))
+            w = max(0.0, w - (clock[m, OWED] + paid))
         elif w < 0.0:
-            w = min(0.0, w + (clock[OWED, m] - paid))
+            w = min(0.0, w + (clock[m, OWED] - paid))
     return w
 
 
 @register_jitable
 def cell_weight(rule, options, rows, j, m, state):
     clock = state.clock
-    if options.average_from > 0.0 and clock[COUNT, m] > 0.0:
+    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
         spent = cell_get(rows, state.table, j, m, int(options.mean_slot))
-        mass = 0.0 if options.eager > 0.0 else clock[COUNT, m]
-        return (mass * cell_get(rows, state.table, j, m, 0) - spent) / clock[COUNT, m]
+        mass = 0.0 if options.eager > 0.0 else clock[m, COUNT]
+        return (mass * cell_get(rows, state.table, j, m, 0) - spent) / clock[m, COUNT]
     cell = load_cell(rule, rows, state.table, j, m)
     if options.sleep_slot >= 0.0 and options.forget == 0.0:
-        slept = clock[T, m] - cell_get(rows, state.table, j, m, int(options.sleep_slot))
+        slept = clock[m, T] - cell_get(rows, state.table, j, m, int(options.sleep_slot))
         return wake(rule, cell, slept, options)[0]
     return cell[0]

@@ -26,10 +26,22 @@ from onlinear.kernels.state import (
     SLOPE,
     UPDATES,
     VALUE,
+    LoneState,
     T,
 )
 from onlinear.rows import double, judge, row_values, target_of, target_size
 from onlinear.seen import Seen
+
+
+def outputs_of(state: Any) -> int:
+    return int(state.clock.shape[0])
+
+
+@overload(outputs_of, strict=False, jit_options={"forceinline": True})
+def _outputs_of(state: Any) -> Any:
+    if state.instance_class is LoneState:
+        return lambda state: 1
+    return lambda state: state.clock.shape[0]
 
 
 def assess(loss: Any, targets: Any, i: int, state: Any) -> float:
@@ -45,10 +57,10 @@ def assess(loss: Any, targets: Any, i: int, state: Any) -> float:
 @register_jitable(forceinline=True)
 def assess_each(loss: Any, targets: Any, i: int, state: Any) -> float:
     clock = state.clock
-    for m in range(clock.shape[1]):
+    for m in range(outputs_of(state)):
         target = target_of(targets, i, m)
-        clock[VALUE, m] = loss_value(member(loss, m), clock[SCORE, m], target)
-        clock[SLOPE, m] = loss_slope(member(loss, m), clock[SCORE, m], target)
+        clock[m, VALUE] = loss_value(member(loss, m), clock[m, SCORE], target)
+        clock[m, SLOPE] = loss_slope(member(loss, m), clock[m, SCORE], target)
     return 1.0
 
 
@@ -56,11 +68,11 @@ def assess_each(loss: Any, targets: Any, i: int, state: Any) -> float:
 def assess_row(loss: Any, targets: Any, i: int, state: Any) -> float:
     clock = state.clock
     label = targets.values[i]
-    row_slopes(loss, clock[SCORE], label, clock[SLOPE])
-    clock[VALUE] = row_value(loss, clock[SCORE], label)
+    row_slopes(loss, clock[:, SCORE], label, clock[:, SLOPE])
+    clock[:, VALUE] = row_value(loss, clock[:, SCORE], label)
     together = 0.0
-    for m in range(clock.shape[1]):
-        together += clock[SLOPE, m] * clock[SLOPE, m]
+    for m in range(outputs_of(state)):
+        together += clock[m, SLOPE] * clock[m, SLOPE]
     return together
 
 
@@ -89,19 +101,19 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, togethe
     clock = state.clock
     target = target_of(targets, i, m)
     return Seen(
-        clock[SCORE, m],
+        clock[m, SCORE],
         target,
-        clock[VALUE, m],
-        clock[SLOPE, m],
-        curvature_of(member(loss, m), clock[SCORE, m], target),
-        h * clock[POSITIVE if target > 0.0 else NEGATIVE, m],
+        clock[m, VALUE],
+        clock[m, SLOPE],
+        curvature_of(member(loss, m), clock[m, SCORE], target),
+        h * clock[m, POSITIVE if target > 0.0 else NEGATIVE],
         norm,
         together,
-        clock[PACE, m] + 1.0,
+        clock[m, PACE] + 1.0,
         0.0,
         0.0,
         0.0,
-        target_size(targets, target, clock[SIZE, m]),
+        target_size(targets, target, clock[m, SIZE]),
     )
 
 
@@ -126,25 +138,25 @@ def all_finite(numbers: Any) -> bool:
 def keep_count(targets: Any, i: int, h: float, state: Any) -> None:
     """Add the row to the progressive figures: called before any weight moves (law 1)."""
     clock = state.clock
-    judge(targets, i, clock[SCORE], clock[MISTAKES])
-    for m in range(clock.shape[1]):
-        clock[SIZE, m] = target_size(targets, target_of(targets, i, m), clock[SIZE, m])
-        if clock[ACTIVE, m] > 0.0:
-            clock[LOSS, m] += h * clock[VALUE, m]
-            clock[OBJECTIVE, m] += clock[VALUE, m]
-            if clock[SLOPE, m] != 0.0:
-                clock[UPDATES, m] += 1.0
-    clock[IMPORTANCE, 0] += h
-    clock[EXAMPLES, 0] += 1.0
+    judge(targets, i, clock[:, SCORE], clock[:, MISTAKES])
+    for m in range(outputs_of(state)):
+        clock[m, SIZE] = target_size(targets, target_of(targets, i, m), clock[m, SIZE])
+        if clock[m, ACTIVE] > 0.0:
+            clock[m, LOSS] += h * clock[m, VALUE]
+            clock[m, OBJECTIVE] += clock[m, VALUE]
+            if clock[m, SLOPE] != 0.0:
+                clock[m, UPDATES] += 1.0
+    clock[0, IMPORTANCE] += h
+    clock[0, EXAMPLES] += 1.0
 
 
 @register_jitable(forceinline=True)
 def tick(m: int, forget: float, average_from: float, state: Any) -> bool:
     """Count the example for output m; answer whether it belongs to the average."""
     clock = state.clock
-    clock[T, m] += 1.0
-    clock[PACE, m] = clock[PACE, m] * (1.0 - forget) + 1.0
-    averaged = average_from > 0.0 and clock[T, m] >= average_from
+    clock[m, T] += 1.0
+    clock[m, PACE] = clock[m, PACE] * (1.0 - forget) + 1.0
+    averaged = average_from > 0.0 and clock[m, T] >= average_from
     if averaged:
-        clock[COUNT, m] += 1.0
+        clock[m, COUNT] += 1.0
     return averaged

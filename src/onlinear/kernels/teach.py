@@ -34,6 +34,7 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     calls.rule_fade: ("fade", None),
     calls.rule_growth: ("growth", None),
     rows.row_fits: ("fits", None),
+    rows.row_fetch: ("fetch", None),
     rows.row_columns: ("columns_of", None),
     rows.row_column: ("column", None),
     rows.row_values: ("values_of", None),

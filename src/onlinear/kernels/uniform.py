@@ -21,6 +21,7 @@ from onlinear.kernels.row_steps import (
     assess,
     keep_count,
     look,
+    outputs_of,
     row_length,
     tick,
 )
@@ -39,6 +40,7 @@ from onlinear.kernels.state import (
     VALUE,
 )
 from onlinear.rows import (
+    AHEAD,
     cell_get,
     cell_set,
     double,
@@ -46,6 +48,7 @@ from onlinear.rows import (
     row_add_twice,
     row_columns,
     row_dot,
+    row_fetch,
     row_fits,
     row_values,
     width_of,
@@ -63,8 +66,10 @@ def learn_uniform(
     table = state.table
     bias = state.bias
     clock = state.clock
-    outputs = clock.shape[1]
+    outputs = outputs_of(state)
     for position in range(order.shape[0]):
+        if position + AHEAD < order.shape[0]:
+            row_fetch(rows, order[position + AHEAD])
         i = order[position]
         h = importance[i]
         if h == 0.0:
@@ -73,21 +78,21 @@ def learn_uniform(
             return position
         for m in range(outputs):
             pay_row(rows, i, m, member(options, m), state)
-            clock[SCORE, m] = row_dot(rows, i, table, m) * clock[SCALE, m] + bias[m, 0]
+            clock[m, SCORE] = row_dot(rows, i, table, m) * clock[m, SCALE] + bias[m, 0]
         together = assess(loss, targets, i, state)
         norm = 0.0
         if rule_norm(member(rule, 0)) or member(options, 0).track > 0.0:
             norm = row_length(rows, i)
         for m in range(outputs):
             seen = look(loss, targets, i, m, h, norm + member(options, m).intercept_norm, together, state)
-            clock[STEP, m] = 0.0
-            if clock[ACTIVE, m] > 0.0:
-                clock[STEP, m] = rule_step(member(rule, m), member(loss, m), seen)
-        if not (all_finite(clock[SCORE]) and all_finite(clock[VALUE]) and steps_fit(rows, i, state)):
+            clock[m, STEP] = 0.0
+            if clock[m, ACTIVE] > 0.0:
+                clock[m, STEP] = rule_step(member(rule, m), member(loss, m), seen)
+        if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and steps_fit(rows, i, state)):
             return position
         keep_count(targets, i, h, state)
         for m in range(outputs):
-            if clock[ACTIVE, m] > 0.0:
+            if clock[m, ACTIVE] > 0.0:
                 move_output(member(rule, m), member(options, m), rows, i, m, norm, state)
     return order.shape[0]
 
@@ -96,8 +101,8 @@ def learn_uniform(
 def steps_fit(rows: Any, i: int, state: Any) -> bool:
     """Whether no weight can overflow: a step of up to 1 moves none by more than the row's own values."""
     clock = state.clock
-    for m in range(clock.shape[1]):
-        size = abs(clock[STEP, m])
+    for m in range(outputs_of(state)):
+        size = abs(clock[m, STEP])
         if not size <= 1.0 and not size * row_peak(rows, i) <= LARGEST_MOVE:
             return False
     return True
@@ -117,34 +122,34 @@ def move_output(rule: Any, options: Any, rows: Any, i: int, m: int, norm: float,
     """Shrink, step and average the weights of one output, in this order."""
     bias = state.bias
     clock = state.clock
-    step = clock[STEP, m]
+    step = clock[m, STEP]
     if options.track > 0.0:
-        clock[OBJECTIVE, m] += penalty_now(rows, m, options, state)
+        clock[m, OBJECTIVE] += penalty_now(rows, m, options, state)
     rate = 0.0
     if options.l1 > 0.0 or options.l2 > 0.0:
-        rate = rule_rate(rule, clock[PACE, m] + 1.0)
-    before = clock[COUNT, m]
+        rate = rule_rate(rule, clock[m, PACE] + 1.0)
+    before = clock[m, COUNT]
     averaged = tick(m, options.forget, options.average_from, state)
     if options.l2 > 0.0:
         shrink(rows, m, max(0.0, 1.0 - options.l2 * rate * options.alpha), options, state)
     if step != 0.0:
         if options.track > 0.0:
-            along = (clock[SCORE, m] - bias[m, 0]) * max(0.0, 1.0 - options.l2 * rate * options.alpha)
-            clock[NORM, m] += step * (2.0 * along + step * norm)
-        shift(rows, i, m, step / clock[SCALE, m], options, state)
+            along = (clock[m, SCORE] - bias[m, 0]) * max(0.0, 1.0 - options.l2 * rate * options.alpha)
+            clock[m, NORM] += step * (2.0 * along + step * norm)
+        shift(rows, i, m, step / clock[m, SCALE], options, state)
         if options.intercept > 0.0:
             moved = step * options.intercept_rate
             bias[m, 0] += moved
             if options.average_from > 0.0:
                 bias[m, int(options.mean_slot)] += before * moved
-    clock[OWED, m] += options.l1 * rate * options.alpha
+    clock[m, OWED] += options.l1 * rate * options.alpha
     if options.eager > 0.0:
         pay_all(rows, m, options, state)
     if averaged:
         if options.eager > 0.0:
             add_all(rows, m, options, state)
         else:
-            clock[MASS, m] += clock[SCALE, m]
+            clock[m, MASS] += clock[m, SCALE]
 
 
 @register_jitable(forceinline=True)
@@ -154,7 +159,7 @@ def shift(rows: Any, i: int, m: int, amount: float, options: Any, state: Any) ->
     clock = state.clock
     if options.average_from > 0.0 and options.eager == 0.0:
         slot = int(options.mean_slot)
-        row_add_twice(rows, i, table, m, amount, slot, clock[MASS, m])
+        row_add_twice(rows, i, table, m, amount, slot, clock[m, MASS])
     else:
         row_add(rows, i, table, m, amount)
 
@@ -163,11 +168,11 @@ def shift(rows: Any, i: int, m: int, amount: float, options: Any, state: Any) ->
 def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
     """Multiply the weights of one output: by the scale, until that grows too small to divide by."""
     clock = state.clock
-    clock[SCALE, m] *= factor
-    clock[NORM, m] *= factor * factor
-    if clock[SCALE, m] < 1e-9:
+    clock[m, SCALE] *= factor
+    clock[m, NORM] *= factor * factor
+    if clock[m, SCALE] < 1e-9:
         unscale(rows, m, options, state)
-    elif options.average_from > 0.0 and clock[SCALE, m] < 1e-3 * clock[FLUSHED, m]:
+    elif options.average_from > 0.0 and clock[m, SCALE] < 1e-3 * clock[m, FLUSHED]:
         flush(rows, m, options, state)  # the average is a difference, which a small scale would blur
 
 
@@ -178,8 +183,8 @@ def unscale(rows: Any, m: int, options: Any, state: Any) -> None:
     clock = state.clock
     flush(rows, m, options, state)
     for j in range(width_of(rows, table)):
-        cell_set(rows, table, j, m, 0, cell_get(rows, table, j, m, 0) * clock[SCALE, m])
-    clock[SCALE, m] = clock[FLUSHED, m] = 1.0
+        cell_set(rows, table, j, m, 0, cell_get(rows, table, j, m, 0) * clock[m, SCALE])
+    clock[m, SCALE] = clock[m, FLUSHED] = 1.0
 
 
 @register_jitable
@@ -190,10 +195,10 @@ def flush(rows: Any, m: int, options: Any, state: Any) -> None:
     if options.average_from > 0.0 and options.eager == 0.0:
         slot = int(options.mean_slot)
         for j in range(width_of(rows, table)):
-            spent = cell_get(rows, table, j, m, slot) - clock[MASS, m] * cell_get(rows, table, j, m, 0)
+            spent = cell_get(rows, table, j, m, slot) - clock[m, MASS] * cell_get(rows, table, j, m, 0)
             cell_set(rows, table, j, m, slot, spent)
-    clock[MASS, m] = 0.0
-    clock[FLUSHED, m] = clock[SCALE, m]
+    clock[m, MASS] = 0.0
+    clock[m, FLUSHED] = clock[m, SCALE]
 
 
 @register_jitable(forceinline=True)
@@ -223,8 +228,8 @@ def pay(rows: Any, j: int, m: int, options: Any, state: Any) -> None:
     v = cell_get(rows, table, j, m, 0)
     if v == 0.0:
         return
-    owed = clock[OWED, m]
-    scale = clock[SCALE, m]
+    owed = clock[m, OWED]
+    scale = clock[m, SCALE]
     paid = cell_get(rows, table, j, m, slot)
     if v > 0.0:
         left = max(0.0, v - (owed + paid) / scale)
@@ -240,7 +245,7 @@ def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
     table = state.table
     clock = state.clock
     slot = int(options.mean_slot)
-    scale = clock[SCALE, m]
+    scale = clock[m, SCALE]
     for j in range(width_of(rows, table)):
         total = cell_get(rows, table, j, m, slot)
         total -= scale * cell_get(rows, table, j, m, 0)
@@ -253,8 +258,8 @@ def penalty_now(rows: Any, m: int, options: Any, state: Any) -> float:
     table = state.table
     clock = state.clock
     if options.l1 == 0.0:
-        return 0.5 * options.alpha * options.l2 * clock[NORM, m]
-    scale = clock[SCALE, m]
+        return 0.5 * options.alpha * options.l2 * clock[m, NORM]
+    scale = clock[m, SCALE]
     length = 0.0
     absolute = 0.0
     for j in range(width_of(rows, table)):
