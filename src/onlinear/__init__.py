@@ -20,18 +20,26 @@ if TYPE_CHECKING:
         Refused as Refused,
         TooManyNames as TooManyNames,
     )
-    from onlinear.estimators import (
+    from onlinear.estimators.famous import (
         AROWClassifier as AROWClassifier,
-        AveragedPerceptron as AveragedPerceptron,
         FTRLClassifier as FTRLClassifier,
         FTRLRegressor as FTRLRegressor,
-        MarginPerceptron as MarginPerceptron,
+        SecondOrderPerceptron as SecondOrderPerceptron,
+    )
+    from onlinear.estimators.online import (
         OnlineClassifier as OnlineClassifier,
         OnlineRegressor as OnlineRegressor,
+    )
+    from onlinear.estimators.passive_aggressive import (
         PassiveAggressiveClassifier as PassiveAggressiveClassifier,
         PassiveAggressiveRegressor as PassiveAggressiveRegressor,
+    )
+    from onlinear.estimators.perceptron import (
+        AveragedPerceptron as AveragedPerceptron,
+        MarginPerceptron as MarginPerceptron,
         Perceptron as Perceptron,
-        SecondOrderPerceptron as SecondOrderPerceptron,
+    )
+    from onlinear.estimators.sgd import (
         SGDClassifier as SGDClassifier,
         SGDRegressor as SGDRegressor,
     )
@@ -39,25 +47,25 @@ if TYPE_CHECKING:
 
 # Where each public name lives. A name that ends its own path is that module.
 _HOMES = {
-    "AROWClassifier": "onlinear.estimators",
-    "AveragedPerceptron": "onlinear.estimators",
+    "AROWClassifier": "onlinear.estimators.famous",
+    "AveragedPerceptron": "onlinear.estimators.perceptron",
     "BadInput": "onlinear.errors",
     "BadRow": "onlinear.errors",
     "Diverged": "onlinear.errors",
-    "FTRLClassifier": "onlinear.estimators",
-    "FTRLRegressor": "onlinear.estimators",
+    "FTRLClassifier": "onlinear.estimators.famous",
+    "FTRLRegressor": "onlinear.estimators.famous",
     "Learner": "onlinear.learner",
-    "MarginPerceptron": "onlinear.estimators",
-    "OnlineClassifier": "onlinear.estimators",
-    "OnlineRegressor": "onlinear.estimators",
+    "MarginPerceptron": "onlinear.estimators.perceptron",
+    "OnlineClassifier": "onlinear.estimators.online",
+    "OnlineRegressor": "onlinear.estimators.online",
     "OnlinearError": "onlinear.errors",
-    "PassiveAggressiveClassifier": "onlinear.estimators",
-    "PassiveAggressiveRegressor": "onlinear.estimators",
-    "Perceptron": "onlinear.estimators",
+    "PassiveAggressiveClassifier": "onlinear.estimators.passive_aggressive",
+    "PassiveAggressiveRegressor": "onlinear.estimators.passive_aggressive",
+    "Perceptron": "onlinear.estimators.perceptron",
     "Refused": "onlinear.errors",
-    "SGDClassifier": "onlinear.estimators",
-    "SGDRegressor": "onlinear.estimators",
-    "SecondOrderPerceptron": "onlinear.estimators",
+    "SGDClassifier": "onlinear.estimators.sgd",
+    "SGDRegressor": "onlinear.estimators.sgd",
+    "SecondOrderPerceptron": "onlinear.estimators.famous",
     "TooManyNames": "onlinear.errors",
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from onlinear.batch import importance_of, numbers_of
-from onlinear.dictpath import DictPath
 from onlinear.errors import BadInput, BadRow, OnlinearError, TooManyNames
 from onlinear.estimators.classes import as_array
 from onlinear.estimators.one_against_rest import answering, has_row_loss
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.learner import Learner
 from onlinear.rows import Numbers, SparseRows
+
+if TYPE_CHECKING:
+    from onlinear.dictpath import DictPath
 
 Names = ExactNames | HashedNames
 
@@ -42,6 +44,8 @@ class OneByOne:
 
     def _way(self) -> DictPath:
         """The way of dict rows into the learner that is there, or into a new one."""
+        from onlinear.dictpath import DictPath  # whoever learns from arrays need not wait for it
+
         path = self._path
         if path is not None and path.learner is self._learner:
             return path
