@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from onlinear.errors import BadInput
 from onlinear.rows import DenseRows, Labels, Numbers, Signs, SparseRows
@@ -30,7 +29,7 @@ class Batch:
 
 def rows_of(X: Any) -> Rows:
     """View an array or a compressed sparse matrix as rows: no copy where the dtype is float32 or float64."""
-    if scipy.sparse.issparse(X):
+    if hasattr(X, "tocsr"):  # SciPy's: asked for without importing it, which takes longer than most streams
         X = X.tocsr()
         if not X.has_canonical_format:
             X = X.copy()

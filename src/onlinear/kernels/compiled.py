@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.runtime import rtsys
 
 import onlinear
 from onlinear.kernels import cells, fetch, lanes, matrix, teach, uniform
@@ -69,9 +70,26 @@ class CacheFiles(IndexDataCacheFile):
         self._save_index(self._load_index() | {key: name})
 
 
+class QuickCache(FunctionCache):
+    """Numba's disk cache, without the wait for what only compiling needs.
+
+    Before it looks, Numba loads every implementation it has, a quarter of a second. Machine code that is found needs
+    none of them but the runtime.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            found = self._load_overload(sig, target_context)
+            if found is not None:
+                return found
+        return super().load_overload(sig, target_context)
+
+
 def kept(compiled: Any) -> Any:
     """Let a compiled function keep its machine code on disk, for the next process."""
     compiled.enable_caching()
+    compiled._cache.__class__ = QuickCache
     compiled._cache._cache_file.__class__ = CacheFiles
     return compiled
 

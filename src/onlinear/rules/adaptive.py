@@ -83,8 +83,11 @@ class Normalised(NamedTuple):
             largest = size
         pull = seen.slope * x
         squares += seen.importance * pull * pull
-        own_rate = 1.0 / (largest * math.sqrt(squares)) if squares > 0.0 else 0.0
-        share = size / largest
+        if squares == 0.0:
+            return (w, squares, largest, 0.0), 0.0, (size / largest) ** 2
+        root = math.sqrt(squares)
+        own_rate = 1.0 / (largest * root)
+        share = size * own_rate * root  # size / largest, without a second division
         return (w, squares, largest, own_rate), x * x * own_rate, share * share
 
     def step(self, loss: Any, seen: Seen) -> float:
