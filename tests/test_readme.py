@@ -12,7 +12,10 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_block_runs(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_block_runs(
+    number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some save a model
     file = tmp_path / "shown.py"  # a user's class lives in a file
     file.write_text(BLOCKS[number], encoding="utf-8")
     exec(compile(BLOCKS[number], str(file), "exec"), {"__name__": f"shown_{number}"})

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from onlinear import losses as losses, measures as measures, rules as rules
     from onlinear.errors import (
         BadInput as BadInput,
+        BadLine as BadLine,
+        BadModel as BadModel,
         BadRow as BadRow,
+        BadSource as BadSource,
         Diverged as Diverged,
+        NotSaved as NotSaved,
         OnlinearError as OnlinearError,
         Refused as Refused,
         TooManyNames as TooManyNames,
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
         MarginPerceptron as MarginPerceptron,
         Perceptron as Perceptron,
     )
+    from onlinear.estimators.saving import load as load
     from onlinear.estimators.sgd import (
         SGDClassifier as SGDClassifier,
         SGDRegressor as SGDRegressor,
@@ -50,12 +55,16 @@ _HOMES = {
     "AROWClassifier": "onlinear.estimators.famous",
     "AveragedPerceptron": "onlinear.estimators.perceptron",
     "BadInput": "onlinear.errors",
+    "BadLine": "onlinear.errors",
+    "BadModel": "onlinear.errors",
     "BadRow": "onlinear.errors",
+    "BadSource": "onlinear.errors",
     "Diverged": "onlinear.errors",
     "FTRLClassifier": "onlinear.estimators.famous",
     "FTRLRegressor": "onlinear.estimators.famous",
     "Learner": "onlinear.learner",
     "MarginPerceptron": "onlinear.estimators.perceptron",
+    "NotSaved": "onlinear.errors",
     "OnlineClassifier": "onlinear.estimators.online",
     "OnlineRegressor": "onlinear.estimators.online",
     "OnlinearError": "onlinear.errors",
@@ -67,6 +76,7 @@ _HOMES = {
     "SGDRegressor": "onlinear.estimators.sgd",
     "SecondOrderPerceptron": "onlinear.estimators.famous",
     "TooManyNames": "onlinear.errors",
+    "load": "onlinear.estimators.saving",
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",
     "rules": "onlinear.rules",

@@ -210,7 +210,7 @@ class DictPath:
 
     def _learner_of_rows(self) -> Callable[[Any, float, float], float]:
         """The function behind :attr:`learn`: a closure, because looking up attributes would take a tenth of it."""
-        if not self.fast:
+        if not self.fast or self.learner.slim:
             return self._learn_closely
         loop, scratch, closely = self.learn_loop, self.for_learning, self._learn_closely
         place_at = scratch.place_at
@@ -225,6 +225,7 @@ class DictPath:
     def _learn_closely(self, x: Any, target: float, importance: float) -> float:
         """Learn a row that one compiled call alone could not: alone with the learner, step by step."""
         learner = self.learner
+        learner.refuse_if_slim()
         with learner.lock, learner.busy:
             if not self.fast:
                 return self._learn_slowly(x, target, importance)

@@ -3,10 +3,14 @@
 ValueError
 └── OnlinearError        anything this package refuses
     ├── BadInput         NaN, infinity, a wrong shape, a negative importance, an unknown label
-    │   └── BadRow       a dict row that cannot be read: not a dict, a missing or infinite value
+    │   ├── BadRow       a dict row that cannot be read: not a dict, a missing or infinite value
+    │   └── BadLine      a line of a file that cannot be read, with file, line and column
+    ├── BadSource        a file that cannot be read: missing, a directory, no permission, damaged
     ├── TooManyNames     a row with more new feature names than the cap leaves room for
     ├── Refused          a rule that does not take the loss, the penalty or the option
-    └── Diverged         a weight would have left the range of floating point numbers
+    ├── Diverged         a weight would have left the range of floating point numbers
+    ├── BadModel         a model file that is damaged, foreign, newer, or needs a class that was not given
+    └── NotSaved         a model that could not be saved; the file that was there before is untouched
 """
 
 from __future__ import annotations
@@ -24,6 +28,21 @@ class BadRow(BadInput):
     """A row that cannot be read."""
 
 
+class BadLine(BadInput):
+    """A line of a file that cannot be read; what came before it was learned."""
+
+    def __init__(self, source: str, line: int, column: int, reason: str) -> None:
+        super().__init__(source, line, column, reason)
+        self.source, self.line, self.column, self.reason = source, line, column, reason
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}: {self.reason}"
+
+
+class BadSource(OnlinearError):
+    """A file, or standard input, that cannot be read; what came before the bad place was."""
+
+
 class TooManyNames(OnlinearError):
     """A row that needs more feature names than the cap allows."""
 
@@ -34,3 +53,11 @@ class Refused(OnlinearError):
 
 class Diverged(OnlinearError):
     """Learning left the range of floating point numbers; the example that did it was undone."""
+
+
+class BadModel(OnlinearError):
+    """A model file that cannot be loaded."""
+
+
+class NotSaved(OnlinearError):
+    """A model that could not be saved; the file that was there before is untouched."""

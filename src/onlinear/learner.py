@@ -111,6 +111,8 @@ class Learner:
     ([[1.0, -1.0]], [0.0])
     """
 
+    slim = False  # loaded for answers only: there is no state to learn on from
+
     def __init__(
         self,
         loss: Any,
@@ -267,6 +269,7 @@ class Learner:
 
     def learn_unlocked(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
         """As :meth:`learn`, for a caller who is alone with it."""
+        self.refuse_if_slim()
         if order is None:
             order = np.arange(len(batch)) if len(batch) != 1 else FIRST
         if not (batch.importance.all() if len(batch) != 1 else batch.importance[0]):
@@ -282,6 +285,13 @@ class Learner:
         self.busy.words[VERSION] += 1
         if learned < len(order):
             raise Diverged(self.diverged_message(self.examples + 1, f"row {order[learned]} of the batch"))
+
+    def refuse_if_slim(self) -> None:
+        if self.slim:
+            raise Refused(
+                "this model was saved slim, for predictions only, and cannot learn on: "
+                "load one that was saved in full, or call fit to start anew"
+            )
 
     def _run(self, batch: Batch, order: np.ndarray, track: bool) -> int:
         """Learn in stretches that end at 1, 2, 4, 8, ... examples, where the figures are kept."""
@@ -520,10 +530,10 @@ class Learner:
 
     def grow_unlocked(self, features: int) -> None:
         """As :meth:`grow`, for a caller who is alone with it."""
-        axis = 2 if self.facing is DenseRows else 0
-        shape = list(self.table.shape)
-        shape[axis] = features - shape[axis]
-        self.table = np.concatenate([self.table, np.zeros(shape)], axis=axis)
+        old = self.table
+        dense = self.facing is DenseRows
+        self.table = np.zeros((*old.shape[:2], features) if dense else (features, *old.shape[1:]))
+        self.table[(..., slice(old.shape[2])) if dense else slice(old.shape[0])] = old  # the rest takes no memory yet
         self.busy.moved()
         if self.kind == "matrix":
             self._grow_matrix(features)

@@ -285,3 +285,22 @@ def test_orders() -> None:
         assert weights(order, 0) == weights(order, 0)
         assert weights(order, 0) != weights(order, 1)
     assert weights("shuffle", 0) != weights("replacement", 0)
+
+
+def test_a_row_that_is_refused_counts_for_no_class() -> None:
+    model = onlinear.OnlineClassifier(class_weight="balanced")
+    model.learn_one({"a": 1.0}, "x")
+    model.learn_one({"b": 1.0}, "y")
+    before = dict(model._counts)
+    with pytest.raises(BadInput):
+        model.learn_one({"a": float("nan")}, "x")
+    assert model._counts == before
+
+
+def test_a_fit_that_is_refused_leaves_what_was_learned_from_dicts() -> None:
+    model = onlinear.OnlineClassifier(class_weight={"x": 2.0})
+    model.learn_one({"a": 1.0}, "x")
+    with pytest.raises(ValueError, match="class"):
+        model.fit([[1.0], [2.0]], ["p", "q"])
+    assert not hasattr(model, "n_features_in_")
+    assert model.predict_one({"a": 1.0}) == "x"

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from onlinear.batch import Batch, Rows
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.figures import KeepsFigures
+from onlinear.estimators.saving import Saves
 from onlinear.estimators.shown import Shown, ShowsWeights
 from onlinear.learner import Learner, Settings
 from onlinear.registry import check_options, check_pair
@@ -36,7 +37,7 @@ class Start(NamedTuple):
     intercepts: Any = None
 
 
-class LinearEstimator(ShowsWeights, KeepsFigures, BaseEstimator):
+class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
     """A linear model that learns online. Subclasses say by :meth:`_recipe` what they learn with."""
 
     _learner: Learner | None = None
@@ -100,6 +101,8 @@ class LinearEstimator(ShowsWeights, KeepsFigures, BaseEstimator):
         assert learner is not None
         if self._shown.by_hand:
             self._take_over()
+        if learner.slim:  # it answers as it is
+            return
         kind = SparseRows if sparse else DenseRows
         if self._settled == self._values(self) and kind is self._rows_kind:
             return
@@ -144,6 +147,10 @@ class LinearEstimator(ShowsWeights, KeepsFigures, BaseEstimator):
                 )
             intercepts = given.reshape(outputs)
         self._learner.set_weights(weights, intercepts)
+
+    def _refuse_slim(self) -> None:
+        if self._learner is not None:
+            self._learner.refuse_if_slim()
 
     def _refuse_dicts(self) -> None:
         if self._learner is not None and not hasattr(self, "n_features_in_"):

@@ -6,6 +6,7 @@ values: the learner notices NaN and infinity by itself. Everything else takes sc
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +16,7 @@ import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from onlinear.batch import Rows, importance_of, rows_of
-from onlinear.errors import BadInput
+from onlinear.errors import BadInput, Diverged
 from onlinear.rows import DenseRows, SparseRows
 
 FLOATS = [np.float64, np.float32]
@@ -124,15 +125,24 @@ def refuse_all_zero(importance: np.ndarray) -> None:
         raise BadInput("all sample weights are zero, so there is no row to learn from: give one a weight")
 
 
+def whole(estimator: Any) -> Any:
+    """The lock of whoever changes, or saves, more than the learner alone: its classes, counts and names as well."""
+    attributes = vars(estimator)
+    return attributes.get("_whole") or attributes.setdefault("_whole", threading.RLock())
+
+
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
     """Leave the estimator as it was if its data are refused."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BadInput:
-        now = vars(estimator)  # never empty, even for a moment: another thread may be predicting
-        now.update(before)
-        for name in now.keys() - before.keys():
-            del now[name]
-        raise
+    with whole(estimator):
+        before = dict(vars(estimator))
+        try:
+            yield
+        except Diverged:
+            raise  # what was learned before the example that did it stays
+        except Exception:
+            now = vars(estimator)  # never empty, even for a moment: another thread may be predicting
+            now.update(before)
+            for name in now.keys() - before.keys():
+                del now[name]
+            raise

@@ -99,6 +99,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
         return Batch(rows, targets, np.array([weight]))
 
     def _learn_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        self._refuse_slim()
         first = self._learner is None
         if self._settled is None or self._settled != self._values(self):
             self._check_parameters(streaming=True)

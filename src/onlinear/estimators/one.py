@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from onlinear.batch import importance_of, numbers_of
 from onlinear.errors import BadInput, BadRow, OnlinearError, TooManyNames
+from onlinear.estimators.checks import whole
 from onlinear.estimators.classes import as_array
 from onlinear.estimators.one_against_rest import answering, has_row_loss
 from onlinear.features.names import ExactNames, HashedNames
@@ -50,9 +51,10 @@ class OneByOne:
         if path is not None and path.learner is self._learner:
             return path
         if self._learner is None:
-            self._check_parameters(streaming=True)  # type: ignore[attr-defined]
-            self._names = ExactNames(cap=self.names_cap) if self.bits is None else HashedNames(self.bits)
-            self._start(FIRST_FEATURES if self.bits is None else self._names.size, growing=True)  # type: ignore[attr-defined]
+            with whole(self):
+                self._check_parameters(streaming=True)  # type: ignore[attr-defined]
+                self._names = ExactNames(cap=self.names_cap) if self.bits is None else HashedNames(self.bits)
+                self._start(FIRST_FEATURES if self.bits is None else self._names.size, growing=True)  # type: ignore[attr-defined]
         elif hasattr(self, "n_features_in_"):
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
             self._names = ExactNames(list(names), cap=self.n_features_in_)
@@ -80,6 +82,7 @@ class OneByOne:
         state: Any = super().__getstate__()
         state = dict(state)
         state.pop("_path", None)  # addresses mean nothing elsewhere
+        state.pop("_whole", None)  # nor does a lock
         return state
 
     @property
@@ -101,6 +104,7 @@ class OneByOne:
 
     def _read_many(self, rows: Any) -> SparseRows:
         """Dicts or a frame as sparse rows; the table has room for their names."""
+        self._refuse_slim()  # type: ignore[attr-defined]
         path = self._way()
         rows = records(rows)
         with path.learner.lock, path.learner.busy:
@@ -162,6 +166,11 @@ class ClassifiesOne(OneByOne):
 
     def _learn_unusual(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
         """Learn an example with a new label, an importance or a class weight."""
+        self._refuse_slim()  # type: ignore[attr-defined]
+        with whole(self):
+            return self._learn_closely(x, y, importance)
+
+    def _learn_closely(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
         path = self._way()
         check_importance(importance)
         if importance == 0.0:
@@ -173,6 +182,8 @@ class ClassifiesOne(OneByOne):
         if code < 0:
             code = self._new_label(x, y)
         score = self._learn_row(x, float(code), importance * self._factor(code))
+        if self.class_weight == "balanced":  # type: ignore[attr-defined]
+            self._count(np.array([code]), np.ones(1), None, 1)  # type: ignore[attr-defined]
         return self._turn * score if self._turn else self._shown_score(path.last_scores())
 
     def _new_label(self, x: Any, label: Hashable) -> int:
@@ -187,10 +198,7 @@ class ClassifiesOne(OneByOne):
 
     def _factor(self, code: int) -> float:
         """What class weights make of an importance of 1."""
-        codes, ones = np.array([code]), np.ones(1)
-        factors = self._stream_weights(codes, ones, None)  # type: ignore[attr-defined]
-        if self.class_weight == "balanced":  # type: ignore[attr-defined]
-            self._count(codes, ones, None, 1)  # type: ignore[attr-defined]
+        factors = self._stream_weights(np.array([code]), np.ones(1), None)  # type: ignore[attr-defined]
         return 1.0 if factors is None else float(factors[0])
 
     def _classes_changed(self) -> None:
@@ -221,8 +229,9 @@ class ClassifiesOne(OneByOne):
         rows = records(rows)
         check_length(len(rows), len(labels))
         weights = importance_of(importance, len(labels))
-        self._learn_labels(self._read_many(rows), labels, weights)  # type: ignore[attr-defined]
-        self._classes_changed()
+        with whole(self):
+            self._learn_labels(self._read_many(rows), labels, weights)  # type: ignore[attr-defined]
+            self._classes_changed()
         return self
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
@@ -297,7 +306,8 @@ class PredictsOne(OneByOne):
         rows = records(rows)
         targets = numbers_of(y, len(rows))
         weights = importance_of(importance, len(rows))
-        self._learn_batch(self._read_many(rows), Numbers(targets), weights)  # type: ignore[attr-defined]
+        with whole(self):
+            self._learn_batch(self._read_many(rows), Numbers(targets), weights)  # type: ignore[attr-defined]
         return self
 
     def predict_one(self, x: Mapping[Any, Any]) -> float:

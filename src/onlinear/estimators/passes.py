@@ -42,6 +42,8 @@ class Sweeps:
     _pass_starts: list[tuple[int, int]]
 
     def _sweep(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+        if self.warm_start:
+            self._refuse_slim()
         with all_or_nothing(self):
             rows, targets, importance, _ = self._prepare(X, y, sample_weight, Start(), keep=self.warm_start)
             refuse_all_zero(importance)

@@ -63,6 +63,7 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
         return Batch(rows, Numbers(np.array([target])), ONE)
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._refuse_slim()
         first = self._learner is None
         if self._settled is None or self._settled != self._values(self):
             self._check_parameters(streaming=True)

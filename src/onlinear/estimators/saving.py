@@ -1,0 +1,377 @@
+"""Estimators as model files: ``est.save(path)`` and ``onlinear.load(path)``.
+
+A file holds what a pickle would: parameters, classes, names, counts and the learner, type for type and bit for bit.
+What it has no form for is refused when it is saved. A class is never imported by the name that a file gives: it is one
+of ours, out of a table, or one of those that the caller passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+import onlinear
+from onlinear.errors import BadModel, NotSaved
+from onlinear.estimators.checks import whole
+from onlinear.estimators.classes import Classes
+from onlinear.estimators.one_against_rest import answering, has_row_loss
+from onlinear.estimators.shown import Shown
+from onlinear.features.names import HashedNames
+from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.model.learners import FACINGS, learner_now, pack_learner, unpack_learner
+from onlinear.model.names import names_now, pack_names, pack_texts, unpack_names, unpack_texts
+from onlinear.model.values import Packer, Unpacker, only_bad_models
+
+#: the estimators a file may name
+OURS = frozenset(
+    {
+        "AROWClassifier",
+        "AveragedPerceptron",
+        "FTRLClassifier",
+        "FTRLRegressor",
+        "MarginPerceptron",
+        "OnlineClassifier",
+        "OnlineRegressor",
+        "PassiveAggressiveClassifier",
+        "PassiveAggressiveRegressor",
+        "Perceptron",
+        "SGDClassifier",
+        "SGDRegressor",
+        "SecondOrderPerceptron",
+    }
+)
+
+#: attributes that have a form of their own in a file
+APART = frozenset(
+    {"_learner", "_settled", "_shown", "_classes", "_names", "_rows_kind", "_data_type", "feature_names_in_"}
+)
+#: what the other attributes of ours are
+KINDS: dict[str, tuple[type, ...]] = {
+    "_counts": (dict,),
+    "_growing": (bool,),
+    "_opened": (bool,),
+    "_pair": (list,),
+    "_pass_starts": (list,),
+    "_quick_features": (int,),
+    "_turn": (float,),
+    "bits": (int, type(None)),
+    "converged_": (bool,),
+    "n_features_in_": (int,),
+    "n_iter_": (int,),
+    "names_cap": (int, type(None)),
+}
+#: made anew from the classes when the next row comes
+REMEMBERED = "_row_targets"
+
+DATA_TYPES = ("float64", "float32")
+LABEL_DTYPE = re.compile(r"[<>|][biuf][1248]|[<>]U\d{1,9}|\|O")
+#: the most memory that an array of labels may ask for
+MOST_LABELS = 1 << 26
+
+
+class Saves:
+    """``save`` for an estimator."""
+
+    def save(self, path: PathLike, *, slim: bool = False) -> None:
+        """Write the estimator to a file, whole or not at all; :func:`onlinear.load` brings it back.
+
+        What is loaded goes on to the bit where this stands. With ``slim`` only what predictions need is kept, which
+        is several times less for most rules; what is then loaded predicts to the same bits, but cannot learn on.
+        Beside a thread that learns, it is the state after a whole example of a stream, a whole batch or a whole fit.
+
+        >>> import tempfile
+        >>> from onlinear import OnlineClassifier, load
+        >>> spam = OnlineClassifier()
+        >>> _ = spam.learn_one({"free": 1}, "spam"), spam.learn_one({"lunch": 1}, "ham")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     spam.save(f"{folder}/spam.onlinear")
+        ...     again = load(f"{folder}/spam.onlinear")
+        >>> again.predict_one({"free": 1})
+        'spam'
+        """
+        header, arrays = save_parts(self, slim=slim)
+        write_model(path, header, arrays)
+
+
+def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
+    """The estimator that was saved there.
+
+    ``classes`` are losses, rules and schedules of your own that it was made with, and your own subclasses of our
+    estimators: a file names them, and never brings or imports them. A file from a stranger can run no code.
+    """
+    header, arrays = read_model(path)
+    with only_bad_models(path):
+        return restore(header, arrays, classes)
+
+
+# ------------------------------------------------------------------ to header and arrays
+
+
+def save_parts(estimator: Any, *, slim: bool = False) -> tuple[Header, Arrays]:
+    """Header and arrays of an estimator; ``write_model`` writes them, :func:`restore` takes them back.
+
+    There is room for more beside them: a key "recipe" of the header, and arrays whose names begin with "recipe/".
+    """
+    packer = Packer()
+    with whole(estimator):
+        attributes = estimator.__getstate__()
+        header: Header = {"onlinear": onlinear.__version__, **class_name(type(estimator))}
+        learned = {} if estimator._learner is None else pack_learned(packer, estimator, slim)
+        header |= {"figures": learned.pop("figures", {})}  # first what people look for
+        header |= pack_parameters(packer, estimator, attributes)
+        header |= pack_apart(packer, attributes)
+        header |= learned
+        header["state"] = pack_state(packer, type(estimator), attributes)
+    return header, packer.arrays
+
+
+def class_name(cls: type) -> dict[str, str]:
+    """The name of a class of ours, or name and module of the user's own."""
+    if cls.__name__ in OURS and cls is getattr(onlinear, cls.__name__):
+        return {"holds": cls.__name__}
+    return {"holds": cls.__qualname__, "module": cls.__module__}
+
+
+def pack_learned(packer: Packer, estimator: Any, slim: bool) -> Header:
+    """The learner with its names and figures, all as of the same whole example."""
+    learner = estimator._learner
+    with learner.lock, learner.busy:
+        try:
+            check_together(estimator)
+        except BadModel as error:
+            raise NotSaved(f"{error}; call fit to start anew, and save that") from None
+        figures = figures_of(estimator)
+        now = learner_now(learner, slim=slim, features=estimator._known_features())
+        names = None if estimator._names is None else names_now(estimator._names)
+    header = {"figures": {name: packer.pack(figure, name) for name, figure in figures.items()}}
+    if names is not None:
+        header["names"] = pack_names(packer, names)
+    return {**header, "learner": pack_learner(packer, now)}
+
+
+def figures_of(estimator: Any) -> dict[str, Any]:
+    """What a reader of the header may want to see; nothing is restored from it."""
+    updates = estimator.updates_
+    return {
+        "examples": estimator.examples_,
+        "mistakes": estimator.mistakes_,
+        "updates": updates.tolist() if isinstance(updates, np.ndarray) else updates,
+        "loss": estimator.loss_,
+    }
+
+
+def pack_parameters(packer: Packer, estimator: Any, attributes: dict[str, Any]) -> Header:
+    """The parameters, and those that were others when the learner was last brought up to date."""
+    names = estimator._get_param_names()
+    for name in names:
+        if name not in attributes:
+            raise NotSaved(f"the estimator has no attribute {name}, but a parameter of that name: keep it as given")
+    packed = {name: packer.pack(attributes[name], f"the parameter {name}") for name in names}
+    settled = attributes.get("_settled")
+    if settled is None:
+        return {"parameters": packed, **({"settled": None} if "_settled" in attributes else {})}
+    values = settled if len(names) > 1 else (settled,)
+    pairs = zip(names, values, strict=True)
+    changed = {name: value for name, value in pairs if value is not attributes[name]}
+    others = {name: packer.pack(value, f"the parameter {name}") for name, value in changed.items()}
+    return {"parameters": packed, "settled": others}
+
+
+def pack_apart(packer: Packer, attributes: dict[str, Any]) -> Header:
+    """What has a form of its own: classes, columns, the kind of rows, and weights that someone has assigned."""
+    header: Header = {}
+    if "_classes" in attributes:
+        header["classes"] = pack_classes(packer, attributes["_classes"])
+    if "feature_names_in_" in attributes:
+        columns = attributes["feature_names_in_"].tolist()
+        if not all(type(name) is str for name in columns):
+            raise NotSaved("feature_names_in_ holds names that are no strings: fit on columns with plain names")
+        pack_texts(packer.arrays, "columns", columns)
+        header["columns"] = len(columns)
+    if "_shown" in attributes:
+        header["shown"] = pack_shown(packer, attributes["_shown"])
+    if "_rows_kind" in attributes:
+        header["rows"] = "dense" if attributes["_rows_kind"] is FACINGS["dense"] else "sparse"
+    if "_data_type" in attributes:
+        header["data"] = np.dtype(attributes["_data_type"]).name
+    return header
+
+
+def pack_shown(packer: Packer, shown: Shown) -> Header:
+    """How the weights are shown; the weights themselves only if someone has assigned them."""
+    if not shown.by_hand:
+        return {"sparse": shown.sparse}
+    return {name: packer.pack(value, "coef_") for name, value in vars(shown).items()}
+
+
+def pack_classes(packer: Packer, classes: Classes) -> Header:
+    kind = classes.sorted.dtype.str
+    if not LABEL_DTYPE.fullmatch(kind) or classes.sorted.nbytes > MOST_LABELS:
+        raise NotSaved(f"labels of the dtype {classes.sorted.dtype} have no form here: use strings, numbers or bools")
+    labels = [packer.pack(label, f"the label {label!r:.60}") for label in classes.labels]
+    return {"open": classes.open, "dtype": kind, "order": classes.order.tolist(), "labels": labels}
+
+
+def pack_state(packer: Packer, cls: Any, attributes: dict[str, Any]) -> Header:
+    """Every other attribute: ours, and what the user has put there."""
+    elsewhere = {*cls._get_param_names(), *APART, REMEMBERED}
+    state = {name: value for name, value in attributes.items() if name not in elsewhere}
+    for name, value in state.items():
+        if not is_attribute(cls, name, value):
+            raise NotSaved(f"the attribute {name} is {value!r:.60}, which has no form here: set it back, or delete it")
+    return {name: packer.pack(value, f"the attribute {name}") for name, value in state.items()}
+
+
+def is_attribute(cls: type, name: str, value: Any) -> bool:
+    """Whether an attribute is what it is with us; one of the user's own may be anything, but hide nothing."""
+    if name in KINDS:
+        return type(value) in KINDS[name]
+    return name.isidentifier() and not hasattr(cls, name)
+
+
+def check_together(estimator: Any) -> None:
+    """Refuse parts of which one would lead the compiled loops out of another's bounds."""
+    learner, row_loss = estimator._learner, has_row_loss(estimator._learner)
+    columns = getattr(estimator, "n_features_in_", None)
+    if columns is None:
+        names = estimator._names  # exact ones may be more than the features for a moment: the table then grows
+        hashed = isinstance(names, HashedNames)
+        expect(names is not None and (not hashed or names.size == learner.features), "names", "features")
+    else:
+        expect(columns == learner.features, "columns", "features")
+    expect(estimator._quick_features in (-1, columns), "columns", "features")
+    if not estimator._labelled:
+        expect(learner.outputs == 1 and not row_loss, "outputs", "targets")
+        return
+    classes = estimator._classes
+    unseen = learner.outputs - max(answering(classes, row_loss), int(row_loss))
+    allowed = {0} if row_loss else {1} if classes.open else {0, 1}
+    expect(unseen in allowed, "classes", "outputs")
+
+
+def expect(fits: bool, one: str, other: str) -> None:
+    if not fits:
+        raise BadModel(f"the estimator's {one} do not fit its {other}")
+
+
+# ------------------------------------------------------------------ and back
+
+
+def restore(header: Header, arrays: Arrays, classes: Iterable[type] = ()) -> Any:
+    """The estimator of which :func:`save_parts` made header and arrays; the arrays are its own from now on."""
+    unpacker = Unpacker(arrays, classes)
+    with only_bad_models():
+        cls = class_named(unpacker, header)
+        estimator = unpack_estimator(unpacker, cls, header["parameters"])
+        attributes = vars(estimator)
+        attributes |= unpack_apart(unpacker, header)
+        attributes |= unpack_state(unpacker, cls, header["state"])
+        if "settled" in header:
+            attributes["_settled"] = unpack_settled(unpacker, estimator, header["settled"])
+        if "names" in header:
+            attributes["_names"] = unpack_names(unpacker, header["names"])
+        if "learner" in header:
+            attributes["_learner"] = unpack_learner(unpacker, header["learner"])
+            check_complete(estimator)
+            check_together(estimator)
+    return estimator
+
+
+def class_named(unpacker: Unpacker, header: Header) -> Any:
+    """The estimator's class: one of ours, or one of those that the caller gave."""
+    name = header.get("holds")
+    if "module" not in header:
+        if name == "Learner":
+            raise BadModel("the model is a learner alone: load it with onlinear.model.load_learner")
+        if name not in OURS:
+            raise BadModel(
+                f"the model is a {name!r:.60}, which this version of onlinear does not have: install another"
+            )
+        return getattr(onlinear, name)
+    cls = unpacker.find(header["module"], name)
+    if not issubclass(cls, Saves):
+        raise BadModel(f"the model is of your own class {cls.__name__}, and the one given is no estimator of ours")
+    return cls
+
+
+def unpack_estimator(unpacker: Unpacker, cls: Any, parameters: Header) -> Any:
+    unknown = sorted(parameters.keys() - set(cls._get_param_names()))
+    if unknown:
+        raise BadModel(
+            f"the model has a parameter {unknown[0]!r:.60} that {cls.__name__} does not have: install another"
+        )
+    return cls(**{name: unpacker.unpack(value) for name, value in parameters.items()})
+
+
+def unpack_settled(unpacker: Unpacker, estimator: Any, changed: Header | None) -> Any:
+    """The parameters at the time: those of now, but for what has changed since."""
+    if changed is None:
+        return None
+    names = estimator._get_param_names()
+    values = [unpacker.unpack(changed[name]) if name in changed else getattr(estimator, name) for name in names]
+    return tuple(values) if len(names) > 1 else values[0]
+
+
+def unpack_apart(unpacker: Unpacker, header: Header) -> dict[str, Any]:
+    attributes: dict[str, Any] = {}
+    if "classes" in header:
+        attributes["_classes"] = unpack_classes(unpacker, header["classes"])
+        attributes[REMEMBERED] = {}
+    if "columns" in header:
+        attributes["feature_names_in_"] = np.array(unpack_texts(unpacker.arrays, "columns"), dtype=object)
+    if "shown" in header:
+        attributes["_shown"] = unpack_shown(unpacker, header["shown"])
+    if "rows" in header:
+        attributes["_rows_kind"] = FACINGS[header["rows"]]
+    if "data" in header:
+        if header["data"] not in DATA_TYPES:
+            raise BadModel(f"the model has learned from data of {header['data']!r:.60}: it is not one that we wrote")
+        attributes["_data_type"] = np.dtype(header["data"])
+    return attributes
+
+
+def unpack_shown(unpacker: Unpacker, header: Header) -> Shown:
+    shown = Shown()
+    kinds = {name: type(value) for name, value in vars(shown).items()}
+    vars(shown).update({name: unpacker.unpack(value) for name, value in header.items()})
+    fine = {name: type(value) for name, value in vars(shown).items()} == kinds
+    fine = fine and set(header) == (set(kinds) if shown.by_hand else {"sparse"})
+    if not fine or shown.weights.ndim != 2 or shown.intercepts.shape != shown.weights.shape[:1]:
+        raise BadModel(f"the model's coef_ is {header!r:.80}: it is not one that we wrote")
+    return shown
+
+
+def unpack_classes(unpacker: Unpacker, header: Header) -> Classes:
+    labels, order, is_open = [unpacker.unpack(label) for label in header["labels"]], header["order"], header["open"]
+    classes = Classes(open=is_open)
+    classes.labels, classes.codes = labels, {label: code for code, label in enumerate(labels)}
+    if type(is_open) is not bool or sorted(order) != list(range(len(labels))) or len(classes.codes) < len(labels):
+        raise BadModel("the model's classes are not in order, or one is there twice: it is not one that we wrote")
+    if not LABEL_DTYPE.fullmatch(header["dtype"]):
+        raise BadModel(f"the model's labels are of {header['dtype']!r:.60}: it is not one that we wrote")
+    kind = np.dtype(header["dtype"])
+    if len(labels) * kind.itemsize > MOST_LABELS:
+        raise BadModel(f"the model's labels ask for more than {MOST_LABELS} bytes: it is not one that we wrote")
+    classes.order = np.array(order, dtype=np.int64)
+    classes.sorted = np.empty(len(labels), dtype=kind)
+    for place, code in enumerate(order):
+        classes.sorted[place] = labels[code]
+    return classes
+
+
+def unpack_state(unpacker: Unpacker, cls: type, state: Header) -> dict[str, Any]:
+    attributes = {name: unpacker.unpack(value) for name, value in state.items()}
+    for name, value in attributes.items():
+        if name in APART or not is_attribute(cls, name, value):
+            raise BadModel(f"the model has an attribute {name!r:.60} of {value!r:.60}: it is not one that we wrote")
+    return attributes
+
+
+def check_complete(estimator: Any) -> None:
+    needed = {"_growing", "_pass_starts", "_shown"} | ({"_classes", "_counts"} if estimator._labelled else set())
+    missing = sorted(needed - vars(estimator).keys())
+    if missing:
+        raise BadModel(f"the model has learned, but has no {missing[0]}: it is not one that we wrote")

@@ -1,0 +1,264 @@
+"""The state of a learner as header and arrays: all of it, to go on to the bit, or only what answers need.
+
+The full form holds every array the learner has. Of the table the room that no feature has taken yet is left out, up
+to three quarters of it: its cells are all alike, and come back as copies of the last one that is there.
+
+The slim form holds weights and intercepts as of now. It scores in the same order of additions as the learner it was
+taken from, and so to the same bits; learning is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import onlinear
+from onlinear import rules
+from onlinear.errors import BadModel
+from onlinear.gate import VERSION
+from onlinear.kernels.bank import shape_of
+from onlinear.kernels.state import CLOCK, COUNT, EXAMPLES, MASS, MISTAKES, OWED, SCALE, UPDATES
+from onlinear.learner import Learner, Settings
+from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.model.values import Packer, Unpacker, only_bad_models
+from onlinear.rows import DenseRows, SparseRows
+
+#: how many times as many features a table may have as are in the file
+ROOM = 4
+
+FACINGS: dict[str, type] = {"dense": DenseRows, "sparse": SparseRows}
+FEATURE_AXIS = {DenseRows: 2, SparseRows: 0}
+
+
+class LearnerNow(NamedTuple):
+    """Copies of a learner's state as of a whole example."""
+
+    numbers: dict[str, Any]  # plain JSON
+    losses: list[Any]
+    rules: list[Any]
+    settings: list[Settings]
+    arrays: Arrays
+
+
+def learner_now(learner: Learner, *, slim: bool = False, features: int | None = None) -> LearnerNow:
+    """What there is to save of a learner, for a caller who holds its lock; slim of the first ``features`` only."""
+    slim = slim or learner.slim
+    arrays = slim_arrays(learner, features) if slim else full_arrays(learner)
+    arrays["history"] = np.array(learner.history).reshape(-1, learner.outputs, 3)
+    numbers = {
+        "form": "slim" if slim else "full",
+        "features": arrays["weights"].shape[1] if slim else learner.features,
+        "outputs": learner.outputs,
+        "facing": "dense" if learner.facing is DenseRows else "sparse",
+        "compiled": learner.compiled and (not slim or answers_compiled(learner)),
+        "version": learner.version,
+        "first_pass_examples": learner.first_pass_examples,
+    }
+    if slim:
+        numbers["in_turn"] = sums_in_turn(learner)
+    return LearnerNow(numbers, learner.losses, learner.rules, learner.settings, arrays)
+
+
+def answers_compiled(learner: Learner) -> bool:
+    """Whether compiled code adds up the score of a dict row, not NumPy."""
+    from onlinear.dictpath import is_simple  # and with it the compiler's part, which others need not wait for
+
+    return learner.kind != "matrix" and is_simple(learner.rules[0])
+
+
+def full_arrays(learner: Learner) -> Arrays:
+    axis = FEATURE_AXIS[learner.facing]
+    kept = [slice(None)] * 3
+    kept[axis] = slice(features_to_keep(learner.table, axis))
+    arrays = {"table": learner.table[tuple(kept)], "bias": learner.bias, "clock": learner.clock}
+    if learner.kind == "matrix":
+        arrays["matrix"] = learner.matrix
+    return {name: array.copy() for name, array in arrays.items()}
+
+
+def features_to_keep(table: np.ndarray, axis: int) -> int:
+    """All but those like the last one to the bit; yet not so few that a small file could ask for much memory."""
+    features = table.shape[axis]
+    if features == 0:
+        return 0
+    cells = np.moveaxis(table.view(np.int64), axis, 0)
+    unlike = np.flatnonzero((cells != cells[-1]).any(axis=(1, 2)))
+    return max(int(unlike[-1]) + 2 if unlike.size else 1, -(-features // ROOM))
+
+
+def sums_in_turn(learner: Learner) -> bool:
+    """Whether a dict row's score is added up entry by entry, because each weight takes some arithmetic."""
+    return learner._averages() or learner._sleeps()
+
+
+def slim_arrays(learner: Learner, features: int | None) -> Arrays:
+    """Weights, intercepts, and of the clock what counts examples and scales weights."""
+    clock = learner.clock.copy()
+    if sums_in_turn(learner):
+        weights = learner._weights_in(slice(features), True)
+        clock[:, SCALE] = 1.0
+    else:
+        table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
+        weights = table[:, 0, :features].copy()
+    clock[:, [OWED, MASS, COUNT]] = 0.0
+    return {"weights": weights, "intercepts": learner._intercepts(True), "clock": clock}
+
+
+def pack_learner(packer: Packer, now: LearnerNow) -> dict[str, Any]:
+    """The header's part of a learner; its arrays go to the packer's."""
+    packer.arrays |= {f"learner/{name}": array for name, array in now.arrays.items()}
+    return {
+        **now.numbers,
+        "losses": [packer.pack(loss, "the loss") for loss in now.losses],
+        "rules": [packer.pack(rule, "the rule") for rule in now.rules],
+        "settings": [
+            {name: packer.pack(value, f"the setting {name}") for name, value in settings._asdict().items()}
+            for settings in now.settings
+        ],
+    }
+
+
+# ------------------------------------------------------------------ back
+
+
+def unpack_learner(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
+    """A learner that goes on, or answers, where the saved one stood."""
+    forms = {"full": unpack_full, "slim": unpack_slim}
+    return forms[header["form"]](unpacker, header)
+
+
+def unpack_full(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
+    arrays = arrays_of(unpacker)
+    losses = unpack_bank(unpacker, header["losses"], ("slope", "slopes"))
+    rules_ = unpack_bank(unpacker, header["rules"], ("step", "move"))
+    settings = [unpack_settings(unpacker, each) for each in header["settings"]]
+    outputs, compiled = checked_outputs(header, arrays), checked(header, "compiled", bool)
+    learner = Learner(losses, rules_, features=0, outputs=outputs, settings=settings, compiled=compiled)
+    features, slots = checked(header, "features", int), learner.bias.shape[1]
+    facing = FACINGS[header["facing"]]
+    stored = arrays["table"].shape[FEATURE_AXIS[facing]]
+    expect(stored <= features <= ROOM * stored, f"{features} features, of which {stored} are stored")
+    shape = {DenseRows: (outputs, slots, stored), SparseRows: (stored, outputs, slots)}[facing]
+    expect_shape(arrays, "table", shape)
+    expect_shape(arrays, "bias", (outputs, slots))
+    if learner.kind == "matrix":
+        expect_shape(arrays, "matrix", (outputs, features + 1, features + 1))
+        expect(facing is DenseRows, "a matrix rule that faces sparse rows")
+        learner.matrix = arrays["matrix"]
+    learner.facing, learner.bias = facing, arrays["bias"]
+    learner.table = with_room(arrays["table"], FEATURE_AXIS[facing], features)
+    give_figures(learner, header, arrays)
+    return learner
+
+
+def unpack_slim(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
+    """A learner that only answers: with a rule whose weights are those in the table, times a scale."""
+    arrays = arrays_of(unpacker)
+    losses = unpack_bank(unpacker, header["losses"], ("slope", "slopes"))
+    outputs, features = checked_outputs(header, arrays), checked(header, "features", int)
+    expect_shape(arrays, "weights", (outputs, features))
+    expect_shape(arrays, "intercepts", (outputs,))
+    # an average of no examples yet is the weights themselves, and has them added up in turn
+    settings = Settings(average=float(checked(header, "in_turn", bool)))
+    compiled = checked(header, "compiled", bool)
+    learner = Learner(losses, rules.SGD(), features=0, outputs=outputs, settings=settings, compiled=compiled)
+    learner.table = np.zeros((outputs, learner.bias.shape[1], features))
+    learner.table[:, 0], learner.bias[:, 0] = arrays["weights"], arrays["intercepts"]
+    give_figures(learner, header, arrays)
+    expect(not learner.clock[:, [OWED, MASS, COUNT]].any(), "a slim form with more than weights")
+    learner.slim = True
+    return learner
+
+
+def unpack_bank(unpacker: Unpacker, packed: list[Any], methods: tuple[str, str]) -> list[Any]:
+    """Losses or rules: named tuples of one kind, with one of the methods."""
+    bank = [unpacker.unpack(each) for each in packed]
+    fine = all(isinstance(each, tuple) and any(hasattr(each, method) for method in methods) for each in bank)
+    expect(fine and len({shape_of(each) for each in bank}) == 1, f"a bank of {packed!r:.80}")
+    return bank
+
+
+def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> None:
+    """Clock and history, which must agree: figures are kept at 1, 2, 4, 8, ... examples."""
+    expect_shape(arrays, "clock", (learner.outputs, CLOCK))
+    counts = arrays["clock"][:, [EXAMPLES, MISTAKES, UPDATES]]
+    expect(bool(((counts >= 0.0) & (counts < 2.0**63)).all()), "counts that are no numbers of examples")
+    learner.clock = arrays["clock"]
+    expect_shape(arrays, "history", (learner.examples.bit_length(), learner.outputs, 3))
+    learner.history = [figures.copy() for figures in arrays["history"]]
+    learner.first_pass_examples = checked(header, "first_pass_examples", int)
+    learner.busy.words[VERSION] = checked(header, "version", int)
+
+
+def with_room(table: np.ndarray, axis: int, features: int) -> np.ndarray:
+    """The table with copies of its last cells for the features that were left out."""
+    stored = table.shape[axis]
+    if stored == features:
+        return table
+    shape = list(table.shape)
+    shape[axis] = features
+    whole = np.zeros(shape)
+    cells, last = np.moveaxis(whole, axis, 0), np.moveaxis(table, axis, 0)[-1]
+    cells[:stored] = np.moveaxis(table, axis, 0)
+    if last.view(np.int64).any():  # zeros need no memory until someone learns there; minus zeros do
+        cells[stored:] = last
+    return whole
+
+
+def arrays_of(unpacker: Unpacker) -> Arrays:
+    prefix = "learner/"
+    arrays = {name.removeprefix(prefix): array for name, array in unpacker.arrays.items() if name.startswith(prefix)}
+    expect(all(array.dtype == np.float64 for array in arrays.values()), "arrays that are not of float64")
+    return arrays
+
+
+def unpack_settings(unpacker: Unpacker, packed: dict[str, Any]) -> Settings:
+    fields = {name: unpacker.unpack(value) for name, value in packed.items()}
+    for name, value in fields.items():
+        expect(name in Settings._fields and isinstance(value, int | float), f"the setting {name}={value!r:.60}")
+    return Settings(**fields)
+
+
+def checked_outputs(header: dict[str, Any], arrays: Arrays) -> int:
+    outputs = checked(header, "outputs", int)
+    expect(outputs >= 1 and outputs == len(arrays["clock"]), f"{outputs} outputs")
+    return outputs
+
+
+def checked(header: dict[str, Any], key: str, kind: type) -> Any:
+    expect(type(header[key]) is kind, f"{key} {header[key]!r:.60}")
+    return header[key]
+
+
+def expect_shape(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
+    expect(arrays[name].shape == shape, f"an array {name} of shape {arrays[name].shape}, not {shape}")
+
+
+def expect(fine: bool, what: str) -> None:
+    if not fine:
+        raise BadModel(f"the model's learner has {what}: it is not one that we wrote")
+
+
+# ------------------------------------------------------------------ a learner alone
+
+
+def learner_parts(learner: Learner, *, slim: bool = False) -> tuple[Header, Arrays]:
+    """Header and arrays of a learner alone, as of a whole example."""
+    with learner.lock, learner.busy:
+        now = learner_now(learner, slim=slim)
+    packer = Packer()
+    header = {"onlinear": onlinear.__version__, "holds": "Learner", "learner": pack_learner(packer, now)}
+    return header, packer.arrays
+
+
+def save_learner(path: PathLike, learner: Learner, *, slim: bool = False) -> None:
+    """Write a learner alone to a model file."""
+    write_model(path, *learner_parts(learner, slim=slim))
+
+
+def load_learner(path: PathLike, classes: Any = ()) -> Learner:
+    """The learner that :func:`save_learner` wrote; ``classes`` are the user's own losses, rules and schedules."""
+    header, arrays = read_model(path)
+    with only_bad_models(path):
+        return unpack_learner(Unpacker(arrays, classes), header["learner"])
