@@ -1,0 +1,1 @@
+"""From files to batches: opened, decompressed, cut at line ends, parsed."""
