@@ -27,11 +27,11 @@ LAYERS = (
     {"learner", "streams"},
     {"dictpath", "measures", "progress", "model", "theory", "selection", "dual", "descent"},
     {"estimators"},
-    {"report", "plots", "server", "cli"},
+    {"training", "report", "plots", "server", "cli"},
 )
 # Some must not know what comes before them: reading knows nothing of learning, measuring nothing of learners.
 ONLY = {
-    "streams": {"errors", "batch", "kernels", "streams"},
+    "streams": {"errors", "rows", "batch", "features", "kernels", "streams"},
     "features": {"errors", "batch", "features"},
     "measures": {"errors", "batch", "measures"},
 }

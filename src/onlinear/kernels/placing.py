@@ -1,0 +1,86 @@
+"""From the hashes of names to columns: the highest bits of each, as :class:`onlinear.features.names.HashedNames`."""
+
+# Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,var-annotated"
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+from numba.extending import register_jitable
+
+from onlinear.kernels.bare import bare
+from onlinear.kernels.compiled import kept, named, source_digest
+from onlinear.kernels.decimals import leading_zeros
+from onlinear.kernels.entries import insert, sum_duplicates
+
+_WORD = np.uint64(64)
+
+
+@cache
+def place_by_hash() -> Any:
+    """The compiled loop: every row sorted by column, the values of a column added up, in place.
+
+    It answers the first row whose sum is beyond all floats, or -1.
+    """
+    digest = source_digest()
+
+    def loop(starts, hashes, values, columns, bits):
+        _ = digest
+        starts, hashes, values, columns = bare(starts), bare(hashes), bare(values), bare(columns)
+        longest = 1
+        for row in range(len(starts) - 1):
+            longest = max(longest, starts[row + 1] - starts[row])
+        moved, heads = np.empty(longest), np.empty(2 * longest + 1, np.int32)
+        written = 0
+        start = starts[0]
+        for row in range(len(starts) - 1):
+            stop = starts[row + 1]
+            n = stop - start
+            spread(hashes[start:stop], values[start:stop], bits, columns[written:], moved, bare(heads))
+            row_columns, row_values = columns[written : written + n], values[written : written + n]
+            for k in range(n):
+                row_values[k] = moved[k]
+            insert(row_columns, row_values, n)
+            left = sum_duplicates(row_columns, row_values, n) if n > 0 else 0
+            if left < 0:
+                return row
+            starts[row] = written
+            written += left
+            start = stop
+        starts[-1] = written
+        return -1
+
+    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, place_by_hash)))
+
+
+@register_jitable(forceinline=True)
+def spread(hashes, values, bits, columns, moved, heads):
+    """Write columns and values nearly in order: hashes are spread evenly, so as many shelves as entries hold one each.
+
+    ``heads`` has room for where each shelf begins.
+    """
+    n = len(hashes)
+    shelf_bits = min(np.int64(_WORD - leading_zeros(np.uint64(max(n - 1, 0)))), bits)
+    shelf, column = np.uint64(64 - shelf_bits) & np.uint64(63), np.uint64(64 - bits)
+    shelves = 1 << shelf_bits
+    if shelf_bits == 0:
+        for k in range(n):
+            columns[k], moved[k] = hashes[k] >> column, values[k]
+        return
+    for s in range(shelves):
+        heads[s] = 0
+    for k in range(n):
+        heads[hashes[k] >> shelf] += 1
+    place = 0
+    for s in range(shelves):
+        count = heads[s]
+        heads[s] = place
+        place += count
+    for k in range(n):
+        place = heads[hashes[k] >> shelf]
+        heads[hashes[k] >> shelf] = place + 1
+        columns[place], moved[place] = hashes[k] >> column, values[k]

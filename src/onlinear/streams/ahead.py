@@ -1,0 +1,112 @@
+"""Work done ahead of its consumer, by other threads, and handed over in order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+
+def in_order(work: Callable[[Given], Made], things: Iterable[Given], threads: int) -> Iterator[Made]:
+    """``map(work, things)``, done by other threads, at most one result for each ahead of the consumer.
+
+    The threads take the things themselves, one at a time. An error of ``work`` or of ``things`` is raised where its
+    result would have come, after all those before it.
+
+    >>> list(in_order(abs, [-1, 2, -3], threads=2))
+    [1, 2, 3]
+    """
+    ahead = _Ahead(work, iter(things), threads)
+    workers = [threading.Thread(target=ahead.run, name="onlinear-reader", daemon=True) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    try:
+        yield from ahead.results()
+    finally:
+        ahead.stop()
+        for worker in workers:
+            worker.join()
+        close = getattr(things, "close", None)
+        if close is not None:
+            close()
+
+
+class _Ahead(Generic[Given, Made]):
+    """What the threads share: the things, the results by number, and how many of each there are."""
+
+    def __init__(self, work: Callable[[Given], Made], things: Iterator[Given], threads: int) -> None:
+        self.work = work
+        self.things = things
+        self.taking = threading.Lock()  # things are taken one at a time, each with the next number
+        self.changed = threading.Condition()
+        self.room = threads + 1  # how many may be taken that the consumer has not got
+        self.taken = self.given = 0
+        self.end: int | None = None  # the number that will never come
+        self.made: dict[int, Made | _Failure] = {}
+
+    def run(self) -> None:
+        while True:
+            with self.taking:
+                if not self._may_take():
+                    return
+                number = self.taken
+                try:
+                    thing = next(self.things)
+                except StopIteration:
+                    self._ends(number)
+                    return
+                except BaseException as error:
+                    self._ends(number + 1)
+                    self._hand_over(number, _Failure(error))
+                    return
+                self.taken += 1
+            self._hand_over(number, self._made_of(thing))
+
+    def _may_take(self) -> bool:
+        """Wait until there is room; False if nothing more is to be taken."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.end is not None or self.taken < self.given + self.room)
+            return self.end is None
+
+    def _made_of(self, thing: Given) -> Made | _Failure:
+        try:
+            return self.work(thing)
+        except BaseException as error:
+            return _Failure(error)
+
+    def _hand_over(self, number: int, made: Made | _Failure) -> None:
+        with self.changed:
+            self.made[number] = made
+            self.changed.notify_all()
+
+    def _ends(self, number: int) -> None:
+        with self.changed:
+            self.end = number if self.end is None else min(self.end, number)
+            self.changed.notify_all()
+
+    def stop(self) -> None:
+        """Let the threads end after what they are doing."""
+        self._ends(0)
+
+    def results(self) -> Iterator[Made]:
+        while True:
+            with self.changed:
+                self.changed.wait_for(lambda: self.given in self.made or self.end == self.given)
+                if self.given not in self.made:
+                    return
+                made = self.made.pop(self.given)
+                self.given += 1
+                self.changed.notify_all()
+            if isinstance(made, _Failure):
+                raise made.error
+            yield made
+
+
+class _Failure:
+    """An error in place of a result."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error

@@ -1,0 +1,63 @@
+"""What the readers of text formats share: a compiled loop that stops at every bad line."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.errors import BadLine
+from onlinear.kernels.breaks import LINE_FEED, find_all_breaks, room_for_breaks
+from onlinear.kernels.parsed import CODE, FINE, NEXT, WHERE
+from onlinear.streams.sources import Chunk
+
+
+class Text(NamedTuple):
+    """A text that ends with a line end, and where its words end: so many of them, so many of lines."""
+
+    buffer: np.ndarray
+    stop: int
+    breaks: np.ndarray
+    words: int
+    lines: int
+
+
+class _Scratch(threading.local):
+    """Room that each thread uses again and again: asking the system for it takes longer than reading."""
+
+    breaks = np.empty(0, np.int32)
+
+
+_scratch = _Scratch()
+
+
+def prepared(chunk: Chunk) -> Text:
+    """The text of a chunk, ready to be read; until the same thread prepares the next one."""
+    buffer, stop = chunk.buffer, chunk.size
+    if buffer[stop - 1] != LINE_FEED:
+        buffer[stop] = LINE_FEED
+        stop += 1
+    if len(_scratch.breaks) < room_for_breaks(stop):
+        _scratch.breaks = np.empty(room_for_breaks(stop), np.int32)  # no line is longer than its numbers reach
+    words, lines = find_all_breaks()(buffer, stop, _scratch.breaks)
+    return Text(buffer, stop, _scratch.breaks, words, lines)
+
+
+def read_lines(
+    read: Callable[[], None],
+    explain: Callable[[int, int], tuple[BadLine, bytes]],
+    counts: np.ndarray,
+    stop: int,
+    stop_at_bad: bool,
+) -> list[tuple[BadLine, bytes]]:
+    """Let the loop ``read`` go on until the text ends; the bad lines it met, or only the first."""
+    bad = []
+    while counts[NEXT] < stop:
+        read()
+        if counts[CODE] > FINE:
+            bad.append(explain(int(counts[CODE]), int(counts[WHERE])))
+            if stop_at_bad:
+                break
+    return bad

@@ -1,0 +1,119 @@
+"""Stream: examples from files, a pass for each iteration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Protocol
+
+from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.streams.ahead import in_order
+from onlinear.streams.blocks import Block
+from onlinear.streams.sources import STANDARD_INPUT, Chunk, Path, chunks, expand, inner_name, total_bytes
+from onlinear.streams.svmlight import Svmlight
+from onlinear.streams.vwtext import VWText
+
+#: how many threads read ahead of the learner
+THREADS = 2
+
+#: called with each bad line and its text
+OnBad = Callable[[BadLine, bytes], None]
+
+
+class Format(Protocol):
+    """How the text of a file becomes rows."""
+
+    def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block: ...
+
+
+EXTENSIONS = {
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".vw": "vw",
+}
+FORMATS = tuple(sorted(set(EXTENSIONS.values())))
+
+
+class Stream:
+    """Examples from files, in order. Each iteration is a pass: blocks of rows, whose size means nothing.
+
+    The first bad line ends the stream with a :class:`onlinear.BadLine`, after all rows before it; with ``on_bad`` bad
+    lines are handed there and left out.
+    """
+
+    def __init__(self, files: Sequence[str], format: Format, on_bad: OnBad | None = None) -> None:
+        self.files = list(files)
+        self.format = format
+        self.on_bad = on_bad
+        self._begun = False
+
+    @property
+    def total_bytes(self) -> int | None:
+        """The size of all files on disk; None if standard input is among them."""
+        return total_bytes(self.files)
+
+    def __iter__(self) -> Iterator[Block]:
+        if self._begun and STANDARD_INPUT in self.files:
+            raise BadSource("standard input can be read only once: save it to a file for a second pass")
+        self._begun = True
+        for file in self.files:
+            yield from self._blocks(file)
+
+    def _blocks(self, file: str) -> Iterator[Block]:
+        def parse(chunk: Chunk) -> Block:
+            return self.format.parse(chunk, file, stop_at_bad=self.on_bad is None)
+
+        for block in in_order(parse, chunks(file), THREADS):
+            if len(block):
+                yield block
+            for line, text in block.bad:
+                if self.on_bad is None:
+                    raise line
+                self.on_bad(line, text)
+
+
+def open_stream(
+    paths: Path | Sequence[Path],
+    format: str | None = None,
+    *,
+    bits: int | None = None,
+    first_index: int = 1,
+    on_bad: OnBad | None = None,
+) -> Stream:
+    """Examples from files: re-iterable, constant in memory.
+
+    Parameters
+    ----------
+    paths : a file, a glob, ``-`` for standard input, or a list of them; ``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are
+        decompressed
+    format : "svmlight" or "vw"; by default told from the extension
+    bits : hash names to 2**bits columns
+    first_index : of svmlight's indices, 1 or 0
+    on_bad : called with every bad line instead of ending the stream there
+    """
+    files = expand(paths)
+    name = format or common_format(files)
+    if name not in FORMATS:
+        raise OnlinearError(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
+    if name == "vw":
+        return Stream(files, VWText(bits or 18), on_bad)
+    return Stream(files, Svmlight(first_index), on_bad)
+
+
+def common_format(files: Sequence[str]) -> str:
+    """The format that the extensions of all files stand for."""
+    found = {EXTENSIONS.get(extension_of(file)) for file in files}
+    if len(found) == 1 and None not in found:
+        return next(iter(found))  # type: ignore[return-value]
+    strange = [file for file in files if extension_of(file) not in EXTENSIONS]
+    if strange:
+        raise OnlinearError(
+            f"{strange[0]}: its name does not say which format it has: name one of {', '.join(FORMATS)}"
+        )
+    raise OnlinearError(f"the files have several formats ({', '.join(sorted(map(str, found)))}): read them apart")
+
+
+def extension_of(file: str) -> str:
+    return PurePath(inner_name(os.fspath(file))).suffix.lower()

@@ -1,0 +1,89 @@
+"""svmlight, also called LIBSVM: ``label index:value index:value ... # comment``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.errors import BadLine
+from onlinear.kernels import svmlight as kernel
+from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
+from onlinear.rows import SparseRows
+from onlinear.streams.blocks import Block
+from onlinear.streams.lines import Lines, line_from, word_at
+from onlinear.streams.reading import Text, prepared, read_lines
+from onlinear.streams.sources import Chunk
+
+REASONS = {
+    kernel.BAD_LABEL: "the label {word!r} is not a number: mend it, or take another format",
+    kernel.BAD_QUERY: "{word!r} is no query: write qid:17, a whole number",
+    kernel.BAD_INDEX: "{word!r} has no index: write index:value, the index a whole number that is not negative",
+    kernel.NO_COLON: "{word!r} has no colon: write index:value",
+    kernel.NO_VALUE: "there is no value behind the colon: write index:value, or leave the feature out",
+    kernel.BAD_VALUE: "the value {word!r} is not a finite number: mend it, or leave the feature out",
+    kernel.INFINITE: "{word!r} is beyond the range of floating point numbers: scale it, or leave it out",
+    kernel.ZERO_INDEX: "{word!r} has index 0 in a file whose indices start at 1: say that they start at 0",
+    kernel.LARGE_INDEX: "the index of {word!r} is beyond the {most:,} features there may be: raise the cap, or hash",
+    kernel.TWICE: "index {word} is there twice: add the two values, or drop one",
+}
+
+
+class Svmlight(NamedTuple):
+    """The format: indices start at ``first_index``, and there are at most ``most_features``."""
+
+    first_index: int = 1
+    most_features: int = 1 << 22
+
+    def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
+        """The rows of a chunk; after a bad line none, or all but the bad ones."""
+        text = prepared(chunk)
+        found = room_for(text)
+        lines = Lines(chunk, source, found.places)
+
+        def read() -> None:
+            loop = kernel.parse_svmlight()
+            loop(text.buffer, text.stop, text.breaks, self.first_index, self.most_features, found)
+
+        def explain(code: int, where: int) -> tuple[BadLine, bytes]:
+            return self._bad_line(lines, code, where)
+
+        bad = read_lines(read, explain, found.counts, text.stop, stop_at_bad)
+        rows, entries = found.counts[ROWS], found.counts[ENTRIES]
+        sparse = SparseRows(found.starts[: rows + 1], found.columns[:entries], found.values[:entries])
+        width = int(found.counts[WIDTH])
+        return Block(sparse, found.labels[:rows], np.ones(rows), lines, bad, chunk.read, width)
+
+    def _bad_line(self, lines: Lines, code: int, where: int) -> tuple[BadLine, bytes]:
+        if code == kernel.TWICE:
+            where = second_time(lines.chunk.text, where)
+        word = word_at(lines.chunk.text, where)
+        if code == kernel.TWICE:
+            word = word.partition(":")[0]
+        return lines.at(where, REASONS[code].format(word=word, most=self.most_features))
+
+
+def room_for(text: Text) -> Parsed:
+    """Room for all rows and entries there can be: an entry ends two words, one of them at its colon."""
+    rows, entries = text.lines + 1, text.words // 2 + 1
+    return Parsed(
+        np.empty(rows, np.int32),
+        np.empty(entries, np.uint32),
+        np.empty(entries),
+        np.empty(rows),
+        np.empty(rows, np.int64),
+        np.zeros(COUNTS, np.int64),
+    )
+
+
+def second_time(text: np.ndarray, line: int) -> int:
+    """Where in a line an index comes for the second time."""
+    seen = set()
+    at = line
+    for word in line_from(text, line).replace(b"\t", b" ").split(b" "):
+        index = word.partition(b":")[0].lstrip(b"0")
+        if index in seen and b":" in word:
+            return at
+        seen.add(index)
+        at += len(word) + 1
+    raise AssertionError("no index is there twice")

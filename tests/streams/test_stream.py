@@ -1,0 +1,117 @@
+"""Streams as a whole: files in order, formats by name, work ahead of the learner."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onlinear import BadLine, BadSource, OnlinearError
+from onlinear.streams import stream as module
+from onlinear.streams.ahead import in_order
+from onlinear.streams.sources import chunks
+from onlinear.streams.stream import Stream, open_stream
+
+
+def values(stream: Stream) -> list[float]:
+    return [value for block in stream for value in block.rows.values.tolist()]
+
+
+def test_files_come_in_order_and_again_in_every_pass(tmp_path: Path) -> None:
+    for name, number in (("b.svm", 2), ("a.svm", 1)):
+        (tmp_path / name).write_text(f"1 1:{number}\n")
+    with gzip.open(tmp_path / "c.svm.gz", "wt") as file:
+        file.write("1 1:3\n")
+    stream = open_stream([tmp_path / "b.svm", tmp_path / "a.svm", tmp_path / "c.svm.gz"])
+    assert values(stream) == [2.0, 1.0, 3.0]
+    assert values(stream) == [2.0, 1.0, 3.0]
+    assert values(open_stream(tmp_path / "*.svm")) == [1.0, 2.0]
+
+
+def test_the_format_is_told_by_the_extension_or_by_name(tmp_path: Path) -> None:
+    (tmp_path / "rows.vw").write_text("1 | a:2\n")
+    (tmp_path / "rows").write_text("1 1:4\n")
+    assert values(open_stream(tmp_path / "rows.vw")) == [2.0]
+    assert values(open_stream(tmp_path / "rows", "svmlight")) == [4.0]
+    with pytest.raises(OnlinearError, match="its name does not say which format it has: name one of svmlight, vw"):
+        open_stream(tmp_path / "rows")
+    with pytest.raises(OnlinearError, match="the format 'cvs' is unknown: choose one of"):
+        open_stream(tmp_path / "rows", "cvs")
+    (tmp_path / "rows.svm").write_text("1 1:4\n")
+    with pytest.raises(OnlinearError, match=r"several formats \(svmlight, vw\)"):
+        open_stream([tmp_path / "rows.svm", tmp_path / "rows.vw"])
+
+
+def test_a_missing_file_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match=r"none\.svm"):
+        open_stream(tmp_path / "none.svm")
+
+
+def test_an_empty_file_has_no_examples(tmp_path: Path) -> None:
+    (tmp_path / "empty.svm").write_text("")
+    assert list(open_stream(tmp_path / "empty.svm")) == []
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_neither_threads_nor_the_size_of_chunks_change_what_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    rng = np.random.default_rng(0)
+    lines = [f"{row % 2} " + " ".join(f"{j}:{rng.random():.6f}" for j in range(1, 9)) for row in range(300)]
+    lines[250] = "1 1:x"
+    (tmp_path / "rows.svm").write_text("\n".join(lines))
+    monkeypatch.setattr(module, "THREADS", threads)
+    expected = [float(entry.split(":")[1]) for line in lines[:250] for entry in line.split()[1:]]
+    for size in (50, 1000, 100_000):
+        monkeypatch.setattr(module, "chunks", lambda path, size=size: chunks(path, size))
+        seen: list[float] = []
+        problem = None
+        try:
+            for block in open_stream(tmp_path / "rows.svm"):
+                seen += block.rows.values.tolist()
+        except BadLine as error:
+            problem = (error.line, error.column)
+        assert (seen, problem) == (expected, (251, 5))
+
+
+def test_work_ahead_keeps_its_order_and_its_distance() -> None:
+    taken: list[int] = []
+
+    def things() -> Iterator[int]:
+        for number in range(50):
+            taken.append(number)
+            yield number
+
+    for number, made in enumerate(in_order(lambda n: n * n, things(), threads=3)):
+        assert made == number * number
+        assert len(taken) <= number + 6
+    assert taken == list(range(50))
+
+
+def test_errors_come_where_their_result_would_have() -> None:
+    seen: list[float] = []
+    with pytest.raises(ZeroDivisionError):
+        seen.extend(in_order(lambda n: 1 / n, [1, 2, 0, 4], threads=2))
+    assert seen == [1.0, 0.5]
+
+
+def test_whoever_stops_early_leaves_no_thread_behind() -> None:
+    closed = threading.Event()
+
+    def endless() -> Iterator[int]:
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.set()
+
+    before = threading.active_count()
+    results = in_order(abs, endless(), threads=2)
+    assert next(results) == 1
+    results.close()  # type: ignore[attr-defined]
+    assert closed.is_set()
+    assert threading.active_count() == before

@@ -1,0 +1,124 @@
+"""Training on a stream is what the estimators do with the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from onlinear import BadLine, OnlineClassifier, OnlineRegressor, losses, rules
+from onlinear.estimators.classes import Classes
+from onlinear.learner import Settings
+from onlinear.streams import stream as streams
+from onlinear.streams.sources import chunks
+from onlinear.streams.stream import open_stream
+from onlinear.training import Training, classes_in
+
+ROWS, COLUMNS = 400, 30
+
+
+@pytest.fixture(params=[200, 4000, 1 << 20])
+def chunk_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    size: int = request.param
+    monkeypatch.setattr(streams, "chunks", lambda path: chunks(path, size))
+    return size
+
+
+def sparse_rows() -> Any:
+    rng = np.random.default_rng(3)
+    X = rng.random((ROWS, COLUMNS)) * (rng.random((ROWS, COLUMNS)) < 0.3)
+    X[0, -1] = 1.0
+    return csr_matrix(np.round(X, 6))
+
+
+def svmlight_file(folder: Path, X: Any, labels: Sequence[Any]) -> Path:
+    file = folder / "rows.svm"
+    with file.open("w") as out:
+        for row, label in enumerate(labels):
+            entries = zip(X[row].indices + 1, X[row].data, strict=True)
+            out.write(f"{label} " + " ".join(f"{index}:{value}" for index, value in entries) + "\n")
+    return file
+
+
+def trained(training: Training, file: Path, **options: Any) -> Training:
+    for block in open_stream(file, **options):
+        training.learn(block)
+    return training
+
+
+def same_bits(training: Training, model: Any, columns: int) -> None:
+    theirs = model._learner
+    ours = training.learner
+    np.testing.assert_array_equal(ours.weights()[:, :columns], theirs.weights()[:, :columns])
+    np.testing.assert_array_equal(ours.intercepts(), theirs.intercepts())
+    np.testing.assert_array_equal(ours.mistakes, theirs.mistakes)
+
+
+def test_two_classes_from_svmlight(tmp_path: Path, chunk_size: int) -> None:
+    X = sparse_rows()
+    y = np.where(X[:, :5].sum(axis=1).A1 > 0.7, 1, -1)
+    training = Training(losses.Logistic(), rules.Normalised(), Settings(), classes_in([y]), 4)
+    trained(training, svmlight_file(tmp_path, X, y))
+    same_bits(training, OnlineClassifier().partial_fit(X, y, classes=[-1, 1]), COLUMNS)
+
+
+def test_several_classes_of_which_nobody_knew(tmp_path: Path, chunk_size: int) -> None:
+    X = sparse_rows()
+    y = np.minimum(X[:, :5].sum(axis=1).A1 * 3, 4).astype(int)
+    training = Training(losses.Softmax(), rules.AdaGrad(), Settings(), Classes(open=True), 4)
+    trained(training, svmlight_file(tmp_path, X, y))
+    model = OnlineClassifier(loss="softmax", rule="adagrad").partial_fit(X, y)
+    assert training.classes is not None
+    assert training.classes.labels == model._classes.labels
+    same_bits(training, model, COLUMNS)
+
+
+def test_numbers_from_svmlight(tmp_path: Path, chunk_size: int) -> None:
+    X = sparse_rows()
+    y = np.round(X[:, :5].sum(axis=1).A1 + 1.0, 3)
+    training = Training(losses.Squared(), rules.Normalised(), Settings(l2=1e-3), None, 4)
+    trained(training, svmlight_file(tmp_path, X, y))
+    same_bits(training, OnlineRegressor(l2=1e-3).partial_fit(X, y), COLUMNS)
+
+
+def test_hashed_words_from_vw_text(tmp_path: Path, chunk_size: int) -> None:
+    rng = np.random.default_rng(4)
+    rows = [{f"w{j}": 1.0 for j in rng.integers(0, 50, 8)} for _ in range(ROWS)]
+    labels = [1 if "w3" in row else -1 for row in rows]
+    file = tmp_path / "rows.vw"
+    file.write_text("".join(f"{y} | {' '.join(row)}\n" for row, y in zip(rows, labels, strict=True)))
+    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 1 << 10)
+    trained(training, file, bits=10)
+    model = OnlineClassifier(bits=10)
+    for row, label in zip(rows, labels, strict=True):
+        model.learn_one(row, label)
+    same_bits(training, model, 1 << 10)
+
+
+def test_a_label_that_was_not_named_is_refused_with_its_line(tmp_path: Path, chunk_size: int) -> None:
+    X = sparse_rows()
+    y = [0, 1] * (ROWS // 2)
+    y[300] = 7
+    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes.closed(np.array([0, 1])), 4)
+    with pytest.raises(BadLine, match=r"rows.svm:301:1: the label 7 is none of 0, 1: name all classes beforehand"):
+        trained(training, svmlight_file(tmp_path, X, y))
+    assert training.learner.examples == 300
+
+
+def test_an_example_without_a_label_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "rows.vw"
+    file.write_text("1 | a\n| b\n")
+    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes.closed(np.array([0, 1])), 1 << 18)
+    with pytest.raises(BadLine, match=r"rows.vw:2:1: there is no label to learn from"):
+        trained(training, file)
+
+
+def test_the_first_rows_tell_the_classes() -> None:
+    assert classes_in([np.array([1.0, -1.0]), np.array([1.0])]).labels == [-1, 1]
+    assert not classes_in([np.array([1.0, -1.0])]).open
+    assert classes_in([np.array([1.0, 2.0, 3.0])]).open
+    assert classes_in([np.array([1.0])]).open
