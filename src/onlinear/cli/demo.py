@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from onlinear.progress import HEADINGS, Line, aligned, progressive_lines
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from onlinear import OnlineClassifier
 
 TITLE = "Breast cancer as a stream: 569 rows, 30 raw columns"
-HEADINGS = ("examples", "loss since last", "loss", "mistakes", "error %")
-
-
-class Line(NamedTuple):
-    """One line of the progressive table; both losses are means per example."""
-
-    examples: int
-    loss_since_last: float
-    loss: float
-    mistakes: int
-    error: float
-
-    def cells(self) -> tuple[str, ...]:
-        since, loss, percent = self.loss_since_last, self.loss, 100 * self.error
-        return (
-            str(self.examples),
-            f"{since:.4f}",
-            f"{loss:.4f}",
-            str(self.mistakes),
-            f"{percent:.2f}",
-        )
 
 
 def demo(
@@ -69,19 +50,6 @@ def totals(model: OnlineClassifier) -> Iterator[tuple[int, float, int]]:
         yield mark.examples, mark.loss * mark.examples, mark.mistakes
 
 
-def progressive_lines(totals: Iterable[tuple[int, float, int]]) -> Iterator[Line]:
-    """Turn running totals into means.
-
-    >>> [line.loss_since_last for line in progressive_lines([(1, 0.5, 1), (2, 2.0, 2)])]
-    [0.5, 1.5]
-    """
-    examples_before, loss_before = 0, 0.0
-    for examples, loss, mistakes in totals:
-        since = (loss - loss_before) / (examples - examples_before)
-        yield Line(examples, since, loss / examples, mistakes, mistakes / examples)
-        examples_before, loss_before = examples, loss
-
-
 def document(lines: list[Line], seed: int) -> dict[str, Any]:
     last = lines[-1]
     return {
@@ -107,7 +75,7 @@ def show(lines: list[Line]) -> None:
     if sys.stdout.isatty():
         draw(lines)
     else:
-        print(TITLE, *plain(lines), sep="\n")
+        print(TITLE, *aligned([HEADINGS, *(line.cells() for line in lines)]), sep="\n")
 
 
 def draw(lines: list[Line]) -> None:
@@ -120,10 +88,3 @@ def draw(lines: list[Line]) -> None:
     for line in lines:
         table.add_row(*line.cells())
     Console().print(table)
-
-
-def plain(lines: list[Line]) -> Iterator[str]:
-    rows = [HEADINGS, *(line.cells() for line in lines)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
