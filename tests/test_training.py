@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from onlinear import BadLine, OnlineClassifier, OnlineRegressor, losses, rules
-from onlinear.estimators.classes import Classes
+from onlinear import BadLine, BadModel, OnlineClassifier, OnlineRegressor, Perceptron, losses, rules
+from onlinear.classes import Classes
+from onlinear.estimators.saving import restore, save_parts
 from onlinear.learner import Settings
+from onlinear.model.container import read_model, write_model
 from onlinear.streams import stream as streams
 from onlinear.streams.sources import chunks
 from onlinear.streams.stream import open_stream
@@ -61,7 +63,7 @@ def same_bits(training: Training, model: Any, columns: int) -> None:
 def test_two_classes_from_svmlight(tmp_path: Path, chunk_size: int) -> None:
     X = sparse_rows()
     y = np.where(X[:, :5].sum(axis=1).A1 > 0.7, 1, -1)
-    training = Training(losses.Logistic(), rules.Normalised(), Settings(), classes_in([y]), 4)
+    training = Training(losses.Logistic(), rules.Normalised(), Settings(), classes_in([y]))
     trained(training, svmlight_file(tmp_path, X, y))
     same_bits(training, OnlineClassifier().partial_fit(X, y, classes=[-1, 1]), COLUMNS)
 
@@ -69,7 +71,7 @@ def test_two_classes_from_svmlight(tmp_path: Path, chunk_size: int) -> None:
 def test_several_classes_of_which_nobody_knew(tmp_path: Path, chunk_size: int) -> None:
     X = sparse_rows()
     y = np.minimum(X[:, :5].sum(axis=1).A1 * 3, 4).astype(int)
-    training = Training(losses.Softmax(), rules.AdaGrad(), Settings(), Classes(open=True), 4)
+    training = Training(losses.Softmax(), rules.AdaGrad(), Settings(), Classes(open=True))
     trained(training, svmlight_file(tmp_path, X, y))
     model = OnlineClassifier(loss="softmax", rule="adagrad").partial_fit(X, y)
     assert training.classes is not None
@@ -80,7 +82,7 @@ def test_several_classes_of_which_nobody_knew(tmp_path: Path, chunk_size: int) -
 def test_numbers_from_svmlight(tmp_path: Path, chunk_size: int) -> None:
     X = sparse_rows()
     y = np.round(X[:, :5].sum(axis=1).A1 + 1.0, 3)
-    training = Training(losses.Squared(), rules.Normalised(), Settings(l2=1e-3), None, 4)
+    training = Training(losses.Squared(), rules.Normalised(), Settings(l2=1e-3), None)
     trained(training, svmlight_file(tmp_path, X, y))
     same_bits(training, OnlineRegressor(l2=1e-3).partial_fit(X, y), COLUMNS)
 
@@ -91,7 +93,7 @@ def test_hashed_words_from_vw_text(tmp_path: Path, chunk_size: int) -> None:
     labels = [1 if "w3" in row else -1 for row in rows]
     file = tmp_path / "rows.vw"
     file.write_text("".join(f"{y} | {' '.join(row)}\n" for row, y in zip(rows, labels, strict=True)))
-    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 1 << 10)
+    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 10)
     trained(training, file, bits=10)
     model = OnlineClassifier(bits=10)
     for row, label in zip(rows, labels, strict=True):
@@ -103,7 +105,7 @@ def test_a_label_that_was_not_named_is_refused_with_its_line(tmp_path: Path, chu
     X = sparse_rows()
     y = [0, 1] * (ROWS // 2)
     y[300] = 7
-    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes.closed(np.array([0, 1])), 4)
+    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes.closed(np.array([0, 1])))
     with pytest.raises(BadLine, match=r"rows.svm:301:1: the label 7 is none of 0, 1: name all classes beforehand"):
         trained(training, svmlight_file(tmp_path, X, y))
     assert training.learner.examples == 300
@@ -112,7 +114,7 @@ def test_a_label_that_was_not_named_is_refused_with_its_line(tmp_path: Path, chu
 def test_an_example_without_a_label_is_refused_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "rows.vw"
     file.write_text("1 | a\n| b\n")
-    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes.closed(np.array([0, 1])), 1 << 18)
+    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes.closed(np.array([0, 1])), 18)
     with pytest.raises(BadLine, match=r"rows.vw:2:1: there is no label to learn from"):
         trained(training, file)
 
@@ -122,3 +124,73 @@ def test_the_first_rows_tell_the_classes() -> None:
     assert not classes_in([np.array([1.0, -1.0])]).open
     assert classes_in([np.array([1.0, 2.0, 3.0])]).open
     assert classes_in([np.array([1.0])]).open
+
+
+# ------------------------------------------------------------------ model files
+
+
+def two_classes() -> tuple[Any, np.ndarray]:
+    X = sparse_rows()
+    return X, np.where(X[:, :5].sum(axis=1).A1 > 0.7, 1, -1)
+
+
+@pytest.mark.parametrize("kind", ["two", "open", "numbers", "hashed"])
+def test_a_training_is_saved_as_the_estimator_that_has_learned_the_same(tmp_path: Path, kind: str) -> None:
+    X, y = two_classes()
+    if kind == "hashed":
+        file = tmp_path / "rows.vw"
+        rows = [{f"w{j}": value for j, value in zip(X[i].indices, X[i].data, strict=True)} for i in range(ROWS)]
+        lines = (
+            f"{label} | " + " ".join(f"{name}:{value}" for name, value in row.items())
+            for row, label in zip(rows, y, strict=True)
+        )
+        file.write_text("\n".join(lines))
+        training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 10)
+        model: Any = OnlineClassifier(bits=10).learn_many(rows, y.tolist())
+        trained(training, file, bits=10)
+    else:
+        file = svmlight_file(tmp_path, X, y)
+        if kind == "numbers":
+            training = Training(losses.Squared(), rules.Normalised(), Settings(), None)
+            model = OnlineRegressor().partial_fit(X, y)
+        else:
+            classes = classes_in([y]) if kind == "two" else Classes(open=True)
+            training = Training(losses.Logistic(), rules.AdaGrad(), Settings(average=1.0), classes)
+            named = [-1, 1] if kind == "two" else None
+            model = OnlineClassifier(rule="adagrad", average=True).partial_fit(X, y, classes=named)
+        trained(training, file)
+    header, arrays = training.parts()
+    theirs, their_arrays = save_parts(model)
+    theirs["parameters"] = {name: theirs["parameters"][name] for name in header["parameters"]}
+    for extra in ("_turn", "_pair"):  # made anew when the next dict comes
+        theirs["state"].pop(extra, None)
+    for version in (header, theirs):
+        del version["learner"]["version"]
+    assert header == theirs
+    for name, array in their_arrays.items():
+        np.testing.assert_array_equal(arrays[name], array, err_msg=name)
+    loaded = restore(*training.parts())
+    np.testing.assert_array_equal(loaded.coef_, model.coef_)
+
+
+def test_a_training_goes_on_where_it_was_saved(tmp_path: Path) -> None:
+    X, y = two_classes()
+    straight = Training(losses.Logistic(), rules.Normalised(), Settings(l1=1e-4), classes_in([y]))
+    trained(straight, svmlight_file(tmp_path, X, y))
+    stopped = Training(losses.Logistic(), rules.Normalised(), Settings(l1=1e-4), classes_in([y]))
+    for start, stop in ((0, 1), (1, 150), (150, ROWS)):
+        trained(stopped, svmlight_file(tmp_path, X[start:stop], y[start:stop]))
+        write_model(tmp_path / "model", *stopped.parts())
+        stopped = Training.restored(*read_model(tmp_path / "model"))
+    header, arrays = straight.parts()
+    again, same = stopped.parts()
+    for version in (header, again):
+        del version["learner"]["version"]
+    assert header == again
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(same[name], array, err_msg=name)
+
+
+def test_a_model_that_was_not_trained_on_a_stream_is_refused() -> None:
+    with pytest.raises(BadModel, match="was not trained on a stream"):
+        Training.restored(*save_parts(Perceptron().fit([[0.0], [1.0]], [0, 1])))

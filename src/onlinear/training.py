@@ -1,4 +1,8 @@
-"""Training: a learner, the classes it tells apart, and blocks of a stream learned in order."""
+"""Training: a learner, the classes it tells apart, and blocks of a stream learned in order.
+
+What the estimators do with rows in memory, for the command line: without scikit-learn, which takes a second to import.
+A training is saved as the ``OnlineClassifier`` or ``OnlineRegressor`` that has learned the same.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +11,60 @@ from typing import Any
 
 import numpy as np
 
+import onlinear
 from onlinear.batch import Batch
-from onlinear.errors import BadInput, Diverged
-from onlinear.estimators.classes import Classes, refuse_fractions
-from onlinear.estimators.one_against_rest import add_class, outputs_for, targets_for
+from onlinear.classes import Classes, refuse_fractions
+from onlinear.errors import BadModel, Diverged
 from onlinear.learner import Learner, Settings
-from onlinear.rows import Numbers
+from onlinear.model.classes import pack_classes, unpack_classes
+from onlinear.model.container import Arrays, Header
+from onlinear.model.learners import learner_now, pack_learner, unpack_learner
+from onlinear.model.values import OURS, Packer, Unpacker
+from onlinear.one_against_rest import add_class, answering, outputs_for, targets_for
+from onlinear.rows import Numbers, SparseRows
 from onlinear.streams.blocks import Block
 
-#: rows in which the classes are looked for, unless they are named
-FIRST_LOOK = 10_000
 #: columns a table has room for at first, and how many times as large it grows
 FIRST_COLUMNS, GROWTH = 1 << 10, 4
 
 
 class Training:
-    """A learner for a stream of blocks. ``classes`` are None for a regression."""
+    """A learner for a stream of blocks.
 
-    def __init__(self, loss: Any, rule: Any, settings: Settings, classes: Classes | None, columns: int) -> None:
-        self.classes = classes
+    ``classes`` are None for a regression. With ``bits`` names are hashed; without, columns are indices, and the
+    highest so far is ``width - 1``.
+    """
+
+    def __init__(
+        self, loss: Any, rule: Any, settings: Settings, classes: Classes | None, bits: int | None = None
+    ) -> None:
         outputs = 1 if classes is None else outputs_for(classes, hasattr(loss, "slopes"))
+        columns = FIRST_COLUMNS if bits is None else 1 << bits
         self.learner = Learner(loss, rule, features=columns, outputs=outputs, settings=settings)
+        self.classes = classes
+        self.opened = classes is not None and classes.open
+        self.bits = bits
+        self.width = 0
+        self.pass_starts: list[tuple[int, int]] = []
+        self.start_pass()
+
+    @property
+    def answering(self) -> slice:
+        """The outputs that answer; one behind them may stand for classes not yet seen."""
+        if self.classes is None:
+            return slice(0, 1)
+        return slice(0, max(answering(self.classes, hasattr(self.learner.losses[0], "slopes")), 1))
+
+    @property
+    def mistakes(self) -> int:
+        return int(self.learner.mistakes[self.answering].sum())
+
+    def start_pass(self) -> None:
+        """Begin a pass over the stream."""
+        self.learner.start_pass()
+        self.pass_starts.append((int(self.learner.updates[self.answering].sum()), self.mistakes))
+
+    # -------------------------------------------------------------- learning
 
     def learn(self, block: Block) -> None:
         """Learn the rows of a block, in order."""
@@ -61,15 +98,109 @@ class Training:
         try:
             self.learner.learn(Batch(block.rows, targets, block.importance), order)
         except Diverged as error:
-            row = self.learner.examples - before
-            raise Diverged(f"{block.origin.error(row, '')}{error}") from None
+            learned = np.arange(len(block)) if order is None else order
+            row = learned[block.importance[learned] > 0.0][self.learner.examples - before]
+            raise Diverged(f"{block.origin.error(int(row), '')}{error}") from None
 
     def _make_room(self, width: int) -> None:
+        self.width = max(self.width, width)
         columns = self.learner.features
-        while columns < width:
-            columns *= GROWTH
+        while columns < self.width:  # a matrix is never larger than it must be
+            columns = self.width if self.learner.kind == "matrix" else GROWTH * columns
         if columns > self.learner.features:
             self.learner.grow(columns)
+
+    # -------------------------------------------------------------- model files
+
+    def parts(self, *, slim: bool = False) -> tuple[Header, Arrays]:
+        """Header and arrays: those of the estimator that has learned the same."""
+        packer = Packer()
+        learner = self.learner
+        with learner.lock, learner.busy:
+            if self.bits is None:
+                trim(learner, self.width)
+            now = learner_now(learner, slim=slim, features=learner.features)
+        header: Header = {
+            "onlinear": onlinear.__version__,
+            "holds": "OnlineRegressor" if self.classes is None else "OnlineClassifier",
+            "figures": self._figures(),
+            "parameters": self._parameters(packer),
+            "settled": {},
+        }
+        if self.classes is not None:
+            header["classes"] = pack_classes(packer, self.classes)
+        header |= {"shown": {"sparse": False}, "rows": "sparse"}
+        header |= {"data": "float64"} if self.bits is None else {"names": {"kind": "hashed", "bits": self.bits}}
+        header["learner"] = pack_learner(packer, now)
+        header["state"] = self._state(packer)
+        return header, packer.arrays
+
+    def _figures(self) -> dict[str, Any]:
+        updates = self.learner.updates[self.answering].tolist()
+        row_loss = hasattr(self.learner.losses[0], "slopes")
+        marks = self.learner.marks(self.answering, row_loss)
+        return {
+            "examples": self.learner.examples,
+            "mistakes": self.mistakes,
+            "updates": updates[0] if len(updates) == 1 else updates,
+            "loss": marks[-1].loss if marks else 0.0,
+        }
+
+    def _parameters(self, packer: Packer) -> dict[str, Any]:
+        """Those of the estimator that are not what they are anyway."""
+        settings = self.learner.settings[0]
+        return {
+            "loss": named(packer, self.learner.losses[0], "the loss"),
+            "rule": named(packer, self.learner.rules[0], "the rule"),
+            "l1": settings.l1,
+            "l2": settings.l2,
+            "average": settings.average if settings.average > 1.0 else settings.average == 1.0,
+            "forget": settings.forget,
+            "fit_intercept": settings.intercept,
+            "bits": self.bits,
+        }
+
+    def _state(self, packer: Packer) -> dict[str, Any]:
+        columns = {"n_features_in_": self.learner.features} if self.bits is None else {}
+        state: dict[str, Any] = {
+            **columns,
+            "_pass_starts": self.pass_starts,
+            "_growing": self.bits is not None,
+            "_quick_features": columns.get("n_features_in_", -1),
+            "n_iter_": len(self.pass_starts),
+        }
+        if self.classes is not None:
+            state |= {"_opened": self.opened, "_counts": {}}
+        return {name: packer.pack(value, name) for name, value in state.items()}
+
+    @classmethod
+    def restored(cls, header: Header, arrays: Arrays) -> Training:
+        """The training of which :meth:`parts` made header and arrays."""
+        if header.get("holds") not in ("OnlineClassifier", "OnlineRegressor") or "learner" not in header:
+            raise BadModel("the model was not trained on a stream: go on with it in Python, with onlinear.load")
+        unpacker = Unpacker(arrays)
+        training = cls.__new__(cls)
+        training.learner = unpack_learner(unpacker, header["learner"])
+        training.classes = unpack_classes(unpacker, header["classes"]) if "classes" in header else None
+        training.bits = header["names"]["bits"] if "names" in header else None
+        training.width = training.learner.features if training.bits is None else 0
+        state = {name: unpacker.unpack(value) for name, value in header["state"].items()}
+        training.opened = state.get("_opened", False)
+        training.pass_starts = state["_pass_starts"]
+        return training
+
+
+def trim(learner: Learner, columns: int) -> None:
+    """Take away the room behind the last column, for a caller who is alone with the learner."""
+    if learner.kind != "matrix" and learner.facing is SparseRows and learner.features > columns:
+        learner.table = learner.table[:columns].copy()
+        learner.busy.moved()
+
+
+def named(packer: Packer, thing: Any, what: str) -> Any:
+    """A loss or rule of ours by its name, if it is as it comes; anything else in full."""
+    kind = type(thing)
+    return OURS[kind][1] if kind in OURS and thing == kind() else packer.pack(thing, what)
 
 
 def classes_in(labels: Sequence[np.ndarray]) -> Classes:
@@ -85,8 +216,3 @@ def plain(label: Any) -> Hashable:
     if isinstance(label, np.generic):
         label = label.item()
     return int(label) if isinstance(label, float) and label.is_integer() else label
-
-
-def check_labelled(labels: np.ndarray) -> None:
-    if labels.dtype.kind == "f" and np.isnan(labels).all():
-        raise BadInput("no example has a label: there is nothing to learn")

@@ -20,7 +20,7 @@ from slow_parsers import Row, Wrong, vw_line
 BITS = 10  # few, so that names collide
 
 NUMBERS = st.one_of(
-    st.sampled_from(["1", "-1", "0.5", "2", "1.25", "3e2", "0.123456789"]),
+    st.sampled_from(["1", "-1", "0.5", "2", "1.25", "3e2", "0.123456789", "5.7e-05", "-1.5E3", "1.5e", "2.x"]),
     st.floats(allow_nan=False, allow_infinity=False, width=32).map(repr),
     st.sampled_from(["nan", "inf", "1e999", "", "x", "1:2", "-"]),
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from onlinear.estimators.classes import Classes
+from onlinear.classes import Classes
 from onlinear.kernels.state import NEGATIVE, POSITIVE
 from onlinear.learner import Learner
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinear import losses
 from onlinear.batch import Batch, Rows, check_rows
+from onlinear.classes import Classes, distinct_labels
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.base import LinearEstimator, Start
 from onlinear.estimators.checks import (
@@ -25,9 +26,11 @@ from onlinear.estimators.checks import (
     one_row,
 )
 from onlinear.estimators.class_weights import WeighsClasses
-from onlinear.estimators.classes import Classes, distinct_labels
 from onlinear.estimators.one import ClassifiesOne, has_probabilities
-from onlinear.estimators.one_against_rest import (
+from onlinear.estimators.shown import linear
+from onlinear.estimators.shuffles import classifier_seed
+from onlinear.kernels.state import NEGATIVE, POSITIVE
+from onlinear.one_against_rest import (
     add_class,
     answering,
     arranged,
@@ -36,9 +39,6 @@ from onlinear.estimators.one_against_rest import (
     outputs_for,
     targets_for,
 )
-from onlinear.estimators.shown import linear
-from onlinear.estimators.shuffles import classifier_seed
-from onlinear.kernels.state import NEGATIVE, POSITIVE
 from onlinear.rows import SparseRows
 
 ONE = np.ones(1)

@@ -14,12 +14,12 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from onlinear.batch import importance_of, numbers_of
+from onlinear.classes import as_array
 from onlinear.errors import BadInput, BadRow, OnlinearError, TooManyNames
 from onlinear.estimators.checks import whole
-from onlinear.estimators.classes import as_array
-from onlinear.estimators.one_against_rest import answering, has_row_loss
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.learner import Learner
+from onlinear.one_against_rest import answering, has_row_loss
 from onlinear.rows import Numbers, SparseRows
 
 if TYPE_CHECKING:

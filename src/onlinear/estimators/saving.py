@@ -7,7 +7,6 @@ of ours, out of a table, or one of those that the caller passes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,14 +15,14 @@ import numpy as np
 import onlinear
 from onlinear.errors import BadModel, NotSaved
 from onlinear.estimators.checks import whole
-from onlinear.estimators.classes import Classes
-from onlinear.estimators.one_against_rest import answering, has_row_loss
 from onlinear.estimators.shown import Shown
 from onlinear.features.names import HashedNames
+from onlinear.model.classes import pack_classes, unpack_classes
 from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.model.learners import FACINGS, learner_now, pack_learner, unpack_learner
 from onlinear.model.names import names_now, pack_names, pack_texts, unpack_names, unpack_texts
 from onlinear.model.values import Packer, Unpacker, only_bad_models
+from onlinear.one_against_rest import answering, has_row_loss
 
 #: the estimators a file may name
 OURS = frozenset(
@@ -67,9 +66,6 @@ KINDS: dict[str, tuple[type, ...]] = {
 REMEMBERED = "_row_targets"
 
 DATA_TYPES = ("float64", "float32")
-LABEL_DTYPE = re.compile(r"[<>|][biuf][1248]|[<>]U\d{1,9}|\|O")
-#: the most memory that an array of labels may ask for
-MOST_LABELS = 1 << 26
 
 
 class Saves:
@@ -207,14 +203,6 @@ def pack_shown(packer: Packer, shown: Shown) -> Header:
     return {name: packer.pack(value, "coef_") for name, value in vars(shown).items()}
 
 
-def pack_classes(packer: Packer, classes: Classes) -> Header:
-    kind = classes.sorted.dtype.str
-    if not LABEL_DTYPE.fullmatch(kind) or classes.sorted.nbytes > MOST_LABELS:
-        raise NotSaved(f"labels of the dtype {classes.sorted.dtype} have no form here: use strings, numbers or bools")
-    labels = [packer.pack(label, f"the label {label!r:.60}") for label in classes.labels]
-    return {"open": classes.open, "dtype": kind, "order": classes.order.tolist(), "labels": labels}
-
-
 def pack_state(packer: Packer, cls: Any, attributes: dict[str, Any]) -> Header:
     """Every other attribute: ours, and what the user has put there."""
     elsewhere = {*cls._get_param_names(), *APART, REMEMBERED}
@@ -342,24 +330,6 @@ def unpack_shown(unpacker: Unpacker, header: Header) -> Shown:
     if not fine or shown.weights.ndim != 2 or shown.intercepts.shape != shown.weights.shape[:1]:
         raise BadModel(f"the model's coef_ is {header!r:.80}: it is not one that we wrote")
     return shown
-
-
-def unpack_classes(unpacker: Unpacker, header: Header) -> Classes:
-    labels, order, is_open = [unpacker.unpack(label) for label in header["labels"]], header["order"], header["open"]
-    classes = Classes(open=is_open)
-    classes.labels, classes.codes = labels, {label: code for code, label in enumerate(labels)}
-    if type(is_open) is not bool or sorted(order) != list(range(len(labels))) or len(classes.codes) < len(labels):
-        raise BadModel("the model's classes are not in order, or one is there twice: it is not one that we wrote")
-    if not LABEL_DTYPE.fullmatch(header["dtype"]):
-        raise BadModel(f"the model's labels are of {header['dtype']!r:.60}: it is not one that we wrote")
-    kind = np.dtype(header["dtype"])
-    if len(labels) * kind.itemsize > MOST_LABELS:
-        raise BadModel(f"the model's labels ask for more than {MOST_LABELS} bytes: it is not one that we wrote")
-    classes.order = np.array(order, dtype=np.int64)
-    classes.sorted = np.empty(len(labels), dtype=kind)
-    for place, code in enumerate(order):
-        classes.sorted[place] = labels[code]
-    return classes
 
 
 def unpack_state(unpacker: Unpacker, cls: type, state: Header) -> dict[str, Any]:

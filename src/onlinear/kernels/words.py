@@ -55,7 +55,8 @@ def finite_number(text, at, stop):
     if byte_of(text, start + 1) == POINT and after - _ONE < _EIGHT:
         first = byte_of(text, start) - ZERO
         rest, others = digits_in(eight_of(text, start + 2), after)
-        value = np.float64(np.int64(first * POWERS_OF_TEN[after] + rest)) / EXACT_TENS[after]
-        return -value if negative else value, (others == _NONE) & (first <= _NINE)
+        if others == _NONE and first <= _NINE:
+            value = np.float64(np.int64(first * POWERS_OF_TEN[after] + rest)) / EXACT_TENS[after]
+            return -value if negative else value, True
     value, end = number_at(text, at, stop)
     return value, end == stop and end > at and math.isfinite(value)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.estimators.classes import Classes
+from onlinear.classes import Classes
 from onlinear.kernels.state import MISTAKES, NORM, OBJECTIVE, UPDATES
 from onlinear.learner import Learner
 from onlinear.rows import DenseRows, Labels, Signs
