@@ -26,7 +26,7 @@ ROWS, COLUMNS = 400, 30
 @pytest.fixture(params=[200, 4000, 1 << 20])
 def chunk_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     size: int = request.param
-    monkeypatch.setattr(streams, "chunks", lambda path: chunks(path, size))
+    monkeypatch.setattr(streams, "chunks", lambda path, ends: chunks(path, size, ends))
     return size
 
 
@@ -99,6 +99,22 @@ def test_hashed_words_from_vw_text(tmp_path: Path, chunk_size: int) -> None:
     for row, label in zip(rows, labels, strict=True):
         model.learn_one(row, label)
     same_bits(training, model, 1 << 10)
+
+
+def test_a_table_with_missing_cells(tmp_path: Path, chunk_size: int) -> None:
+    rng = np.random.default_rng(5)
+    rows: list[dict[str, Any]] = []
+    for number in rng.normal(size=ROWS).round(4).tolist():
+        rows.append({"age": "?" if number > 2.0 else number, "town": "Bern" if number > 0.3 else "St. Gallen, SG"})
+    labels = ["yes" if row["town"] == "Bern" else "no" for row in rows]
+    file = tmp_path / "rows.csv"
+    lines = (f'{row["age"]},"{row["town"]}",{label}' for row, label in zip(rows, labels, strict=True))
+    file.write_text("age,town,answer\n" + "\n".join(lines))
+    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 10)
+    trained(training, file, target="answer", bits=10)
+    model = OnlineClassifier(bits=10).learn_many(rows, labels)
+    same_bits(training, model, 1 << 10)
+    assert training.mistakes == model.mistakes_
 
 
 def test_a_label_that_was_not_named_is_refused_with_its_line(tmp_path: Path, chunk_size: int) -> None:

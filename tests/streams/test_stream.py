@@ -37,7 +37,7 @@ def test_the_format_is_told_by_the_extension_or_by_name(tmp_path: Path) -> None:
     (tmp_path / "rows").write_text("1 1:4\n")
     assert values(open_stream(tmp_path / "rows.vw")) == [2.0]
     assert values(open_stream(tmp_path / "rows", "svmlight")) == [4.0]
-    with pytest.raises(OnlinearError, match="its name does not say which format it has: name one of svmlight, vw"):
+    with pytest.raises(OnlinearError, match="its name does not say which format it has: name one of csv, svmlight, vw"):
         open_stream(tmp_path / "rows")
     with pytest.raises(OnlinearError, match="the format 'cvs' is unknown: choose one of"):
         open_stream(tmp_path / "rows", "cvs")
@@ -67,7 +67,7 @@ def test_neither_threads_nor_the_size_of_chunks_change_what_is_read(
     monkeypatch.setattr(module, "THREADS", threads)
     expected = [float(entry.split(":")[1]) for line in lines[:250] for entry in line.split()[1:]]
     for size in (50, 1000, 100_000):
-        monkeypatch.setattr(module, "chunks", lambda path, size=size: chunks(path, size))
+        monkeypatch.setattr(module, "chunks", lambda path, ends, size=size: chunks(path, size, ends))
         seen: list[float] = []
         problem = None
         try:

@@ -142,6 +142,14 @@ def test_label_importance_tag_and_namespaces(tmp_path: Path) -> None:
 
 def test_features_that_add_up_to_infinity_are_refused_with_their_line(tmp_path: Path) -> None:
     file = tmp_path / "rows.vw"
-    file.write_text("1 | a\n1 | a:1e308 a:1e308\n")
+    file.write_text("1 | a:5\n1 | a:1e308 a:1e308 b\n1 | b:6\nx | c\n1 | c:7\n")
+    blocks = iter(Stream([str(file)], VWText()))
+    assert next(blocks).rows.values.tolist() == [5.0]
     with pytest.raises(BadLine, match=r"rows.vw:2:1: features that share a cell"):
-        list(Stream([str(file)], VWText()))
+        next(blocks)
+    bad: list[int] = []
+    (block,) = Stream([str(file)], VWText(), on_bad=lambda line, text: bad.append(line.line))
+    assert bad == [2, 4]
+    assert block.rows.values.tolist() == [5.0, 6.0, 7.0]
+    assert block.rows.starts.tolist() == [0, 1, 2, 3]
+    assert block.origin.error(2, "").line == 5

@@ -24,11 +24,11 @@ _WORD = np.uint64(64)
 def place_by_hash() -> Any:
     """The compiled loop: every row sorted by column, the values of a column added up, in place.
 
-    It answers the first row whose sum is beyond all floats, or -1.
+    A row of which a sum is beyond all floats is marked as broken, and keeps no entries.
     """
     digest = source_digest()
 
-    def loop(starts, hashes, values, columns, bits):
+    def loop(starts, hashes, values, columns, bits, broken):
         _ = digest
         starts, hashes, values, columns = bare(starts), bare(hashes), bare(values), bare(columns)
         longest = 1
@@ -46,13 +46,12 @@ def place_by_hash() -> Any:
                 row_values[k] = moved[k]
             insert(row_columns, row_values, n)
             left = sum_duplicates(row_columns, row_values, n) if n > 0 else 0
-            if left < 0:
-                return row
+            broken[row] = left < 0
+            left = max(left, 0)
             starts[row] = written
             written += left
             start = stop
         starts[-1] = written
-        return -1
 
     return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, place_by_hash)))
 

@@ -10,12 +10,16 @@ from typing import Protocol
 from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.streams.ahead import in_order
 from onlinear.streams.blocks import Block
-from onlinear.streams.sources import STANDARD_INPUT, Chunk, Path, chunks, expand, inner_name, total_bytes
+from onlinear.streams.inference import infer
+from onlinear.streams.sources import STANDARD_INPUT, Chunk, Ends, Path, chunks, expand, inner_name, total_bytes
 from onlinear.streams.svmlight import Svmlight
 from onlinear.streams.vwtext import VWText
 
 #: how many threads read ahead of the learner
 THREADS = 2
+
+#: names are hashed to 2**BITS columns, unless told
+BITS = 18
 
 #: called with each bad line and its text
 OnBad = Callable[[BadLine, bytes], None]
@@ -26,12 +30,17 @@ class Format(Protocol):
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block: ...
 
+    def ends(self) -> Ends:
+        """Where a file may be cut: a new one for each file."""
+
 
 EXTENSIONS = {
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
     ".vw": "vw",
+    ".csv": "csv",
+    ".tsv": "csv",
 }
 FORMATS = tuple(sorted(set(EXTENSIONS.values())))
 
@@ -65,7 +74,7 @@ class Stream:
         def parse(chunk: Chunk) -> Block:
             return self.format.parse(chunk, file, stop_at_bad=self.on_bad is None)
 
-        for block in in_order(parse, chunks(file), THREADS):
+        for block in in_order(parse, chunks(file, ends=self.format.ends()), THREADS):
             if len(block):
                 yield block
             for line, text in block.bad:
@@ -80,6 +89,8 @@ def open_stream(
     *,
     bits: int | None = None,
     first_index: int = 1,
+    target: str | int | None = None,
+    weight: str | int | None = None,
     on_bad: OnBad | None = None,
 ) -> Stream:
     """Examples from files: re-iterable, constant in memory.
@@ -88,17 +99,20 @@ def open_stream(
     ----------
     paths : a file, a glob, ``-`` for standard input, or a list of them; ``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are
         decompressed
-    format : "svmlight" or "vw"; by default told from the extension
+    format : "svmlight", "vw" or "csv"; by default told from the extension
     bits : hash names to 2**bits columns
     first_index : of svmlight's indices, 1 or 0
+    target, weight : columns of a table, by name or by position; the target is the last one if you do not say
     on_bad : called with every bad line instead of ending the stream there
     """
     files = expand(paths)
     name = format or common_format(files)
     if name not in FORMATS:
         raise OnlinearError(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
+    if name == "csv":
+        return Stream(files, infer(files, target=target, weight=weight, bits=bits or BITS), on_bad)
     if name == "vw":
-        return Stream(files, VWText(bits or 18), on_bad)
+        return Stream(files, VWText(bits or BITS), on_bad)
     return Stream(files, Svmlight(first_index), on_bad)
 
 

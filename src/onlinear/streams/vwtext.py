@@ -14,7 +14,7 @@ from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.lines import Lines, word_at
 from onlinear.streams.reading import Text, prepared, read_lines
-from onlinear.streams.sources import Chunk
+from onlinear.streams.sources import Chunk, Ends, last_line_end
 
 REASONS = {
     kernel.NO_BAR: "there is no bar in this line: write label | feature feature:value",
@@ -28,10 +28,16 @@ REASONS = {
 }
 
 
+INFINITE = "features that share a cell add up to infinity: scale them, or take more bits"
+
+
 class VWText(NamedTuple):
     """The format, with names hashed to 2**bits columns."""
 
     bits: int = 18
+
+    def ends(self) -> Ends:
+        return last_line_end
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""
@@ -47,12 +53,27 @@ class VWText(NamedTuple):
 
         bad = read_lines(read, explain, found.counts, text.stop, stop_at_bad)
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
-        starts, columns = found.starts[: rows + 1], np.empty(entries, np.uint32)
-        broken = place_by_hash()(starts, found.hashes, found.values, columns, self.bits)
-        if broken >= 0:
-            raise lines.error(broken, "features that share a cell add up to infinity: scale them, or take more bits")
+        starts, columns, broken = found.starts[: rows + 1], np.empty(entries, np.uint32), np.empty(rows, np.bool_)
+        place_by_hash()(starts, found.hashes, found.values, columns, self.bits, broken)
         sparse = SparseRows(starts, columns[: starts[-1]], found.values[: starts[-1]])
-        return Block(sparse, found.labels[:rows], found.importance[:rows], lines, bad, chunk.read)
+        block = Block(sparse, found.labels[:rows], found.importance[:rows], lines, bad, chunk.read)
+        return without(block, broken, lines, stop_at_bad) if broken.any() else block
+
+
+def without(block: Block, broken: np.ndarray, lines: Lines, stop_at_bad: bool) -> Block:
+    """The block without its broken rows, which have no entries; or with none from the first one on."""
+    where = np.flatnonzero(broken)
+    bad = [lines.at(int(lines.places[row]), INFINITE) for row in where.tolist()] + block.bad
+    bad = sorted(bad, key=lambda pair: pair[0].line)
+    left = ~broken
+    if stop_at_bad:
+        left[where[0] :] = False
+        bad = bad[:1]
+    starts, columns, values = block.rows  # type: ignore[misc]
+    stop = int(starts[where[0]]) if stop_at_bad else int(starts[-1])
+    rows = SparseRows(np.append(starts[:-1][left], np.int32(stop)), columns[:stop], values[:stop])
+    places = Lines(lines.chunk, lines.source, lines.places[: len(left)][left])
+    return Block(rows, block.labels[left], block.importance[left], places, bad, block.read)
 
 
 def room_for(text: Text) -> kernel.Named:

@@ -1,0 +1,155 @@
+"""The cells of a CSV text: where each ends, and where a text may be cut."""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.errors import BadLine
+from onlinear.kernels.breaks import LINE_FEED, room_for_breaks
+from onlinear.kernels.table import CLOSED, NOWHERE, OPENED, find_cells, last_record_end
+from onlinear.streams.lines import SHOWN
+from onlinear.streams.sources import Chunk, count_lines
+
+BEFORE, BEHIND = b" \t", b" \t\r"
+UNCLOSED = "the quote that opens here is never closed: close it, or take it away"
+
+
+class Cells(NamedTuple):
+    """A text with the ends of all its cells, and slack behind it. Its whole records end at ``stop``.
+
+    ``strange`` says whether it holds anything but ASCII characters; ``unclosed`` is where a quote opens that nothing
+    closes, or negative.
+    """
+
+    buffer: np.ndarray
+    stop: int
+    breaks: np.ndarray
+    strange: bool
+    unclosed: int
+
+    def record_break(self, k: int) -> int:
+        """The first break from the k-th on that ends a record."""
+        while self.buffer[self.breaks[k]] != LINE_FEED:
+            k += 1
+        return k
+
+    def break_behind(self, place: int) -> int:
+        """The first break that is not before a place."""
+        return int(self.breaks.searchsorted(self.breaks.dtype.type(place)))  # another type, and all would be converted
+
+    def record_from(self, place: int) -> bytes:
+        """The record that starts at a place, without its end."""
+        last = self.record_break(self.break_behind(place))
+        return self.buffer[place : self.breaks[last]].tobytes().removesuffix(b"\r")
+
+    def first_record(self) -> tuple[int, int]:
+        """The first break of the first record that is not blank, and its last; twice the number of breaks if none is.
+
+        The table's names, if it has a header.
+        """
+        k, place = 0, 0
+        while place < self.stop:
+            last = self.record_break(k)
+            if last > k or self.buffer[place : self.breaks[last]].tobytes().strip(BEHIND):
+                return k, last
+            k, place = last + 1, int(self.breaks[last]) + 1
+        return len(self.breaks), len(self.breaks)
+
+    def words(self, first: int, last: int) -> list[tuple[int, str]]:
+        """The cells that end at the breaks from the first to the last, each with the place where it starts."""
+        found = []
+        start = int(self.breaks[first - 1]) + 1 if first else 0
+        for end in map(int, self.breaks[first : last + 1]):
+            cell = self.buffer[start:end].tobytes()
+            found.append((start + len(cell) - len(cell.lstrip(BEFORE)), word(cell)))
+            start = end + 1
+        return found
+
+    def shown(self, place: int) -> str:
+        """The cell that starts at a place, for a message."""
+        end = int(self.breaks[self.break_behind(place)])
+        cell = word(self.buffer[place:end].tobytes())
+        return cell if len(cell) <= SHOWN else cell[: SHOWN - 3] + "..."
+
+
+def word(cell: bytes) -> str:
+    """What a cell says, without quotes and without blanks around.
+
+    >>> word(b' Bern '), word(b'"6"" pipe"'), word(b'6" pipe')
+    ('Bern', '6" pipe', '6" pipe')
+    """
+    cell = cell.lstrip(BEFORE).rstrip(BEHIND)
+    if len(cell) > 1 and cell.startswith(b'"') and cell.endswith(b'"'):
+        cell = cell[1:-1].replace(b'""', b'"').lstrip(BEFORE).rstrip(BEHIND)
+    return cell.decode("utf-8", "backslashreplace")
+
+
+class _Scratch(threading.local):
+    """Room that each thread uses again and again: asking the system for it takes longer than reading."""
+
+    breaks = np.empty(0, np.int32)
+
+
+_scratch = _Scratch()
+
+
+def cut(chunk: Chunk, delimiter: str) -> Cells:
+    """The text of a chunk with the ends of its cells; until the same thread cuts the next one."""
+    buffer, stop = chunk.buffer, chunk.size
+    if buffer[stop - 1] != LINE_FEED:
+        buffer[stop] = LINE_FEED
+        stop += 1
+    if len(_scratch.breaks) < room_for_breaks(stop):
+        _scratch.breaks = np.empty(room_for_breaks(stop), np.int32)  # no record is longer than its numbers reach
+    quoting = np.full(2, NOWHERE)
+    count, strange = find_cells()(buffer, stop, ord(delimiter), _scratch.breaks, quoting)
+    breaks = _scratch.breaks[:count]
+    if quoting[OPENED] <= quoting[CLOSED]:
+        return Cells(buffer, stop, breaks, strange, NOWHERE)
+    ends = np.flatnonzero(buffer[breaks] == LINE_FEED)
+    whole = int(ends[-1]) + 1 if len(ends) else 0
+    return Cells(buffer, int(breaks[whole - 1]) + 1 if whole else 0, breaks, strange, int(quoting[OPENED]))
+
+
+class Faults:
+    """What is wrong with the records of a chunk, from the first to the last: each line is counted once."""
+
+    def __init__(self, chunk: Chunk, source: str) -> None:
+        self._text, self._source = chunk.text, source
+        self._place, self._line = 0, chunk.first_line
+
+    def at(self, record: int, where: int, reason: str) -> BadLine:
+        """What is wrong at a place of the record that starts at another. Columns are counted in bytes from 1."""
+        self._line += count_lines(self._text[self._place : record])
+        self._place = record
+        before = self._text[record:where].tobytes()
+        column = len(before) - (before.rfind(b"\n") + 1) + 1
+        return BadLine(self._source, self._line + before.count(b"\n"), column, reason)
+
+
+def unclosed(cells: Cells, chunk: Chunk, faults: Faults) -> tuple[BadLine, bytes]:
+    """What is wrong with a text whose last quote is never closed, and all of its last record."""
+    return faults.at(cells.stop, cells.unclosed, UNCLOSED), chunk.text[cells.stop :].tobytes()
+
+
+class RecordEnds:
+    """Where a file may be cut: behind a line end outside quotes. It looks at each byte once, and serves one file.
+
+    There is no cut before the first record, so that the header, if there is one, is in the first chunk.
+    """
+
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = ord(delimiter)
+        self._quoting = np.full(2, NOWHERE)
+        self._begun = False
+
+    def __call__(self, text: np.ndarray, shown: int) -> int:
+        end = int(last_record_end()(text, shown, self._delimiter, self._quoting))
+        self._begun = self._begun or bool(text[:end].tobytes().strip(BEHIND + b"\n"))
+        if not self._begun:
+            return 0
+        self._quoting -= end
+        return end

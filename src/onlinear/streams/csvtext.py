@@ -1,0 +1,256 @@
+"""CSV and its kin: a record a line, a cell a column; a row means what the dict of its cells means.
+
+The number ``39`` in the column ``age`` is the feature ``age`` with value 39, the category ``Bern`` in the column
+``town`` the feature ``town=Bern``. A cell that is missing is ``town=?``, for numbers too: a hint, never a silent zero.
+Blanks around a cell do not count; those within the quotes of a category do.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.errors import BadLine, OnlinearError
+from onlinear.features.names import HashedNames
+from onlinear.kernels import ranking, table as kernel
+from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
+from onlinear.kernels.placing import place_by_hash
+from onlinear.rows import SparseRows
+from onlinear.streams.blocks import Block
+from onlinear.streams.cells import Cells, Faults, RecordEnds, cut, unclosed, word
+from onlinear.streams.lines import Lines
+from onlinear.streams.reading import read_lines
+from onlinear.streams.sources import Chunk
+
+KINDS = {
+    "number": kernel.NUMBER,
+    "category": kernel.CATEGORY,
+    "target": kernel.NUMBER_TARGET,
+    "weight": kernel.WEIGHT,
+    "ignore": kernel.IGNORED,
+}
+TARGET_KINDS = ("number", "category")
+MISSING = ("", "?", "NA")
+
+NOT_UTF_8 = "there is a byte here that is not UTF-8: convert the file to UTF-8"
+REASONS = {
+    kernel.WRONG_COUNT: "this record has {cells}, {model} {columns}: mend it, and quote cells with a {delimiter} "
+    "in them",
+    kernel.AFTER_QUOTE: "the cell goes on behind its closing quote: double the quotes within a quoted cell",
+    kernel.NOT_NUMBER: "{word!r} in the number column {name!r} is not a finite number: mend it, or make the column "
+    "a category",
+    kernel.NO_LABEL: "the label, column {name!r}, is missing: fill it in, or leave the record out",
+    kernel.BAD_LABEL: "the label {word!r} is not a finite number: mend it, or make the target a category",
+    kernel.BAD_WEIGHT: "the weight {word!r} is not a finite number of at least 0",
+    kernel.ZERO_BYTE: "there is a zero byte in this record: is it a text file?",
+    kernel.NOT_UTF_8: NOT_UTF_8,
+}
+INFINITE = "features that share a cell add up to infinity: scale them, or take more bits"
+DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
+
+
+class Column(NamedTuple):
+    """A column: kind is "number", "category", "target", "weight" or "ignore"."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class CSVText:
+    """The format, with names hashed to 2**bits columns."""
+
+    columns: tuple[Column, ...]
+    target_kind: str = "category"
+    delimiter: str = ","
+    missing: tuple[str, ...] = MISSING
+    bits: int = 18
+    header: bool = True
+
+    def __post_init__(self) -> None:
+        check_delimiter(self.delimiter)
+        check_columns(self.columns)
+        HashedNames(self.bits)  # refuses too many
+        if self.target_kind not in TARGET_KINDS:
+            raise OnlinearError(f"the target's kind is {self.target_kind!r}: choose one of {', '.join(TARGET_KINDS)}")
+        for missing in self.missing:
+            if '"' in missing or missing != missing.strip():
+                raise OnlinearError(f"{missing!r} can be no missing cell: take a word without quotes or blanks around")
+
+    def ends(self) -> RecordEnds:
+        """Where a file of this format may be cut; a new one for each file."""
+        return RecordEnds(self.delimiter)
+
+    def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
+        """The rows of a chunk; after a bad record none, or all but the bad ones."""
+        cells = cut(chunk, self.delimiter)
+        plan = plan_for(self.columns, self.target_kind, self.missing)
+        found = room_for(len(cells.breaks), len(self.columns))
+        lines, faults = Lines(chunk, source, found.places), Faults(chunk, source)
+        if self.header and chunk.first_line == 1:
+            found.counts[BREAK], found.counts[NEXT] = self._behind_header(cells, lines)
+
+        def read() -> None:
+            kernel.parse_table()(cells.buffer, cells.stop, cells.breaks, cells.strange, plan, found)
+
+        def explain(code: int, where: int) -> tuple[BadLine, bytes]:
+            start, reason = int(found.counts[kernel.START]), self._reason(code, where, cells, found.counts)
+            return faults.at(start, where, reason), cells.record_from(start)
+
+        bad = read_lines(read, explain, found.counts, cells.stop, stop_at_bad)
+        if cells.unclosed >= 0 and not (bad and stop_at_bad):
+            bad.append(unclosed(cells, chunk, faults))
+        if found.counts[kernel.HUGE]:
+            bad = drop_infinite(found, self.bits, cells, lines, stop_at_bad) + bad
+            bad = sorted(bad, key=lambda pair: pair[0].line)[: 1 if stop_at_bad else None]
+        return self._block(found, cells, lines, bad)
+
+    def _block(self, found: kernel.Table, cells: Cells, lines: Lines, bad: list[tuple[BadLine, bytes]]) -> Block:
+        rows, entries = found.counts[ROWS], found.counts[ENTRIES]
+        starts, columns = found.starts[: rows + 1], np.empty(entries, np.uint32)
+        if len(self.columns) <= ranking.MOST:
+            values = np.empty(entries)
+            ranking.place_by_rank()(starts, found.hashes, found.values, self.bits, columns, values)
+        else:
+            values = found.values[:entries].copy()
+            place_by_hash()(starts, found.hashes, values, columns, self.bits, np.empty(rows, np.bool_))
+        sparse = SparseRows(starts, columns[: starts[-1]], values[: starts[-1]])
+        labels = found.labels[:rows]
+        if self.target_kind == "category" and any(column.kind == "target" for column in self.columns):
+            labels = words_of(found, cells)[found.codes[:rows]]
+        return Block(sparse, labels, found.importance[:rows], lines, bad, lines.chunk.read)
+
+    def _reason(self, code: int, where: int, cells: Cells, counts: np.ndarray) -> str:
+        count, column = int(counts[kernel.CELLS]), int(counts[kernel.COLUMN])
+        return REASONS[code].format(
+            cells=f"{count} cell{'s' * (count != 1)}",
+            model="the header" if self.header else "the first one",
+            columns=len(self.columns),
+            delimiter=DELIMITERS.get(self.delimiter, repr(self.delimiter)),
+            word=cells.shown(where),
+            name=self.columns[min(column, len(self.columns) - 1)].name,
+        )
+
+    def _behind_header(self, cells: Cells, lines: Lines) -> tuple[int, int]:
+        """The first break behind the header, and where its record starts; the header has to be as it should."""
+        first, last = cells.first_record()
+        if first == len(cells.breaks):
+            return first, cells.stop
+        names = cells.words(first, last)
+        for (place, name), column in zip(names, self.columns, strict=False):
+            if name != column.name:
+                reason = f"the header has {name!r} where {column.name!r} should be: are all files of the same kind?"
+                raise lines.at(place, reason)[0]
+        if len(names) != len(self.columns):
+            reason = f"the header has {len(names)} cells, not {len(self.columns)}: are all files of the same kind?"
+            raise lines.at(names[0][0], reason)[0]
+        return last + 1, int(cells.breaks[last]) + 1
+
+
+def check_delimiter(delimiter: str) -> None:
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n .+-\0':
+        raise OnlinearError(f"{delimiter!r} is no delimiter: take one character, such as a comma or a tab")
+
+
+def check_columns(columns: tuple[Column, ...]) -> None:
+    if not columns:
+        raise OnlinearError("there is no column: a table has at least one")
+    counts = Counter(column.name for column in columns)
+    for column in columns:
+        if column.kind not in KINDS:
+            raise OnlinearError(f"column {column.name!r} has kind {column.kind!r}: choose one of {', '.join(KINDS)}")
+        if counts[column.name] > 1:
+            raise OnlinearError(f"there are two columns {column.name!r}: give each a name of its own")
+    for kind in ("target", "weight"):
+        if sum(column.kind == kind for column in columns) > 1:
+            raise OnlinearError(f"there are two columns of kind {kind!r}: a row has one")
+
+
+@lru_cache
+def plan_for(columns: tuple[Column, ...], target_kind: str, missing: tuple[str, ...]) -> kernel.Plan:
+    kinds = [KINDS[column.kind] for column in columns]
+    if target_kind == "category":
+        kinds = [kernel.CATEGORY_TARGET if kind == kernel.NUMBER_TARGET else kind for kind in kinds]
+    return kernel.plan_of([column.name for column in columns], kinds, missing)
+
+
+class _Scratch(threading.local):
+    """Room that each thread uses again and again: asking the system for it takes longer than reading."""
+
+    def __init__(self) -> None:
+        self.hashes = np.empty(0, np.uint64)
+        self.values = np.empty(0)
+        self.memo = np.zeros((1 << kernel.MEMO_BITS, 4), np.uint64)
+
+
+_scratch = _Scratch()
+
+
+def room_for(breaks: int, columns: int) -> kernel.Table:
+    """Room for the rows of a text with so many cell ends: a row has one for each column.
+
+    Hashes and values are there until the same thread reads the next text.
+    """
+    rows = breaks // columns + 2
+    if len(_scratch.hashes) < breaks + 1:
+        _scratch.hashes, _scratch.values = np.empty(breaks + 1, np.uint64), np.empty(breaks + 1)
+    return kernel.Table(
+        np.empty(rows, np.int32),
+        _scratch.hashes,
+        _scratch.values,
+        np.empty(rows),
+        np.empty(rows, np.int32),
+        np.empty(rows, np.int64),
+        np.empty(rows, np.int64),
+        np.full(kernel.SLOTS, -1, np.int32),
+        _scratch.memo,
+        np.empty(rows),
+        np.empty(rows, np.int64),
+        np.zeros(kernel.COUNTS, np.int64),
+    )
+
+
+def words_of(found: kernel.Table, cells: Cells) -> np.ndarray:
+    """The labels that were written down."""
+    count = found.counts[kernel.CODES]
+    words = np.empty(count, object)
+    for code, (start, stop) in enumerate(zip(found.label_starts[:count], found.label_stops[:count], strict=True)):
+        words[code] = word(cells.buffer[start:stop].tobytes())
+    return words
+
+
+def drop_infinite(
+    found: kernel.Table, bits: int, cells: Cells, lines: Lines, stop_at_bad: bool
+) -> list[tuple[BadLine, bytes]]:
+    """Take out the rows of which two values share a column and add up to infinity, or all from the first one on."""
+    count = int(found.counts[ROWS])
+    broken = [row for row in range(count) if adds_up_to_infinity(found, row, bits)]
+    bad = [(lines.error(row, INFINITE), cells.record_from(int(found.places[row]))) for row in broken]
+    kept = np.ones(count, bool)
+    kept[broken] = False
+    if stop_at_bad and broken:
+        kept[broken[0] :] = False
+    sizes = np.diff(found.starts[: count + 1])
+    entries = np.repeat(kept, sizes)
+    for kind in (found.labels, found.codes, found.importance, found.places):
+        kind[: kept.sum()] = kind[:count][kept]
+    for values in (found.hashes, found.values):
+        values[: entries.sum()] = values[: len(entries)][entries]
+    np.cumsum(sizes[kept], out=found.starts[1 : kept.sum() + 1])
+    found.counts[ROWS], found.counts[ENTRIES] = kept.sum(), entries.sum()
+    return bad
+
+
+def adds_up_to_infinity(found: kernel.Table, row: int, bits: int) -> bool:
+    entries = slice(found.starts[row], found.starts[row + 1])
+    columns, values = found.hashes[entries] >> np.uint64(64 - bits), found.values[entries]
+    order = np.lexsort((values, columns))
+    sums: dict[int, float] = {}
+    for column, value in zip(columns[order].tolist(), values[order].tolist(), strict=True):
+        sums[column] = sums.get(column, 0.0) + value
+    return any(map(np.isinf, sums.values()))

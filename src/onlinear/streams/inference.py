@@ -1,0 +1,238 @@
+"""What the columns of a CSV file are, by a look at its first records: always as many, however the file is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import PurePath
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.errors import BadSource, OnlinearError
+from onlinear.kernels.table import NUMBER, Plan, judge_columns, plan_of
+from onlinear.streams.cells import Cells, Faults, RecordEnds, cut, unclosed
+from onlinear.streams.csvtext import MISSING, NOT_UTF_8, Column, CSVText, check_delimiter
+from onlinear.streams.lines import Lines
+from onlinear.streams.sources import STANDARD_INPUT, Chunk, Path, chunks, expand, inner_name
+
+#: records that are looked at
+ROWS = 10_000
+#: those of them by which the delimiter is told, and in how many bytes they have to be
+SNIFFED, SNIFFED_BYTES = 100, 1 << 20
+CANDIDATES = (",", "\t", ";", "|")
+EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+
+#: what is counted for each column
+NUMBERS, TEXTS = range(2)
+
+
+def infer(
+    paths: Path | Sequence[Path],
+    *,
+    target: str | int | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    weight: str | int | None = None,
+    ignore: Sequence[str | int] = (),
+    categories: Sequence[str | int] = (),
+    rows: int = ROWS,
+    missing: tuple[str, ...] = MISSING,
+    bits: int = 18,
+) -> CSVText:
+    """The format of files, of which the first is looked at, and the others if it is short.
+
+    A column is one of numbers if every cell that is not missing is a number. Columns are named, or counted from 1, or
+    from the end with -1; without a header their names are ``1``, ``2``, ...
+
+    Parameters
+    ----------
+    target : the column to learn; by default the last one
+    delimiter : by default told from the extension and the first records: a comma, tab, semicolon or bar
+    header : whether the first record has the names; by default told from what stands below it
+    weight : the column with the importance of each row
+    ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
+    rows : how many records are looked at
+    missing : what stands for a missing cell
+    bits : names are hashed to 2**bits columns
+    """
+    files = expand(paths)
+    if not files or STANDARD_INPUT in files:
+        raise BadSource("standard input cannot be looked at beforehand: save it to a file, or name its columns")
+    delimiter = delimiter or sniffed(files[0])
+    check_delimiter(delimiter)
+    look = looked_at(files, delimiter, header, missing, rows)
+    names = look.names
+    kinds = ["category" if numbers == 0 or texts else "number" for numbers, texts in look.counts.tolist()]
+    for column in categories:
+        kinds[position_of(names, column)] = "category"
+    chosen = position_of(names, -1 if target is None else target)
+    target_kind = kinds[chosen]
+    kinds[chosen] = "target"
+    others = [(column, "ignore") for column in ignore] + ([] if weight is None else [(weight, "weight")])
+    for column, kind in others:
+        place = position_of(names, column)
+        if kinds[place] in ("target", "weight"):
+            raise OnlinearError(f"column {names[place]!r} cannot be {kinds[place]} and {kind} at once: choose one")
+        kinds[place] = kind
+    columns = tuple(map(Column, names, kinds))
+    return CSVText(columns, target_kind, delimiter, missing, bits, look.header)
+
+
+class Look(NamedTuple):
+    """The names of columns, and for each how many cells are numbers and how many are texts."""
+
+    names: list[str]
+    counts: np.ndarray
+    header: bool
+
+
+def looked_at(files: Sequence[str], delimiter: str, header: bool | None, missing: tuple[str, ...], rows: int) -> Look:
+    """A look at the first record, and at so many below it."""
+    top = first_record(files[0], delimiter)
+    plan = plan_of([""] * len(top.words), [NUMBER] * len(top.words), missing)
+    first, _ = judged(files[0], delimiter, plan, 0, 1)
+    below, seen = judged(files[0], delimiter, plan, 1, rows)
+    if header is None:
+        header = has_header(top, first, below, seen, delimiter, rows)
+    for file in files[1:]:
+        if seen < rows:
+            more, count = judged(file, delimiter, plan, int(header), rows - seen)
+            below, seen = below + more, seen + count
+    if header and seen == 0:
+        raise BadSource(f"{files[0]}: has a header, but no records: the columns may be anything")
+    if header:
+        return Look(checked_names(top), below, True)
+    return Look([str(k) for k in range(1, len(top.words) + 1)], first + below, False)
+
+
+class Top(NamedTuple):
+    """The first record of a file: its cells, each with its place, and where it ends."""
+
+    words: list[tuple[int, str]]
+    stop: int
+    lines: Lines
+
+
+def first_record(file: str, delimiter: str) -> Top:
+    for chunk, cells in texts(file, delimiter):
+        first, last = cells.first_record()
+        if first < len(cells.breaks):
+            return Top(cells.words(first, last), int(cells.breaks[last]), Lines(chunk, file, np.empty(0)))
+        if cells.unclosed >= 0:
+            raise unclosed(cells, chunk, Faults(chunk, file))[0]
+    raise BadSource(f"{file}: is empty: there is no table in it")
+
+
+def texts(file: str, delimiter: str) -> Iterator[tuple[Chunk, Cells]]:
+    for chunk in chunks(file, ends=RecordEnds(delimiter)):
+        yield chunk, cut(chunk, delimiter)
+
+
+def judged(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tuple[np.ndarray, int]:
+    """Numbers and texts in each column of up to ``most`` records behind the skipped one, and how many there are."""
+    found, seen = np.zeros((len(plan.kinds), 2), np.int64), 0
+    for chunk, cells in texts(file, delimiter):
+        start = cells.first_record()[1] + 1 if skipped and chunk.first_line == 1 else 0
+        if start < len(cells.breaks):
+            seen += judge_columns()(cells.buffer, cells.stop, cells.breaks, start, plan, most - seen, found)
+        if seen >= most:
+            break
+    return found, seen
+
+
+def has_header(top: Top, first: np.ndarray, below: np.ndarray, seen: int, delimiter: str, rows: int) -> bool:
+    """Whether the first record has names: texts above numbers, or words that never come again below themselves."""
+    numeric = (below[:, NUMBERS] > 0) & (below[:, TEXTS] == 0)
+    texts_above, numbers_above = first[numeric, TEXTS].any(), first[numeric, NUMBERS].any()
+    if texts_above and numbers_above:
+        text = top.words[int(np.flatnonzero(numeric & (first[:, TEXTS] > 0))[0])][1]
+        number = top.words[int(np.flatnonzero(numeric & (first[:, NUMBERS] > 0))[0])][1]
+        raise OnlinearError(
+            f"{top.lines.source}: the first record may be a header or a row, with both {text!r} and {number!r} above "
+            "numbers: say which (header=True or header=False)"
+        )
+    if texts_above or numbers_above or seen == 0:
+        return bool(texts_above) or not first[:, NUMBERS].any()
+    names = [name for _, name in top.words]
+    is_plain = first[:, TEXTS].all() and len(set(names)) == len(names)
+    return bool(is_plain) and not comes_again(top.lines.source, names, delimiter, rows)
+
+
+def comes_again(file: str, names: Sequence[str], delimiter: str, rows: int) -> bool:
+    """Whether a word of the first record stands again in its own column."""
+    records = (record for _, cells in texts(file, delimiter) for record in records_in(cells))
+    below = islice(records, 1, rows + 1)
+    return any(name == word for record in below for name, word in zip(names, record, strict=False))
+
+
+def records_in(cells: Cells) -> Iterator[list[str]]:
+    """The words of each record, blank ones aside."""
+    k = 0
+    while k < len(cells.breaks) and cells.breaks[k] < cells.stop:
+        last = cells.record_break(k)
+        words = [word for _, word in cells.words(k, last)]
+        if words != [""]:
+            yield words
+        k = last + 1
+
+
+def sniffed(file: str) -> str:
+    """The delimiter that cuts the first records into equally many cells, at least two."""
+    usual = EXTENSIONS.get(PurePath(inner_name(os.fspath(file))).suffix.lower(), ",")
+    head = next(chunks(file, SNIFFED_BYTES), None)  # in lines: where records end is yet to be found out
+    if head is None:
+        return usual
+    best, most = usual, 0.0
+    for delimiter in sorted(CANDIDATES, key=lambda candidate: candidate != usual):
+        widths = [len(words) for words in islice(records_in(cut(head, delimiter)), SNIFFED)]
+        width = max(set(widths), key=widths.count, default=1)
+        agreeing = widths.count(width) / len(widths) if width > 1 else 0.0
+        if agreeing > most:
+            best, most = delimiter, agreeing
+    return best
+
+
+def checked_names(top: Top) -> list[str]:
+    """The names of a header, each of which may be there once."""
+    text = top.lines.chunk.text[: top.stop].tobytes()
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise top.lines.at(error.start, NOT_UTF_8)[0] from None
+    names: dict[str, int] = {}
+    for place, name in top.words:
+        if not name:
+            reason = f"column {len(names) + 1} has no name: name it, or leave it out (pandas: to_csv(index=False))"
+            raise top.lines.at(place, reason)[0]
+        if name in names:
+            reason = f"the name {name!r} is there twice, as column {names[name]} too: rename one of them"
+            raise top.lines.at(place, reason)[0]
+        names[name] = len(names) + 1
+    return list(names)
+
+
+def position_of(names: Sequence[str], wanted: str | int) -> int:
+    """Which column is meant, by name or by number.
+
+    >>> position_of(["age", "town"], "town"), position_of(["age", "town"], 1), position_of(["age", "town"], -1)
+    (1, 0, 1)
+    """
+    if isinstance(wanted, str) and wanted in names:
+        return names.index(wanted)
+    try:
+        number = int(wanted)
+    except ValueError:
+        near = get_close_matches(str(wanted), names, 1) or get_close_matches(str(wanted).lower(), names, 1)
+        hint = f"did you mean {near[0]!r}? The" if near else "the"
+        raise OnlinearError(f"there is no column {wanted!r}: {hint} columns are {listed(names)}") from None
+    if number == 0 or abs(number) > len(names):
+        raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1")
+    return number - 1 if number > 0 else len(names) + number
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
