@@ -10,8 +10,8 @@ import numpy as np
 from onlinear.errors import BadLine
 from onlinear.kernels.breaks import LINE_FEED, room_for_breaks
 from onlinear.kernels.table import CLOSED, NOWHERE, OPENED, find_cells, last_record_end
-from onlinear.streams.lines import SHOWN
-from onlinear.streams.sources import Chunk, count_lines
+from onlinear.streams.lines import SHOWN, Lines
+from onlinear.streams.sources import Chunk
 
 BEFORE, BEHIND = b" \t", b" \t\r"
 UNCLOSED = "the quote that opens here is never closed: close it, or take it away"
@@ -114,25 +114,9 @@ def cut(chunk: Chunk, delimiter: str) -> Cells:
     return Cells(buffer, int(breaks[whole - 1]) + 1 if whole else 0, breaks, strange, int(quoting[OPENED]))
 
 
-class Faults:
-    """What is wrong with the records of a chunk, from the first to the last: each line is counted once."""
-
-    def __init__(self, chunk: Chunk, source: str) -> None:
-        self._text, self._source = chunk.text, source
-        self._place, self._line = 0, chunk.first_line
-
-    def at(self, record: int, where: int, reason: str) -> BadLine:
-        """What is wrong at a place of the record that starts at another. Columns are counted in bytes from 1."""
-        self._line += count_lines(self._text[self._place : record])
-        self._place = record
-        before = self._text[record:where].tobytes()
-        column = len(before) - (before.rfind(b"\n") + 1) + 1
-        return BadLine(self._source, self._line + before.count(b"\n"), column, reason)
-
-
-def unclosed(cells: Cells, chunk: Chunk, faults: Faults) -> tuple[BadLine, bytes]:
+def unclosed(cells: Cells, lines: Lines) -> tuple[BadLine, bytes]:
     """What is wrong with a text whose last quote is never closed, and all of its last record."""
-    return faults.at(cells.stop, cells.unclosed, UNCLOSED), chunk.text[cells.stop :].tobytes()
+    return lines.at(cells.unclosed, UNCLOSED), lines.chunk.text[cells.stop :].tobytes()
 
 
 class RecordEnds:

@@ -22,7 +22,7 @@ from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
 from onlinear.kernels.placing import place_by_hash
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
-from onlinear.streams.cells import Cells, Faults, RecordEnds, cut, unclosed, word
+from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed, word
 from onlinear.streams.lines import Lines
 from onlinear.streams.reading import read_lines
 from onlinear.streams.sources import Chunk
@@ -91,7 +91,7 @@ class CSVText:
         cells = cut(chunk, self.delimiter)
         plan = plan_for(self.columns, self.target_kind, self.missing)
         found = room_for(len(cells.breaks), len(self.columns))
-        lines, faults = Lines(chunk, source, found.places), Faults(chunk, source)
+        lines = Lines(chunk, source, found.places)
         if self.header and chunk.first_line == 1:
             found.counts[BREAK], found.counts[NEXT] = self._behind_header(cells, lines)
 
@@ -100,11 +100,11 @@ class CSVText:
 
         def explain(code: int, where: int) -> tuple[BadLine, bytes]:
             start, reason = int(found.counts[kernel.START]), self._reason(code, where, cells, found.counts)
-            return faults.at(start, where, reason), cells.record_from(start)
+            return lines.at(where, reason), cells.record_from(start)
 
         bad = read_lines(read, explain, found.counts, cells.stop, stop_at_bad)
         if cells.unclosed >= 0 and not (bad and stop_at_bad):
-            bad.append(unclosed(cells, chunk, faults))
+            bad.append(unclosed(cells, lines))
         if found.counts[kernel.HUGE]:
             bad = drop_infinite(found, self.bits, cells, lines, stop_at_bad) + bad
             bad = sorted(bad, key=lambda pair: pair[0].line)[: 1 if stop_at_bad else None]
@@ -145,10 +145,10 @@ class CSVText:
         for (place, name), column in zip(names, self.columns, strict=False):
             if name != column.name:
                 reason = f"the header has {name!r} where {column.name!r} should be: are all files of the same kind?"
-                raise lines.at(place, reason)[0]
+                raise lines.at(place, reason)
         if len(names) != len(self.columns):
             reason = f"the header has {len(names)} cells, not {len(self.columns)}: are all files of the same kind?"
-            raise lines.at(names[0][0], reason)[0]
+            raise lines.at(names[0][0], reason)
         return last + 1, int(cells.breaks[last]) + 1
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.kernels.table import NUMBER, Plan, judge_columns, plan_of
-from onlinear.streams.cells import Cells, Faults, RecordEnds, cut, unclosed
+from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed
 from onlinear.streams.csvtext import MISSING, NOT_UTF_8, Column, CSVText, check_delimiter
 from onlinear.streams.lines import Lines
 from onlinear.streams.sources import STANDARD_INPUT, Chunk, Path, chunks, expand, inner_name
@@ -122,7 +122,7 @@ def first_record(file: str, delimiter: str) -> Top:
         if first < len(cells.breaks):
             return Top(cells.words(first, last), int(cells.breaks[last]), Lines(chunk, file, np.empty(0)))
         if cells.unclosed >= 0:
-            raise unclosed(cells, chunk, Faults(chunk, file))[0]
+            raise unclosed(cells, Lines(chunk, file, np.empty(0)))[0]
     raise BadSource(f"{file}: is empty: there is no table in it")
 
 
@@ -201,15 +201,15 @@ def checked_names(top: Top) -> list[str]:
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        raise top.lines.at(error.start, NOT_UTF_8)[0] from None
+        raise top.lines.at(error.start, NOT_UTF_8) from None
     names: dict[str, int] = {}
     for place, name in top.words:
         if not name:
             reason = f"column {len(names) + 1} has no name: name it, or leave it out (pandas: to_csv(index=False))"
-            raise top.lines.at(place, reason)[0]
+            raise top.lines.at(place, reason)
         if name in names:
             reason = f"the name {name!r} is there twice, as column {names[name]} too: rename one of them"
-            raise top.lines.at(place, reason)[0]
+            raise top.lines.at(place, reason)
         names[name] = len(names) + 1
     return list(names)
 

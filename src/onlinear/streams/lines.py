@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
 from onlinear.errors import BadLine
 from onlinear.streams.sources import Chunk
 
-LINE_FEED, RETURN = ord("\n"), ord("\r")
+LINE_FEED = ord("\n")
 #: as much of a word as a message shows
 SHOWN = 40
 WORD_ENDS = b" \t\r\n"
 
 
-class Lines(NamedTuple):
+class Lines:
     """A chunk whose rows start at ``places``."""
 
-    chunk: Chunk
-    source: str
-    places: np.ndarray
+    def __init__(self, chunk: Chunk, source: str, places: np.ndarray) -> None:
+        self.chunk = chunk
+        self.source = source
+        self.places = places
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        """Where lines end; looked for when the first error asks."""
+        return np.flatnonzero(self.chunk.text == LINE_FEED)
 
     def error(self, row: int, reason: str) -> BadLine:
-        return self.at(int(self.places[row]), reason)[0]
+        """What is wrong with a row."""
+        return self.at(int(self.places[row]), reason)
 
-    def at(self, where: int, reason: str) -> tuple[BadLine, bytes]:
-        """What is wrong at a place, and the whole line it is in. Columns are counted in bytes from 1."""
-        text = self.chunk.text
-        before = np.flatnonzero(text[:where] == LINE_FEED)
-        start = int(before[-1]) + 1 if len(before) else 0
-        line = line_from(text, start).removesuffix(b"\r")
-        number = self.chunk.first_line + len(before)
-        return BadLine(self.source, number, where - start + 1, reason), line
+    def at(self, where: int, reason: str) -> BadLine:
+        """What is wrong at a place. Columns are counted in bytes from 1."""
+        number = int(self._ends.searchsorted(where))
+        start = int(self._ends[number - 1]) + 1 if number else 0
+        return BadLine(self.source, self.chunk.first_line + number, where - start + 1, reason)
 
-
-def line_from(text: np.ndarray, start: int) -> bytes:
-    """The line that starts at a place, without its end; the last one may have none."""
-    ends = np.flatnonzero(text[start:] == LINE_FEED)
-    return text[start : start + int(ends[0])].tobytes() if len(ends) else text[start:].tobytes()
+    def line(self, where: int) -> bytes:
+        """The line that a place is in, without its end; the last one may have none."""
+        number = int(self._ends.searchsorted(where))
+        start = int(self._ends[number - 1]) + 1 if number else 0
+        stop = int(self._ends[number]) if number < len(self._ends) else self.chunk.size
+        return self.chunk.text[start:stop].tobytes().removesuffix(b"\r")
 
 
 def word_at(text: np.ndarray, at: int) -> str:

@@ -11,7 +11,7 @@ from onlinear.kernels import svmlight as kernel
 from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
-from onlinear.streams.lines import Lines, line_from, word_at
+from onlinear.streams.lines import Lines, word_at
 from onlinear.streams.reading import Text, prepared, read_lines
 from onlinear.streams.sources import Chunk, Ends, last_line_end
 
@@ -58,12 +58,13 @@ class Svmlight(NamedTuple):
         return Block(sparse, found.labels[:rows], np.ones(rows), lines, bad, chunk.read, width)
 
     def _bad_line(self, lines: Lines, code: int, where: int) -> tuple[BadLine, bytes]:
+        line = lines.line(where)
         if code == kernel.TWICE:
-            where = second_time(lines.chunk.text, where)
+            where += second_time(line)
         word = word_at(lines.chunk.text, where)
         if code == kernel.TWICE:
             word = word.partition(":")[0]
-        return lines.at(where, REASONS[code].format(word=word, most=self.most_features))
+        return lines.at(where, REASONS[code].format(word=word, most=self.most_features)), line
 
 
 def room_for(text: Text) -> Parsed:
@@ -79,11 +80,11 @@ def room_for(text: Text) -> Parsed:
     )
 
 
-def second_time(text: np.ndarray, line: int) -> int:
+def second_time(line: bytes) -> int:
     """Where in a line an index comes for the second time."""
     seen = set()
-    at = line
-    for word in line_from(text, line).replace(b"\t", b" ").split(b" "):
+    at = 0
+    for word in line.replace(b"\t", b" ").split(b" "):
         index = word.partition(b":")[0].lstrip(b"0")
         if index in seen and b":" in word:
             return at

@@ -49,7 +49,7 @@ class VWText(NamedTuple):
             kernel.parse_vw()(text.buffer, text.stop, text.breaks, found)
 
         def explain(code: int, where: int) -> tuple[BadLine, bytes]:
-            return lines.at(where, REASONS[code].format(word=word_at(chunk.text, where)))
+            return lines.at(where, REASONS[code].format(word=word_at(chunk.text, where))), lines.line(where)
 
         bad = read_lines(read, explain, found.counts, text.stop, stop_at_bad)
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
@@ -63,7 +63,8 @@ class VWText(NamedTuple):
 def without(block: Block, broken: np.ndarray, lines: Lines, stop_at_bad: bool) -> Block:
     """The block without its broken rows, which have no entries; or with none from the first one on."""
     where = np.flatnonzero(broken)
-    bad = [lines.at(int(lines.places[row]), INFINITE) for row in where.tolist()] + block.bad
+    places = [int(lines.places[row]) for row in where.tolist()]
+    bad = [(lines.at(place, INFINITE), lines.line(place)) for place in places] + block.bad
     bad = sorted(bad, key=lambda pair: pair[0].line)
     left = ~broken
     if stop_at_bad:
@@ -72,8 +73,8 @@ def without(block: Block, broken: np.ndarray, lines: Lines, stop_at_bad: bool) -
     starts, columns, values = block.rows  # type: ignore[misc]
     stop = int(starts[where[0]]) if stop_at_bad else int(starts[-1])
     rows = SparseRows(np.append(starts[:-1][left], np.int32(stop)), columns[:stop], values[:stop])
-    places = Lines(lines.chunk, lines.source, lines.places[: len(left)][left])
-    return Block(rows, block.labels[left], block.importance[left], places, bad, block.read)
+    origin = Lines(lines.chunk, lines.source, lines.places[: len(left)][left])
+    return Block(rows, block.labels[left], block.importance[left], origin, bad, block.read)
 
 
 def room_for(text: Text) -> kernel.Named:
