@@ -71,9 +71,10 @@ class Index:
     """The arrays of a :class:`onlinear.kernels.lexicon.Lexicon`, with room for so many names."""
 
     def __init__(self, room: int) -> None:
-        # As many positions as half the slots: a few more names than room, so that a row may overshoot.
+        # As many positions as half the slots: a few more names than room, so that a row may overshoot. One slot stays
+        # empty: whoever looks for a name that is not there stops at it.
         self.slots = empty_slots(room)
-        self.held = np.zeros(len(self.slots) // 2 + FIRST_ROOM, dtype=np.int64)
+        self.held = np.zeros(min(len(self.slots) // 2 + FIRST_ROOM, len(self.slots) - 1), dtype=np.int64)
         self.entered = np.zeros(1, dtype=np.int64)
         self.room = room
 

@@ -217,6 +217,17 @@ def test_new_names_are_adopted_as_python_registers_them(rows, more):
             assert agrees(walked(exact_known, x, names, index=place), expected)
 
 
+@pytest.mark.parametrize("more", range(5))
+def test_an_index_that_is_full_leaves_names_out(more):
+    names = ExactNames()
+    index = indexed(names, more)
+    for k in range(10):
+        assert len(walked(adopting, {f"a{k}": 1.0, f"b{k}": 2.0, f"c{k}": 3.0}, names, index=index)[0]) == 3
+    assert index.entered[0] < len(index.slots)
+    columns, _ = walked(exact_known, {f"{letter}{k}": 1.0 for k in range(10) for letter in "abcd"}, names, index=index)
+    np.testing.assert_array_equal(columns, np.arange(30))
+
+
 def test_many_names_in_one_index_and_a_larger_one():
     words = [f"word{k}" for k in range(3000)]
     names = ExactNames()
