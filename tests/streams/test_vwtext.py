@@ -113,6 +113,7 @@ def is_utf8(name: bytes) -> bool:
         ("1 | :3", 5, "there is no name before the colon"),
         ("1 | a:1:2", 7, "the value '1:2' is not a finite number"),
         ("1 |f:x a", 6, "the namespace's weight 'x' is not a finite number"),
+        ("1 |f:1:2 a", 6, "the namespace's weight '1:2' is not a finite number"),
         ("1 | a\0b", 6, "there is a control character in this line"),
     ],
 )

@@ -156,8 +156,9 @@ def features(text, breaks, k, entry, rows):
             state = state if end == place + 1 else (state ^ CARET) * PRIME
             weight = 1.0
             if byte_of(text, end) == COLON:
-                weight, fine = finite_number(text, end + 1, np.int64(breaks[k + _TWO]))
-                if not fine:
+                stop = np.int64(breaks[k + _TWO])
+                weight, fine = finite_number(text, end + 1, stop)
+                if not fine or byte_of(text, stop) == COLON:
                     return BAD_WEIGHT, end + 1, np.int64(k)
                 k += _ONE
             k += _ONE
