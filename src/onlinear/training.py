@@ -70,7 +70,9 @@ class Training:
         """Learn the rows of a block, in order."""
         self._make_room(block.width)
         if block.labels.dtype.kind == "f" and np.isnan(block.labels).any():
-            raise block.origin.error(int(np.isnan(block.labels).argmax()), "there is no label to learn from")
+            raise block.origin.error(
+                int(np.isnan(block.labels).argmax()), "there is no label to learn from: label it, or leave the line out"
+            )
         if self.classes is None:
             self._learn(block, Numbers(block.labels), None)
         else:

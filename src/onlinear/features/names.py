@@ -212,10 +212,15 @@ def hash_name(name: str) -> int:
     >>> hex(hash_name("size"))
     '0xb77e78e2be63d904'
     """
+    return _mixed(unmixed(name))
+
+
+def unmixed(text: str) -> int:
+    """FNV-1a of a text, before the final mix: more text may follow."""
     bits = FNV_OFFSET
-    for byte in name.encode("utf-8", "surrogatepass"):
+    for byte in text.encode("utf-8", "surrogatepass"):
         bits = ((bits ^ byte) * FNV_PRIME) & SIXTY_FOUR_BITS
-    return _mixed(bits)
+    return bits
 
 
 def _mixed(bits: int) -> int:

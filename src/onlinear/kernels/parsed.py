@@ -16,7 +16,7 @@ from onlinear.kernels.entries import DIGITS, Entries, is_ascending, sort_by_digi
 #: what becomes of a line: nothing, a row; any number above says what is wrong with it
 EMPTY, FINE = -1, 0
 
-TAB, LINE_FEED, RETURN, BLANK, HASH, MINUS, COLON = (np.uint64(ord(character)) for character in "\t\n\r #-:")
+TAB, LINE_FEED, RETURN, BLANK, HASH, COLON = (np.uint64(ord(character)) for character in "\t\n\r #:")
 
 
 class Parsed(NamedTuple):

@@ -16,40 +16,40 @@ from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.decimals import leading_zeros
 from onlinear.kernels.entries import insert, sum_duplicates
+from onlinear.kernels.ranking import MOST, rank
 
 _WORD = np.uint64(64)
 
 
 @cache
 def place_by_hash() -> Any:
-    """The compiled loop: every row sorted by column, the values of a column added up, in place.
+    """The compiled loop: every row sorted by column, the values of a column added up; ``starts`` change with them.
 
     A row of which a sum is beyond all floats is marked as broken, and keeps no entries.
     """
     digest = source_digest()
 
-    def loop(starts, hashes, values, columns, bits, broken):
+    def loop(starts, hashes, values, bits, columns, placed, broken):
         _ = digest
-        starts, hashes, values, columns = bare(starts), bare(hashes), bare(values), bare(columns)
+        starts, hashes, values, columns, placed = bare(starts), bare(hashes), bare(values), bare(columns), bare(placed)
         longest = 1
         for row in range(len(starts) - 1):
             longest = max(longest, starts[row + 1] - starts[row])
-        moved, heads = np.empty(longest), np.empty(2 * longest + 1, np.int32)
-        written = 0
-        start = starts[0]
+        keys, heads = np.empty(MOST, np.int32), np.empty(2 * longest + 1, np.int32)
+        written, start = np.uint64(0), np.uint64(starts[0])
         for row in range(len(starts) - 1):
-            stop = starts[row + 1]
-            n = stop - start
-            spread(hashes[start:stop], values[start:stop], bits, columns[written:], moved, bare(heads))
-            row_columns, row_values = columns[written : written + n], values[written : written + n]
-            for k in range(n):
-                row_values[k] = moved[k]
-            insert(row_columns, row_values, n)
-            left = sum_duplicates(row_columns, row_values, n) if n > 0 else 0
-            broken[row] = left < 0
-            left = max(left, 0)
+            stop = np.uint64(starts[row + 1])
             starts[row] = written
-            written += left
+            n = stop - start
+            left = np.int64(n)
+            if left > MOST or not rank(hashes, values, start, n, bits, bare(keys), columns, placed, written):
+                row_columns, row_values = columns[written : written + n], placed[written : written + n]
+                spread(hashes[start:stop], values[start:stop], bits, row_columns, row_values, bare(heads))
+                insert(row_columns, row_values, n)
+                left = sum_duplicates(row_columns, row_values, n)
+            broken[row] = left < 0
+            if left > 0:
+                written += np.uint64(left)
             start = stop
         starts[-1] = written
 
@@ -57,7 +57,7 @@ def place_by_hash() -> Any:
 
 
 @register_jitable(forceinline=True)
-def spread(hashes, values, bits, columns, moved, heads):
+def spread(hashes, values, bits, columns, placed, heads):
     """Write columns and values nearly in order: hashes are spread evenly, so as many shelves as entries hold one each.
 
     ``heads`` has room for where each shelf begins.
@@ -68,7 +68,7 @@ def spread(hashes, values, bits, columns, moved, heads):
     shelves = 1 << shelf_bits
     if shelf_bits == 0:
         for k in range(n):
-            columns[k], moved[k] = hashes[k] >> column, values[k]
+            columns[k], placed[k] = hashes[k] >> column, values[k]
         return
     for s in range(shelves):
         heads[s] = 0
@@ -82,4 +82,4 @@ def spread(hashes, values, bits, columns, moved, heads):
     for k in range(n):
         place = heads[hashes[k] >> shelf]
         heads[hashes[k] >> shelf] = place + 1
-        columns[place], moved[place] = hashes[k] >> column, values[k]
+        columns[place], placed[place] = hashes[k] >> column, values[k]

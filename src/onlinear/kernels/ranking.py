@@ -1,4 +1,4 @@
-"""From the hashes of names to columns, for short rows: an entry's place is how many of the others come before it.
+"""Sorting short rows by column: an entry's place is how many of the others come before it.
 
 That is more comparisons than a sort needs, but sixteen at a time, and none of them is a branch.
 """
@@ -8,20 +8,12 @@ That is more comparisons than a sort needs, but sixteen at a time, and none of t
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
-from onlinear.kernels.bare import bare
-from onlinear.kernels.compiled import kept, named, source_digest
-from onlinear.kernels.entries import insert, sum_duplicates
-
-#: columns that are compared at once, and entries up to which that is faster than a sort
+#: columns that are compared at once, and entries up to which that is two to three times as fast as a sort
 GROUP, MOST = 16, 64
 #: behind every column there can be
 BEHIND = 2**31 - 1
@@ -45,41 +37,10 @@ def before_in(typing_context, columns, at, column):
     return types.uint64(columns, types.int64, types.int32), emit
 
 
-@cache
-def place_by_rank() -> Any:
-    """The compiled loop: every row sorted by column, the values of a column added up, as :func:`place_by_hash` does.
-
-    Rows have at most MOST entries, and no sum may be beyond all floats.
-    """
-    digest = source_digest()
-
-    def loop(starts, hashes, values, bits, columns, placed):
-        _ = digest
-        starts, hashes, values, columns, placed = bare(starts), bare(hashes), bare(values), bare(columns), bare(placed)
-        keys = np.empty(MOST, np.int32)
-        row_keys, shift = bare(keys), np.uint64(64 - bits)
-        written, start = np.uint64(0), np.uint64(starts[0])
-        for row in range(len(starts) - 1):
-            stop = np.uint64(starts[row + 1])
-            starts[row] = written
-            n = stop - start
-            if rank(hashes, values, start, n, shift, row_keys, columns, placed, written):
-                written += n
-            else:
-                row_columns, row_values = columns[written : written + n], placed[written : written + n]
-                for k in range(n):
-                    row_columns[k], row_values[k] = row_keys[k], values[start + k]
-                insert(row_columns, row_values, n)
-                written += np.uint64(sum_duplicates(row_columns, row_values, n))
-            start = stop
-        starts[-1] = written
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, place_by_rank)))
-
-
 @register_jitable(forceinline=True)
-def rank(hashes, values, start, n, shift, keys, columns, placed, written):
+def rank(hashes, values, start, n, bits, keys, columns, placed, written):
     """Write a row's entries in order, from ``written`` on; whether no column is there twice."""
+    shift = np.uint64(64 - bits)
     for k in range(n):
         keys[k] = np.int32(hashes[start + k] >> shift)
     stop = (np.int64(n) + GROUP - 1) // GROUP * GROUP

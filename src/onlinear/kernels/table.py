@@ -10,7 +10,6 @@ two of them stand for one. The features of a row are left as the hashes of their
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -21,7 +20,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
-from onlinear.features.names import FNV_OFFSET, FNV_PRIME, SIXTY_FOUR_BITS, hash_name
+from onlinear.features.names import SIXTY_FOUR_BITS, hash_name, unmixed
 from onlinear.kernels.bare import bare
 from onlinear.kernels.breaks import GROUP, SLACK, ones_of
 from onlinear.kernels.compiled import kept, named, source_digest
@@ -31,9 +30,9 @@ from onlinear.kernels.decimals import (
     byte_of,
     eight_of,
     leading_zeros,
-    number_at,
     trailing_zeros,
 )
+from onlinear.kernels.hashing import FIRST_FACTOR, OFFSET, PRIME, SECOND_FACTOR, hashed, mixed
 from onlinear.kernels.parsed import (
     BREAK,
     CODE,
@@ -49,7 +48,6 @@ from onlinear.kernels.parsed import (
     is_blank,
     skip_blanks,
 )
-from onlinear.kernels.vwtext import FIRST_FACTOR, OFFSET, PRIME, SECOND_FACTOR, hashed, mixed
 from onlinear.kernels.words import finite_number
 
 #: what a column is
@@ -57,15 +55,14 @@ NUMBER, CATEGORY, NUMBER_TARGET, CATEGORY_TARGET, WEIGHT, IGNORED = range(6)
 #: what may be wrong with a record
 WRONG_COUNT, AFTER_QUOTE, NOT_NUMBER, NO_LABEL, BAD_LABEL, BAD_WEIGHT, ZERO_BYTE, NOT_UTF_8 = range(1, 9)
 #: beside the counts that all parsers have: where the bad record starts, how many cells it has, and which one is bad;
-#: whether a value is so large that two may add up to infinity; how many labels are written down
-START, CELLS, COLUMN, HUGE, CODES = range(SHARED_COUNTS, SHARED_COUNTS + 5)
-COUNTS = SHARED_COUNTS + 5
+#: how many labels are written down
+START, CELLS, COLUMN, CODES = range(SHARED_COUNTS, SHARED_COUNTS + 4)
+COUNTS = SHARED_COUNTS + 4
 
 #: what quotes leave behind: where the last one opened and the last one closed. Inside, the first is the later one
 OPENED, CLOSED = range(2)
 NOWHERE = -2
 
-LARGE = 1e300
 #: labels that are remembered, to write each down just once
 SLOTS = 64
 #: categories that are remembered, if they have at most so many bytes
@@ -116,20 +113,12 @@ def plan_of(names: Sequence[str], kinds: Sequence[int], missing: Sequence[str]) 
     return Plan(
         np.array(kinds, np.uint8),
         np.array([hash_name(name) for name in names], np.uint64),
-        np.array([state_after(f"{name}=") for name in names], np.uint64),
+        np.array([unmixed(f"{name}=") for name in names], np.uint64),
         np.array([hash_name(f"{name}=?") for name in names], np.uint64),
         np.frombuffer(b"".join(words) + bytes(1), np.uint8).copy(),
         np.cumsum([len(word) for word in words], dtype=np.int64),
         np.uint64(sizes),
     )
-
-
-def state_after(text: str) -> int:
-    """FNV-1a of a text, before the final mix: more text may follow."""
-    state = FNV_OFFSET
-    for byte in text.encode():
-        state = ((state ^ byte) * FNV_PRIME) & SIXTY_FOUR_BITS
-    return state
 
 
 @intrinsic
@@ -382,11 +371,9 @@ def cell(text, start, stop, kind, column, at, row, plan, rows):
             rows.hashes[at] = remembered(text, first, last, state, rows.memo)
         rows.values[at] = 1.0
     else:
-        value, fine = number_in(text, low, high)
+        value, fine = finite_number(text, low, high)
         if not fine:
             return NOT_NUMBER, _NONE
-        if abs(value) > LARGE:
-            rows.counts[HUGE] = 1
         rows.hashes[at], rows.values[at] = plan.hashes[column], value
     return FINE, _ONE
 
@@ -417,20 +404,6 @@ def bytes_at(text, at, count):
 
 
 @register_jitable(forceinline=True)
-def number_in(text, low, high):
-    """The number that a cell is, and whether it is one."""
-    value, fine = finite_number(text, low, high)
-    return (value, True) if fine else any_number(text, low, high)
-
-
-@register_jitable(forceinline=False)
-def any_number(text, low, high):
-    """As above, for what a quick look takes for none: 9.5e-06 has letters where it expects digits."""
-    value, end = number_at(text, low, high)
-    return value, end == high and end > low and math.isfinite(value)
-
-
-@register_jitable(forceinline=True)
 def other_cell(text, start, stop, low, high, is_absent, kind, row, rows):
     """FINE, or what is wrong with a label or a weight."""
     if kind == CATEGORY_TARGET:
@@ -438,7 +411,7 @@ def other_cell(text, start, stop, low, high, is_absent, kind, row, rows):
             return NO_LABEL
         rows.codes[row] = label_code(text, start, stop, rows)
         return FINE
-    value, fine = number_in(text, low, high)
+    value, fine = finite_number(text, low, high)
     if kind == WEIGHT:
         rows.importance[row] = value
         return FINE if fine and value >= 0.0 and not is_absent else BAD_WEIGHT
@@ -612,6 +585,6 @@ def judge_record(text, place, breaks, k, plan, found):
             start = skip_blanks(text, start + 1, last)
             stop = without_blanks(text, start, last)
         if not is_missing(text, start, stop, plan):
-            _, fine = number_in(text, start, stop)
+            _, fine = finite_number(text, start, stop)
             found[column, 0 if fine else 1] += 1
         place = end + 1

@@ -16,10 +16,10 @@ import numba
 import numpy as np
 from numba.extending import register_jitable
 
-from onlinear.features.names import FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.decimals import address_of, byte_of, number_at
+from onlinear.kernels.hashing import OFFSET, PRIME, hashed, mixed
 from onlinear.kernels.parsed import (
     BLANK,
     BREAK,
@@ -40,11 +40,10 @@ from onlinear.kernels.parsed import (
 from onlinear.kernels.words import finite_number
 
 #: what may be wrong with a line
-NO_BAR, BAD_LABEL, BAD_IMPORTANCE, HAS_BASE, BAD_WEIGHT, NO_NAME, NO_VALUE, BAD_VALUE, BAD_BYTE = range(1, 10)
+NO_BAR, BAD_LABEL, BAD_IMPORTANCE, HAS_BASE, BAD_WEIGHT, NO_NAME, BAD_VALUE, BAD_BYTE = range(1, 9)
 
 BAR, QUOTE, CARET = (np.uint64(ord(character)) for character in "|'^")
-OFFSET, PRIME, FIRST_FACTOR, SECOND_FACTOR = (np.uint64(k) for k in (FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND))
-_ONE, _TWO, _HALF = np.uint64(1), np.uint64(2), np.uint64(33)
+_ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
 class Named(NamedTuple):
@@ -182,19 +181,3 @@ def features(text, breaks, k, entry, rows):
             k += _ONE
         else:
             return BAD_BYTE, place, np.int64(k)
-
-
-@register_jitable(forceinline=True)
-def hashed(text, at, stop, state):
-    """FNV-1a, from a state on: see :func:`onlinear.features.names.hash_name`."""
-    while at < stop:
-        state = (state ^ byte_of(text, at)) * PRIME
-        at += 1
-    return state
-
-
-@register_jitable(forceinline=True)
-def mixed(state):
-    state = (state ^ (state >> _HALF)) * FIRST_FACTOR
-    state = (state ^ (state >> _HALF)) * SECOND_FACTOR
-    return state ^ (state >> _HALF)

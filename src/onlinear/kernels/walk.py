@@ -18,7 +18,6 @@ import math
 import numpy as np
 from numba.extending import register_jitable
 
-from onlinear.features import names
 from onlinear.kernels.cpython import (
     byte_at,
     clear_error,
@@ -38,13 +37,9 @@ from onlinear.kernels.cpython import (
     utf8,
 )
 from onlinear.kernels.entries import sort_and_sum
+from onlinear.kernels.hashing import OFFSET, PRIME, mixed
 from onlinear.kernels.lexicon import NEEDS_PYTHON, UNKNOWN, enter, fetch, find, find_position, is_complete
 
-FNV_OFFSET = np.uint64(names.FNV_OFFSET)
-FNV_PRIME = np.uint64(names.FNV_PRIME)
-MIX_FIRST = np.uint64(names.MIX_FIRST)
-MIX_SECOND = np.uint64(names.MIX_SECOND)
-MIX_SHIFT = np.uint64(33)
 EQUALS_SIGN = np.uint64(ord("="))
 
 PREFIX = 7  # bytes of a name that are compared at once: so many keep the sign of a word out of it
@@ -227,25 +222,18 @@ def hash_position(name, value, is_category, shift):
     if address == 0:
         clear_error()
         return NEEDS_PYTHON
-    bits = hash_bytes(address, size, FNV_OFFSET)
+    bits = hash_bytes(address, size, OFFSET)
     if is_category:
         address, size = utf8(value)
         if address == 0:
             clear_error()
             return NEEDS_PYTHON
-        bits = hash_bytes(address, size, (bits ^ EQUALS_SIGN) * FNV_PRIME)
-    return np.int64(mix(bits) >> np.uint64(shift))
+        bits = hash_bytes(address, size, (bits ^ EQUALS_SIGN) * PRIME)
+    return np.int64(mixed(bits) >> np.uint64(shift))
 
 
 @register_jitable
 def hash_bytes(address, size, bits):
     for k in range(size):
-        bits = (bits ^ byte_at(address + k)) * FNV_PRIME
+        bits = (bits ^ byte_at(address + k)) * PRIME
     return bits
-
-
-@register_jitable
-def mix(bits):
-    bits = (bits ^ (bits >> MIX_SHIFT)) * MIX_FIRST
-    bits = (bits ^ (bits >> MIX_SHIFT)) * MIX_SECOND
-    return bits ^ (bits >> MIX_SHIFT)

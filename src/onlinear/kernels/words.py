@@ -26,12 +26,13 @@ from onlinear.kernels.decimals import (
 )
 
 _NONE, _ONE, _TWO, _THREE, _EIGHT, _NINE = (np.uint64(k) for k in (0, 1, 2, 3, 8, 9))
+_SIXTY_THREE = np.uint64(63)  # a shift by more is not defined, even where its result is not wanted
 
 
 @register_jitable(forceinline=True)
 def digits_in(word, count):
     """The number that the first ``count`` of eight characters write (1 to 8), and which of them are no digits."""
-    digits = (word ^ CHUNK_ZEROS) << ((_EIGHT - count) << _THREE)  # zeros in front
+    digits = (word ^ CHUNK_ZEROS) << (((_EIGHT - count) << _THREE) & _SIXTY_THREE)  # zeros in front
     return value_of(digits), ((digits + BEYOND_NINE) | digits) & HIGHEST_BITS
 
 

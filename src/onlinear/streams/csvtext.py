@@ -17,12 +17,11 @@ import numpy as np
 
 from onlinear.errors import BadLine, OnlinearError
 from onlinear.features.names import HashedNames
-from onlinear.kernels import ranking, table as kernel
+from onlinear.kernels import table as kernel
 from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
-from onlinear.kernels.placing import place_by_hash
-from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed, word
+from onlinear.streams.hashing import placed, without
 from onlinear.streams.lines import Lines
 from onlinear.streams.reading import read_lines
 from onlinear.streams.sources import Chunk
@@ -46,11 +45,10 @@ REASONS = {
     "a category",
     kernel.NO_LABEL: "the label, column {name!r}, is missing: fill it in, or leave the record out",
     kernel.BAD_LABEL: "the label {word!r} is not a finite number: mend it, or make the target a category",
-    kernel.BAD_WEIGHT: "the weight {word!r} is not a finite number of at least 0",
+    kernel.BAD_WEIGHT: "the weight {word!r} is not a finite number of at least 0: mend it, or take another column",
     kernel.ZERO_BYTE: "there is a zero byte in this record: is it a text file?",
     kernel.NOT_UTF_8: NOT_UTF_8,
 }
-INFINITE = "features that share a cell add up to infinity: scale them, or take more bits"
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
 
 
@@ -105,25 +103,16 @@ class CSVText:
         bad = read_lines(read, explain, found.counts, cells.stop, stop_at_bad)
         if cells.unclosed >= 0 and not (bad and stop_at_bad):
             bad.append(unclosed(cells, lines))
-        if found.counts[kernel.HUGE]:
-            bad = drop_infinite(found, self.bits, cells, lines, stop_at_bad) + bad
-            bad = sorted(bad, key=lambda pair: pair[0].line)[: 1 if stop_at_bad else None]
-        return self._block(found, cells, lines, bad)
-
-    def _block(self, found: kernel.Table, cells: Cells, lines: Lines, bad: list[tuple[BadLine, bytes]]) -> Block:
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
-        starts, columns = found.starts[: rows + 1], np.empty(entries, np.uint32)
-        if len(self.columns) <= ranking.MOST:
-            values = np.empty(entries)
-            ranking.place_by_rank()(starts, found.hashes, found.values, self.bits, columns, values)
-        else:
-            values = found.values[:entries].copy()
-            place_by_hash()(starts, found.hashes, values, columns, self.bits, np.empty(rows, np.bool_))
-        sparse = SparseRows(starts, columns[: starts[-1]], values[: starts[-1]])
-        labels = found.labels[:rows]
+        sparse, broken = placed(found.starts[: rows + 1], found.hashes, found.values, entries, self.bits)
+        block = Block(sparse, self._labels(found, cells), found.importance[:rows], lines, bad, chunk.read)
+        return without(block, broken, lines, cells.record_from, stop_at_bad) if broken.any() else block
+
+    def _labels(self, found: kernel.Table, cells: Cells) -> np.ndarray:
+        rows = found.counts[ROWS]
         if self.target_kind == "category" and any(column.kind == "target" for column in self.columns):
-            labels = words_of(found, cells)[found.codes[:rows]]
-        return Block(sparse, labels, found.importance[:rows], lines, bad, lines.chunk.read)
+            return words_of(found, cells)[found.codes[:rows]]
+        return found.labels[:rows]
 
     def _reason(self, code: int, where: int, cells: Cells, counts: np.ndarray) -> str:
         count, column = int(counts[kernel.CELLS]), int(counts[kernel.COLUMN])
@@ -222,35 +211,3 @@ def words_of(found: kernel.Table, cells: Cells) -> np.ndarray:
     for code, (start, stop) in enumerate(zip(found.label_starts[:count], found.label_stops[:count], strict=True)):
         words[code] = word(cells.buffer[start:stop].tobytes())
     return words
-
-
-def drop_infinite(
-    found: kernel.Table, bits: int, cells: Cells, lines: Lines, stop_at_bad: bool
-) -> list[tuple[BadLine, bytes]]:
-    """Take out the rows of which two values share a column and add up to infinity, or all from the first one on."""
-    count = int(found.counts[ROWS])
-    broken = [row for row in range(count) if adds_up_to_infinity(found, row, bits)]
-    bad = [(lines.error(row, INFINITE), cells.record_from(int(found.places[row]))) for row in broken]
-    kept = np.ones(count, bool)
-    kept[broken] = False
-    if stop_at_bad and broken:
-        kept[broken[0] :] = False
-    sizes = np.diff(found.starts[: count + 1])
-    entries = np.repeat(kept, sizes)
-    for kind in (found.labels, found.codes, found.importance, found.places):
-        kind[: kept.sum()] = kind[:count][kept]
-    for values in (found.hashes, found.values):
-        values[: entries.sum()] = values[: len(entries)][entries]
-    np.cumsum(sizes[kept], out=found.starts[1 : kept.sum() + 1])
-    found.counts[ROWS], found.counts[ENTRIES] = kept.sum(), entries.sum()
-    return bad
-
-
-def adds_up_to_infinity(found: kernel.Table, row: int, bits: int) -> bool:
-    entries = slice(found.starts[row], found.starts[row + 1])
-    columns, values = found.hashes[entries] >> np.uint64(64 - bits), found.values[entries]
-    order = np.lexsort((values, columns))
-    sums: dict[int, float] = {}
-    for column, value in zip(columns[order].tolist(), values[order].tolist(), strict=True):
-        sums[column] = sums.get(column, 0.0) + value
-    return any(map(np.isinf, sums.values()))

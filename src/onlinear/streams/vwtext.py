@@ -9,9 +9,8 @@ import numpy as np
 from onlinear.errors import BadLine
 from onlinear.kernels import vwtext as kernel
 from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS
-from onlinear.kernels.placing import place_by_hash
-from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
+from onlinear.streams.hashing import placed, without
 from onlinear.streams.lines import Lines, word_at
 from onlinear.streams.reading import Text, prepared, read_lines
 from onlinear.streams.sources import Chunk, Ends, last_line_end
@@ -19,16 +18,13 @@ from onlinear.streams.sources import Chunk, Ends, last_line_end
 REASONS = {
     kernel.NO_BAR: "there is no bar in this line: write label | feature feature:value",
     kernel.BAD_LABEL: "the label {word!r} is not a finite number: mend it, or leave it out to predict only",
-    kernel.BAD_IMPORTANCE: "the importance {word!r} is not a finite number of at least 0",
-    kernel.HAS_BASE: "{word!r} before the bar is one number too many: predictions to start from are not supported",
-    kernel.BAD_WEIGHT: "the namespace's weight {word!r} is not a finite number",
+    kernel.BAD_IMPORTANCE: "the importance {word!r} is not a finite number of at least 0: mend it, or leave it out",
+    kernel.HAS_BASE: "{word!r} is one number too many before the bar: a prediction to start from is not supported",
+    kernel.BAD_WEIGHT: "the namespace's weight {word!r} is not a finite number: mend it, or leave it out",
     kernel.NO_NAME: "there is no name before the colon: write name:value",
     kernel.BAD_VALUE: "the value {word!r} is not a finite number: mend it, or leave the feature out",
     kernel.BAD_BYTE: "there is a control character in this line: is it a text file?",
 }
-
-
-INFINITE = "features that share a cell add up to infinity: scale them, or take more bits"
 
 
 class VWText(NamedTuple):
@@ -53,28 +49,9 @@ class VWText(NamedTuple):
 
         bad = read_lines(read, explain, found.counts, text.stop, stop_at_bad)
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
-        starts, columns, broken = found.starts[: rows + 1], np.empty(entries, np.uint32), np.empty(rows, np.bool_)
-        place_by_hash()(starts, found.hashes, found.values, columns, self.bits, broken)
-        sparse = SparseRows(starts, columns[: starts[-1]], found.values[: starts[-1]])
+        sparse, broken = placed(found.starts[: rows + 1], found.hashes, found.values, entries, self.bits)
         block = Block(sparse, found.labels[:rows], found.importance[:rows], lines, bad, chunk.read)
-        return without(block, broken, lines, stop_at_bad) if broken.any() else block
-
-
-def without(block: Block, broken: np.ndarray, lines: Lines, stop_at_bad: bool) -> Block:
-    """The block without its broken rows, which have no entries; or with none from the first one on."""
-    where = np.flatnonzero(broken)
-    places = [int(lines.places[row]) for row in where.tolist()]
-    bad = [(lines.at(place, INFINITE), lines.line(place)) for place in places] + block.bad
-    bad = sorted(bad, key=lambda pair: pair[0].line)
-    left = ~broken
-    if stop_at_bad:
-        left[where[0] :] = False
-        bad = bad[:1]
-    starts, columns, values = block.rows  # type: ignore[misc]
-    stop = int(starts[where[0]]) if stop_at_bad else int(starts[-1])
-    rows = SparseRows(np.append(starts[:-1][left], np.int32(stop)), columns[:stop], values[:stop])
-    origin = Lines(lines.chunk, lines.source, lines.places[: len(left)][left])
-    return Block(rows, block.labels[left], block.importance[left], origin, bad, block.read)
+        return without(block, broken, lines, lines.line, stop_at_bad) if broken.any() else block
 
 
 def room_for(text: Text) -> kernel.Named:
