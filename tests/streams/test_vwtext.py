@@ -106,7 +106,7 @@ def is_utf8(name: bytes) -> bool:
         ("5garbage | a", 1, "the label '5garbage' is not a finite number"),
         ("nan | a", 1, "the label 'nan' is not a finite number"),
         ("1 -2 | a", 3, "the importance '-2' is not a finite number of at least 0"),
-        ("1 2 3 | a", 5, "'3' before the bar is one number too many"),
+        ("1 2 3 | a", 5, "'3' is one number too many before the bar"),
         ("1 | a:inf", 7, "the value 'inf' is not a finite number"),
         ("1 | a:1e999", 7, "the value '1e999' is not a finite number"),
         ("1 | a:", 7, "the value '' is not a finite number"),
