@@ -16,6 +16,7 @@ from onlinear.streams.ahead import in_order
 from onlinear.streams.blocks import Block
 from onlinear.streams.cells import RecordEnds
 from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.naming import Naming
 from onlinear.streams.sources import Chunk, chunks
 from slow_tables import Wrong, records, table
 
@@ -67,7 +68,7 @@ def tables(draw: st.DrawFn) -> tuple[bytes, CSVText]:
     delimiter = draw(st.sampled_from([",", ",", "\t", ";", "|"]))
     missing = draw(st.sampled_from([("", "?", "NA"), ("", "?", "NA"), (), ("-999",), (LONG[:57], LONG, LONG[:70])]))
     has_header = draw(st.booleans())
-    form = CSVText(columns, draw(st.sampled_from(["number", "category"])), delimiter, missing, BITS, has_header)
+    form = CSVText(columns, draw(st.sampled_from(["number", "category"])), delimiter, missing, Naming(BITS), has_header)
     lines = []
     for _ in range(draw(st.integers(0, 6))):
         if draw(st.integers(0, 9)) == 0:
@@ -274,7 +275,7 @@ def test_many_columns_and_many_labels(tmp_path: Path, width: int) -> None:
     columns = (*(Column(f"c{k}", "number") for k in range(width - 1)), Column("y", "target"))
     text = "".join(",".join([*map(str, range(i, width - 1 + i)), f"label {i * i}"]) + "\n" for i in range(100))
     for bits in (3, 18):
-        block = parsed(tmp_path, text, CSVText(columns, bits=bits, header=False))
+        block = parsed(tmp_path, text, CSVText(columns, naming=Naming(bits), header=False))
         dicts = [{f"c{k}": k + i for k in range(width - 1)} for i in range(100)]
         starts, found, values = HashedNames(bits).register_many(dicts)
         np.testing.assert_array_equal(block.rows.starts, starts)
@@ -314,7 +315,7 @@ def test_features_that_add_up_to_infinity_are_refused_with_their_line(tmp_path: 
     columns = (Column("a", "number"), Column("b", "number"), Column("c", "number"), Column("y", "target"))
     file = tmp_path / "rows.csv"
     file.write_text("1,1,1,u\n1e308,1e308,1e308,v\n1,x,1,w\n1e308,1,1,x\n")
-    form = CSVText(columns, bits=1, header=False)
+    form = CSVText(columns, naming=Naming(1), header=False)
     (chunk,) = chunks(file)
     block = form.parse(chunk, "rows.csv", stop_at_bad)
     assert block.labels.tolist() == (["u"] if stop_at_bad else ["u", "x"])
@@ -350,7 +351,7 @@ def test_a_cell_of_several_megabytes(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     long = 'a ""quoted"" line\n' * 300_000
     file.write_text(f'age,town,w,y\n1,"{long}",1,yes\n2,Bern,1,no\nx,Bern,1,no\n')
-    rows, bad = read(file, CSVText(PEOPLE, bits=BITS), 1 << 16)
+    rows, bad = read(file, CSVText(PEOPLE, naming=Naming(BITS)), 1 << 16)
     columns, values = HashedNames(BITS).register({"age": 1, "town": long.replace('""', '"')})
     assert rows[0] == ("yes", 1.0, list(zip(columns.tolist(), values.tolist(), strict=True)))
     assert (len(rows), bad) == (2, [(300_004, 1, b"x,Bern,1,no")])
@@ -367,7 +368,7 @@ def test_a_cell_of_several_megabytes(tmp_path: Path) -> None:
         ({"columns": (Column("a", "target"), Column("b", "target"))}, "there are two columns of kind 'target'"),
         ({"target_kind": "class"}, "the target's kind is 'class': choose one of number, category"),
         ({"missing": (" ",)}, "can be no missing cell"),
-        ({"bits": 31}, "bits is 31: choose 1 to 30"),
+        ({"naming": Naming(31)}, "bits is 31: choose 1 to 30"),
     ],
 )
 def test_formats_that_cannot_be(fields: dict[str, object], reason: str) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.inference import infer
+from onlinear.streams.naming import Naming
 from onlinear.streams.sources import chunks
 
 
@@ -26,10 +27,10 @@ def kinds(form: CSVText) -> dict[str, str]:
 
 def test_names_kinds_and_target(tmp_path: Path) -> None:
     text = "age,town,zip,nothing,wage\n39,Bern,3000,,yes\n?, Thun ,3600,NA,no\n9e-06,7,3601,?,\n"
-    form = infer(written(tmp_path, text), categories=["zip"], bits=20)
+    form = infer(written(tmp_path, text), categories=["zip"], naming=Naming(20))
     expected = {"age": "number", "town": "category", "zip": "category", "nothing": "category", "wage": "target"}
     assert kinds(form) == expected
-    assert (form.target_kind, form.delimiter, form.bits, form.header) == ("category", ",", 20, True)
+    assert (form.target_kind, form.delimiter, form.naming.bits, form.header) == ("category", ",", 20, True)
 
 
 def test_without_a_header_columns_are_numbered(tmp_path: Path) -> None:

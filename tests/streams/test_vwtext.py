@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 from onlinear import BadLine
 from onlinear.features.names import HashedNames
 from onlinear.streams.blocks import Block
+from onlinear.streams.naming import Naming
 from onlinear.streams.sources import chunks
 from onlinear.streams.stream import Stream
 from onlinear.streams.vwtext import VWText
@@ -80,7 +81,7 @@ def test_rows_and_errors_are_those_of_the_slow_parser(
     file.write_bytes(text)
     rows, bad = [], []
     for chunk in chunks(file, size):
-        block = VWText(BITS).parse(chunk, "rows.vw", stop_at_bad=False)
+        block = VWText(Naming(BITS)).parse(chunk, "rows.vw", stop_at_bad=False)
         rows += rows_of(block)
         bad += [(line.line, line.column) for line, _ in block.bad]
     expected = [vw_line(line) for line in texts]

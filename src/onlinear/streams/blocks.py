@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from onlinear.batch import Rows
 from onlinear.errors import BadLine
+
+if TYPE_CHECKING:
+    from onlinear.streams.naming import NamedRows
 
 
 class Origin(Protocol):
@@ -23,7 +26,7 @@ class Block:
     """Rows with their labels and importance. ``bad`` lines among them were left out.
 
     ``read`` is how much of the file on disk was needed so far; ``width`` one more than the highest column of the rows,
-    where that is not known beforehand.
+    where that is not known beforehand. Rows whose names wait for their columns are ``named``.
     """
 
     rows: Rows
@@ -33,6 +36,7 @@ class Block:
     bad: list[tuple[BadLine, bytes]] = field(default_factory=list)
     read: int = 0
     width: int = 0
+    named: NamedRows | None = None
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -14,6 +14,7 @@ from onlinear.streams.lines import SHOWN, Lines
 from onlinear.streams.sources import Chunk
 
 BEFORE, BEHIND = b" \t", b" \t\r"
+BLANKS = BEHIND.decode()
 UNCLOSED = "the quote that opens here is never closed: close it, or take it away"
 
 
@@ -44,6 +45,13 @@ class Cells(NamedTuple):
         """The record that starts at a place, without its end."""
         last = self.record_break(self.break_behind(place))
         return self.buffer[place : self.breaks[last]].tobytes().removesuffix(b"\r")
+
+    def raw_from(self, place: int) -> list[bytes]:
+        """The cells of the record that starts at a place, as they stand there."""
+        first = self.break_behind(place)
+        ends = self.breaks[first : self.record_break(first) + 1].tolist()
+        starts = [place, *(end + 1 for end in ends[:-1])]
+        return [self.buffer[start:end].tobytes() for start, end in zip(starts, ends, strict=True)]
 
     def first_record(self) -> tuple[int, int]:
         """The first break of the first record that is not blank, and its last; twice the number of breaks if none is.
@@ -81,9 +89,14 @@ def word(cell: bytes) -> str:
     >>> word(b' Bern '), word(b'"6"" pipe"'), word(b'6" pipe')
     ('Bern', '6" pipe', '6" pipe')
     """
+    return unquoted(cell).strip(BLANKS)
+
+
+def unquoted(cell: bytes) -> str:
+    """What a cell says, without quotes, but with the blanks within them."""
     cell = cell.lstrip(BEFORE).rstrip(BEHIND)
     if len(cell) > 1 and cell.startswith(b'"') and cell.endswith(b'"'):
-        cell = cell[1:-1].replace(b'""', b'"').lstrip(BEFORE).rstrip(BEHIND)
+        cell = cell[1:-1].replace(b'""', b'"')
     return cell.decode("utf-8", "backslashreplace")
 
 

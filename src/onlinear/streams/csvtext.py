@@ -20,9 +20,9 @@ from onlinear.features.names import HashedNames
 from onlinear.kernels import table as kernel
 from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
 from onlinear.streams.blocks import Block
-from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed, word
-from onlinear.streams.hashing import placed, without
+from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed, unquoted, word
 from onlinear.streams.lines import Lines
+from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.reading import read_lines
 from onlinear.streams.sources import Chunk
 
@@ -61,19 +61,20 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CSVText:
-    """The format, with names hashed to 2**bits columns."""
+    """The format."""
 
     columns: tuple[Column, ...]
     target_kind: str = "category"
     delimiter: str = ","
     missing: tuple[str, ...] = MISSING
-    bits: int = 18
+    naming: Naming = Naming()
     header: bool = True
 
     def __post_init__(self) -> None:
         check_delimiter(self.delimiter)
         check_columns(self.columns)
-        HashedNames(self.bits)  # refuses too many
+        if self.naming.bits is not None:
+            HashedNames(self.naming.bits)  # refuses too many
         if self.target_kind not in TARGET_KINDS:
             raise OnlinearError(f"the target's kind is {self.target_kind!r}: choose one of {', '.join(TARGET_KINDS)}")
         for missing in self.missing:
@@ -104,9 +105,27 @@ class CSVText:
         if cells.unclosed >= 0 and not (bad and stop_at_bad):
             bad.append(unclosed(cells, lines))
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
-        sparse, broken = placed(found.starts[: rows + 1], found.hashes, found.values, entries, self.bits)
-        block = Block(sparse, self._labels(found, cells), found.importance[:rows], lines, bad, chunk.read)
-        return without(block, broken, lines, cells.record_from, stop_at_bad) if broken.any() else block
+        block = Block(NO_ROWS, self._labels(found, cells), found.importance[:rows], lines, bad, chunk.read)
+
+        def names_of(row: int) -> list[str]:
+            return self._names_in(cells.raw_from(int(found.places[row])))
+
+        hashes, values = found.hashes[:entries], found.values[:entries]
+        if self.naming.remembers:
+            hashes, values = hashes.copy(), values.copy()
+        named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, cells.record_from)
+        return with_columns(block, named, self.naming, stop_at_bad)
+
+    def _names_in(self, raw: list[bytes]) -> list[str]:
+        """The names of the features of a good record, in order."""
+        names = []
+        for column, cell in zip(self.columns, raw, strict=True):
+            if column.kind in ("number", "category"):
+                if word(cell) in self.missing:
+                    names.append(f"{column.name}=?")
+                else:
+                    names.append(column.name if column.kind == "number" else f"{column.name}={unquoted(cell)}")
+        return names
 
     def _labels(self, found: kernel.Table, cells: Cells) -> np.ndarray:
         rows = found.counts[ROWS]

@@ -16,6 +16,7 @@ from onlinear.kernels.table import NUMBER, Plan, judge_columns, plan_of
 from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed
 from onlinear.streams.csvtext import MISSING, NOT_UTF_8, Column, CSVText, check_delimiter
 from onlinear.streams.lines import Lines
+from onlinear.streams.naming import Naming
 from onlinear.streams.sources import STANDARD_INPUT, Chunk, Path, chunks, expand, inner_name
 
 #: records that are looked at
@@ -40,7 +41,7 @@ def infer(
     categories: Sequence[str | int] = (),
     rows: int = ROWS,
     missing: tuple[str, ...] = MISSING,
-    bits: int = 18,
+    naming: Naming = Naming(),
 ) -> CSVText:
     """The format of files, of which the first is looked at, and the others if it is short.
 
@@ -56,7 +57,7 @@ def infer(
     ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
     rows : how many records are looked at
     missing : what stands for a missing cell
-    bits : names are hashed to 2**bits columns
+    naming : how names become columns
     """
     files = expand(paths)
     if not files or STANDARD_INPUT in files:
@@ -78,7 +79,7 @@ def infer(
             raise OnlinearError(f"column {names[place]!r} cannot be {kinds[place]} and {kind} at once: choose one")
         kinds[place] = kind
     columns = tuple(map(Column, names, kinds))
-    return CSVText(columns, target_kind, delimiter, missing, bits, look.header)
+    return CSVText(columns, target_kind, delimiter, missing, naming, look.header)
 
 
 class Look(NamedTuple):

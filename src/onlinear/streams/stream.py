@@ -11,6 +11,7 @@ from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.streams.ahead import in_order
 from onlinear.streams.blocks import Block
 from onlinear.streams.inference import infer
+from onlinear.streams.naming import Naming
 from onlinear.streams.sources import STANDARD_INPUT, Chunk, Ends, Path, chunks, expand, inner_name, total_bytes
 from onlinear.streams.svmlight import Svmlight
 from onlinear.streams.vwtext import VWText
@@ -110,9 +111,9 @@ def open_stream(
     if name not in FORMATS:
         raise OnlinearError(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
     if name == "csv":
-        return Stream(files, infer(files, target=target, weight=weight, bits=bits or BITS), on_bad)
+        return Stream(files, infer(files, target=target, weight=weight, naming=Naming(bits or BITS)), on_bad)
     if name == "vw":
-        return Stream(files, VWText(bits or BITS), on_bad)
+        return Stream(files, VWText(Naming(bits or BITS)), on_bad)
     return Stream(files, Svmlight(first_index), on_bad)
 
 

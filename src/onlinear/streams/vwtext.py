@@ -10,8 +10,8 @@ from onlinear.errors import BadLine
 from onlinear.kernels import vwtext as kernel
 from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS
 from onlinear.streams.blocks import Block
-from onlinear.streams.hashing import placed, without
 from onlinear.streams.lines import Lines, word_at
+from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.reading import Text, prepared, read_lines
 from onlinear.streams.sources import Chunk, Ends, last_line_end
 
@@ -28,9 +28,9 @@ REASONS = {
 
 
 class VWText(NamedTuple):
-    """The format, with names hashed to 2**bits columns."""
+    """The format."""
 
-    bits: int = 18
+    naming: Naming = Naming()
 
     def ends(self) -> Ends:
         return last_line_end
@@ -49,9 +49,30 @@ class VWText(NamedTuple):
 
         bad = read_lines(read, explain, found.counts, text.stop, stop_at_bad)
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
-        sparse, broken = placed(found.starts[: rows + 1], found.hashes, found.values, entries, self.bits)
-        block = Block(sparse, found.labels[:rows], found.importance[:rows], lines, bad, chunk.read)
-        return without(block, broken, lines, lines.line, stop_at_bad) if broken.any() else block
+        block = Block(NO_ROWS, found.labels[:rows], found.importance[:rows], lines, bad, chunk.read)
+
+        def names_of(row: int) -> list[str]:
+            return names_in(lines.line(int(found.places[row])).decode("utf-8", "surrogateescape"))
+
+        named = NamedRows(
+            found.starts[: rows + 1], found.hashes[:entries], found.values[:entries], names_of, lines.line
+        )
+        return with_columns(block, named, self.naming, stop_at_bad)
+
+
+def names_in(line: str) -> list[str]:
+    """The names of the features of a good line, in order.
+
+    >>> names_in("1 'tag|a x y:2 |b:3 z | v")
+    ['a^x', 'a^y', 'b^z', 'v']
+    """
+    names = []
+    for space in line.split("|")[1:]:
+        head, _, rest = space.replace("\t", " ").partition(" ")
+        prefix = head.partition(":")[0]
+        words = [word.partition(":")[0] for word in rest.split(" ")]
+        names += [f"{prefix}^{word}" if prefix else word for word in words if word]
+    return names
 
 
 def room_for(text: Text) -> kernel.Named:
