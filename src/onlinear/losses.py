@@ -26,7 +26,7 @@ True
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 from onlinear.seen import Seen
 
@@ -80,7 +80,7 @@ class Hinge(NamedTuple):
     (0.75, -1.0)
     """
 
-    margin: float = 1.0
+    margin: Annotated[float, "examples within this margin are learned from"] = 1.0
 
     def value(self, score: float, target: float) -> float:
         return max(0.0, self.margin - target * score)
@@ -104,7 +104,7 @@ class SquaredHinge(NamedTuple):
     (1.0, 2.0)
     """
 
-    margin: float = 1.0
+    margin: Annotated[float, "examples within this margin are learned from"] = 1.0
 
     def value(self, score: float, target: float) -> float:
         short = max(0.0, self.margin - target * score)
@@ -319,7 +319,7 @@ class Huber(NamedTuple):
     (2.5, -1.0)
     """
 
-    epsilon: float = 0.1
+    epsilon: Annotated[float, "residuals up to this size are squared"] = 0.1
 
     def value(self, score: float, target: float) -> float:
         error = abs(score - target)
@@ -350,7 +350,7 @@ class Quantile(NamedTuple):
     (0.9, -0.9)
     """
 
-    quantile: float = 0.5
+    quantile: Annotated[float, "which quantile is predicted"] = 0.5
 
     def value(self, score: float, target: float) -> float:
         short = target - score
@@ -370,7 +370,7 @@ class Quantile(NamedTuple):
 class EpsilonInsensitive(NamedTuple):
     """Epsilon-insensitive loss: ``max(0, |s - y| - epsilon)``; the slope at the kink is 0."""
 
-    epsilon: float = 0.1
+    epsilon: Annotated[float, "residuals up to this size cost nothing"] = 0.1
 
     def value(self, score: float, target: float) -> float:
         return max(0.0, abs(score - target) - self.epsilon)
@@ -391,7 +391,7 @@ class EpsilonInsensitive(NamedTuple):
 class SquaredEpsilonInsensitive(NamedTuple):
     """The square of the epsilon-insensitive loss."""
 
-    epsilon: float = 0.1
+    epsilon: Annotated[float, "residuals up to this size cost nothing"] = 0.1
 
     def value(self, score: float, target: float) -> float:
         beyond = max(0.0, abs(score - target) - self.epsilon)
@@ -469,7 +469,7 @@ class CrammerSinger(NamedTuple):
     Only the true class and its strongest rival move. Crammer & Singer 2001.
     """
 
-    margin: float = 1.0
+    margin: Annotated[float, "examples within this margin are learned from"] = 1.0
 
     def value(self, scores: Any, label: int) -> float:
         rival = strongest_rival(scores, label)

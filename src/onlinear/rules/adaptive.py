@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from onlinear.calls import loss_flow
 from onlinear.seen import Seen
@@ -17,8 +17,8 @@ class AdaGrad(NamedTuple):
     With importance h the gradient is ``h slope x``.
     """
 
-    rate: float = 0.1
-    epsilon: float = 1e-8
+    rate: Annotated[float, "how far a step goes"] = 0.1
+    epsilon: Annotated[float, "added to the root of the squared gradients"] = 1e-8
 
     CELL = ("weight", "squares")
 
@@ -44,7 +44,7 @@ class ImportanceAware(NamedTuple):
     weights exactly as h + h' at once.
     """
 
-    rate: float = 0.5
+    rate: Annotated[float, "how far a step goes"] = 0.5
 
     def needs_norm(self) -> bool:
         return True
@@ -68,7 +68,7 @@ class Normalised(NamedTuple):
     Karampatziakis & Langford 2011: together the default of Vowpal Wabbit.
     """
 
-    rate: float = 1.0
+    rate: Annotated[float, "how far a step goes"] = 1.0
 
     CELL = ("weight", "squares", "largest", "own_rate")
 
@@ -116,10 +116,10 @@ class FTRLProximal(NamedTuple):
     As in the paper the intercept is one more weight, and pays the penalties too.
     """
 
-    alpha: float = 0.1
-    beta: float = 1.0
-    l1: float = 0.0
-    l2: float = 0.0
+    alpha: Annotated[float, "how far a step goes"] = 0.1
+    beta: Annotated[float, "the higher, the slower a weight begins"] = 1.0
+    l1: Annotated[float, "strength of the L1 penalty"] = 0.0
+    l2: Annotated[float, "strength of the L2 penalty"] = 0.0
 
     CELL = ("weight", "lead", "squares")
     ODD = (True, True, False)

@@ -7,7 +7,7 @@ A matrix rule keeps the inverse ``P`` of ``a I + sum c x x^T``, brought up to da
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from onlinear.seen import Seen
 
@@ -22,7 +22,7 @@ class SecondOrder(NamedTuple):
     holds the present row; that divides the score by a positive number, so the predictions are the same.
     """
 
-    a: float = 1.0
+    a: Annotated[float, "the higher, the slower it begins"] = 1.0
 
     MATRIX = True
 
@@ -41,7 +41,7 @@ class OnlineNewton(NamedTuple):
     Bottou & Bousquet 2008; Hazan, Agarwal & Kale 2007.
     """
 
-    a: float = 1.0
+    a: Annotated[float, "the higher, the slower it begins"] = 1.0
 
     MATRIX = True
 

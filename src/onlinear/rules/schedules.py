@@ -9,13 +9,13 @@ not): True, False, or None where the question does not apply.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 
 class Constant(NamedTuple):
     """The same rate for ever: it follows a drifting stream, and never settles."""
 
-    rate: float = 1.0
+    rate: Annotated[float, "how far a step goes"] = 1.0
 
     def at(self, t: float) -> float:
         return self.rate
@@ -27,8 +27,8 @@ class Constant(NamedTuple):
 class Power(NamedTuple):
     """``rate / t^power``: Robbins-Monro for powers above 1/2 up to 1."""
 
-    rate: float = 1.0
-    power: float = 0.5
+    rate: Annotated[float, "how far the first step goes"] = 1.0
+    power: Annotated[float, "how fast the rate falls"] = 0.5
 
     def at(self, t: float) -> float:
         return self.rate / t**self.power
@@ -44,7 +44,7 @@ InvScaling = Power
 class Pegasos(NamedTuple):
     """``1 / (alpha t)``: the rate for an L2 penalty of strength ``alpha`` (Shalev-Shwartz et al. 2007)."""
 
-    alpha: float = 0.0001
+    alpha: Annotated[float, "strength of the L2 penalty that the rate is for"] = 0.0001
 
     def at(self, t: float) -> float:
         return 1.0 / (self.alpha * t)
@@ -59,8 +59,8 @@ class Optimal(NamedTuple):
     With Bottou's heuristic ``start`` makes the first rate fit the typical size ``alpha^(-1/4)`` of a weight.
     """
 
-    alpha: float = 0.0001
-    start: float = 1.0
+    alpha: Annotated[float, "strength of the L2 penalty that the rate is for"] = 0.0001
+    start: Annotated[float, "examples that count as seen"] = 1.0
 
     def at(self, t: float) -> float:
         return 1.0 / (self.alpha * (self.start + t - 1.0))
@@ -76,7 +76,7 @@ class Adaptive(NamedTuple):
     Robbins-Monro depends on the data.
     """
 
-    rate: float = 0.01
+    rate: Annotated[float, "how far a step goes at first"] = 0.01
 
     def at(self, t: float) -> float:
         return self.rate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from onlinear.seen import Seen
 
@@ -17,7 +17,7 @@ class AROW(NamedTuple):
     ``hinge / (sum x^2 / precision + r / h)``, and a weight moves by ``step x / precision``.
     """
 
-    r: float = 1.0
+    r: Annotated[float, "the higher, the smaller the steps"] = 1.0
 
     CELL = ("weight", "certainty")  # certainty: the precision above its first value 1
 
@@ -47,7 +47,7 @@ class DiagonalSecondOrder(NamedTuple):
     For more features than :class:`onlinear.rules.SecondOrder` can hold. Cesa-Bianchi, Conconi & Gentile 2005.
     """
 
-    a: float = 1.0
+    a: Annotated[float, "the higher, the slower it begins"] = 1.0
 
     CELL = ("weight", "sum", "squares")
     ODD = (True, True, False)
@@ -69,7 +69,7 @@ class DiagonalNewton(NamedTuple):
     For more features than :class:`onlinear.rules.OnlineNewton` can hold.
     """
 
-    a: float = 1.0
+    a: Annotated[float, "the higher, the slower it begins"] = 1.0
 
     CELL = ("weight", "hessian")
 

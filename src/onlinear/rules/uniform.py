@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from onlinear.calls import rate_at
 from onlinear.rules.schedules import Constant
@@ -15,7 +15,7 @@ class PerceptronStep(NamedTuple):
     The rate only scales the weights when they start at zero and nothing is penalised.
     """
 
-    rate: float = 1.0
+    rate: Annotated[float, "how far a step goes"] = 1.0
 
     def step(self, loss: Any, seen: Seen) -> float:
         return -self.rate * seen.slope * seen.importance
