@@ -332,9 +332,10 @@ class Learner:
     def keep_mark(self) -> None:
         """Keep the figures if this is the moment: at 1, 2, 4, 8, ... examples."""
         if self.examples == 1 << len(self.history):
-            self.history.append(self._figures())
+            self.history.append(self.figures())
 
-    def _figures(self) -> np.ndarray:
+    def figures(self) -> np.ndarray:
+        """For each output the summed loss, the mistakes, and the importance of all examples."""
         figures = np.empty((self.outputs, 3))
         figures[:, 0], figures[:, 1], figures[:, 2] = (
             self.clock[:, LOSS],
@@ -508,7 +509,7 @@ class Learner:
         """The progressive history at 1, 2, 4, 8, ... examples, and now."""
         points = [(1 << k, figures) for k, figures in enumerate(self.history)]
         if not points or points[-1][0] != self.examples:
-            points.append((self.examples, self._figures()))
+            points.append((self.examples, self.figures()))
         return [
             Mark(
                 examples,

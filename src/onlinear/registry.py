@@ -59,6 +59,9 @@ SEVERAL = frozenset({"multiclass_perceptron", "crammer_singer", "softmax"})
 REGRESSION = frozenset(LOSSES) - BINARY - SEVERAL
 SMOOTH = frozenset(name for name, loss in LOSSES.items() if hasattr(loss, "curvature"))
 
+#: losses that treat +1 and -1 alike, so that classes can be told apart with them
+FOR_CLASSES = frozenset(LOSSES) - {"quantile"}
+
 EVERY_LOSS = frozenset(LOSSES)
 PASSIVE = frozenset({"hinge", "squared_hinge", "epsilon_insensitive", "squared_epsilon_insensitive", "crammer_singer"})
 

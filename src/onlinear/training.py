@@ -7,7 +7,7 @@ A training is saved as the ``OnlineClassifier`` or ``OnlineRegressor`` that has 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,15 @@ from onlinear.streams.blocks import Block
 
 #: columns a table has room for at first, and how many times as large it grows
 FIRST_COLUMNS, GROWTH = 1 << 10, 4
+
+
+class Totals(NamedTuple):
+    """Sums over all examples so far."""
+
+    examples: int = 0
+    mistakes: int = 0
+    loss: float = 0.0
+    importance: float = 0.0
 
 
 class Training:
@@ -59,6 +68,20 @@ class Training:
     def mistakes(self) -> int:
         return int(self.learner.mistakes[self.answering].sum())
 
+    def totals(self) -> Totals:
+        """The sums as of now."""
+        return self._totals(self.learner.examples, self.learner.figures())
+
+    def history(self) -> list[Totals]:
+        """The sums after 1, 2, 4, 8, ... examples."""
+        return [self._totals(1 << k, figures) for k, figures in enumerate(self.learner.history)]
+
+    def _totals(self, examples: int, figures: np.ndarray) -> Totals:
+        losses, mistakes, importance = figures[self.answering].T
+        row_loss = hasattr(self.learner.losses[0], "slopes")
+        loss = losses.mean() if row_loss else losses.sum()
+        return Totals(examples, int(mistakes.sum()), float(loss), float(importance[0]))
+
     def start_pass(self) -> None:
         """Begin a pass over the stream."""
         self.learner.start_pass()
@@ -66,13 +89,38 @@ class Training:
 
     # -------------------------------------------------------------- learning
 
-    def learn(self, block: Block) -> None:
-        """Learn the rows of a block, in order."""
-        self._make_room(block.width)
-        if block.labels.dtype.kind == "f" and np.isnan(block.labels).any():
-            raise block.origin.error(
-                int(np.isnan(block.labels).argmax()), "there is no label to learn from: label it, or leave the line out"
+    def refused(self, block: Block) -> tuple[int, str] | None:
+        """The first row whose label cannot be learned from, and why."""
+        labels = block.labels
+        if labels.dtype.kind == "f" and np.isnan(labels).any():
+            return int(np.isnan(labels).argmax()), "there is no label to learn from: label it, or leave the line out"
+        if self.classes is None:
+            if labels.dtype.kind == "f":
+                return None
+            return (
+                0,
+                f"the label {labels[0]!r:.60} is no number: learn classes, or give a column of numbers as the target",
             )
+        if self.classes.open:
+            return None
+        unknown = np.flatnonzero((self.classes.codes_of(labels) < 0) & (block.importance > 0.0))
+        if not len(unknown):
+            return None
+        row, known = int(unknown[0]), ", ".join(map(str, self.classes.labels))
+        return row, f"the label {plain(labels[row])} is none of {known}: name all classes beforehand"
+
+    def learn(self, block: Block) -> None:
+        """Learn the rows of a block, in order; up to the first that is refused."""
+        if not len(block):
+            return
+        refused = self.refused(block)
+        if refused is not None:
+            self._learn_rows(block.split(refused[0])[0])
+            raise block.origin.error(*refused)
+        self._learn_rows(block)
+
+    def _learn_rows(self, block: Block) -> None:
+        self._make_room(block.width)
         if self.classes is None:
             self._learn(block, Numbers(block.labels), None)
         else:
@@ -87,11 +135,7 @@ class Training:
             self._learn(block, targets_for(classes, codes, self.learner), np.arange(start, stop))
             if stop == len(block):
                 return
-            label = plain(block.labels[stop])
-            if not classes.open:
-                known = ", ".join(map(str, classes.labels))
-                raise block.origin.error(stop, f"the label {label} is none of {known}: name all classes beforehand")
-            add_class(classes, self.learner, label)
+            add_class(classes, self.learner, plain(block.labels[stop]))
             codes[stop:] = classes.codes_of(block.labels[stop:])
             start = stop
 

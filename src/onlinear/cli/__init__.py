@@ -9,14 +9,15 @@ import typer
 
 import onlinear
 from onlinear.cli.demo import demo
+from onlinear.cli.train import train
 
 app = typer.Typer(
     name="onlinear",
     help="Online linear learners: predict each example, then learn from it.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(train)
 app.command()(demo)
 
 

@@ -10,12 +10,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinear import losses, rules
 from onlinear.estimators.base import Recipe
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.online import FOR_NUMBERS, made
+from onlinear.estimators.online import made
 from onlinear.estimators.passes import Sweeps
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learner import Settings
-from onlinear.registry import LOSSES
+from onlinear.registry import LOSSES, REGRESSION
 from onlinear.rules.matrix import MOST_FEATURES
 
 POSITIVE = [Interval(Real, 0, None, closed="neither")]
@@ -190,7 +190,7 @@ class FTRLRegressor(Sweeps, LinearRegressor):
     array([3.])
     """
 
-    _parameter_constraints = {**FTRL, "loss": [StrOptions(set(FOR_NUMBERS))]}
+    _parameter_constraints = {**FTRL, "loss": [StrOptions(set(REGRESSION))]}
 
     def __init__(
         self,

@@ -14,11 +14,7 @@ from onlinear.estimators.passes import Sweeps
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learner import Settings
-from onlinear.registry import LOSSES, REGRESSION, RULES, SEVERAL
-
-#: losses that treat +1 and -1 alike, so that classes can be told apart with them
-FOR_CLASSES = frozenset(LOSSES) - {"quantile"}
-FOR_NUMBERS = REGRESSION
+from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, SEVERAL
 
 OPTIONS: dict[str, Any] = {
     **NATIVE,
@@ -134,7 +130,7 @@ class OnlineRegressor(LearnsWithAnything, LinearRegressor):
     array([3.])
     """
 
-    _parameter_constraints = {**OPTIONS, "loss": [StrOptions(set(FOR_NUMBERS)), HasMethods("slope")]}
+    _parameter_constraints = {**OPTIONS, "loss": [StrOptions(set(REGRESSION)), HasMethods("slope")]}
 
     def __init__(
         self,
@@ -170,7 +166,7 @@ class OnlineRegressor(LearnsWithAnything, LinearRegressor):
     def _check_parameters(self, streaming: bool) -> None:
         super()._check_parameters(streaming)
         if type(self.loss) in (LOSSES[name] for name in SEVERAL):
-            raise Refused(f"{self.loss} is a loss for classes: a regressor takes one of {sorted(FOR_NUMBERS)}")
+            raise Refused(f"{self.loss} is a loss for classes: a regressor takes one of {sorted(REGRESSION)}")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
         """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,12 @@ class NamedRows:
     names_of: Callable[[int], list[str]]
     #: the text of the record that starts at a place
     text_at: Callable[[int], bytes]
+
+    def split(self, row: int) -> tuple[NamedRows, NamedRows]:
+        """The rows before this one, and the rest."""
+        names_of = self.names_of
+        behind = replace(self, starts=self.starts[row:], names_of=lambda other: names_of(row + other))
+        return replace(self, starts=self.starts[: row + 1]), behind
 
 
 def with_columns(block: Block, named: NamedRows, naming: Naming, stop_at_bad: bool) -> Block:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
-from typing import Protocol
+from typing import Any, Protocol
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.streams.ahead import in_order
 from onlinear.streams.blocks import Block
+from onlinear.streams.csvtext import CSVText
 from onlinear.streams.inference import infer
 from onlinear.streams.naming import Naming
 from onlinear.streams.sources import STANDARD_INPUT, Chunk, Ends, Path, chunks, expand, inner_name, total_bytes
@@ -43,7 +44,7 @@ EXTENSIONS = {
     ".csv": "csv",
     ".tsv": "csv",
 }
-FORMATS = tuple(sorted(set(EXTENSIONS.values())))
+FORMATS: dict[str, Any] = {"csv": CSVText, "svmlight": Svmlight, "vw": VWText}
 
 
 class Stream:
@@ -57,6 +58,7 @@ class Stream:
         self.files = list(files)
         self.format = format
         self.on_bad = on_bad
+        self.read = 0  # bytes on disk of this pass so far
         self._begun = False
 
     @property
@@ -65,23 +67,33 @@ class Stream:
         return total_bytes(self.files)
 
     def __iter__(self) -> Iterator[Block]:
-        if self._begun and STANDARD_INPUT in self.files:
-            raise BadSource("standard input can be read only once: save it to a file for a second pass")
-        self._begun = True
-        for file in self.files:
-            yield from self._blocks(file)
-
-    def _blocks(self, file: str) -> Iterator[Block]:
-        def parse(chunk: Chunk) -> Block:
-            return self.format.parse(chunk, file, stop_at_bad=self.on_bad is None)
-
-        for block in in_order(parse, chunks(file, ends=self.format.ends()), THREADS):
+        for block in self.blocks(stop_at_bad=self.on_bad is None):
             if len(block):
                 yield block
             for line, text in block.bad:
                 if self.on_bad is None:
                     raise line
                 self.on_bad(line, text)
+
+    def blocks(self, stop_at_bad: bool) -> Iterator[Block]:
+        """A pass with its bad lines in the blocks; with ``stop_at_bad`` the first of them is in the last block."""
+        if self._begun and STANDARD_INPUT in self.files:
+            raise BadSource("standard input can be read only once: save it to a file for a second pass")
+        self._begun = True
+        before = 0
+        for file in self.files:
+            for block in self._blocks(file, stop_at_bad):
+                self.read = before + block.read
+                yield block
+                if block.bad and stop_at_bad:
+                    return
+            before = self.read
+
+    def _blocks(self, file: str, stop_at_bad: bool) -> Iterator[Block]:
+        def parse(chunk: Chunk) -> Block:
+            return self.format.parse(chunk, file, stop_at_bad)
+
+        return in_order(parse, chunks(file, ends=self.format.ends()), THREADS)
 
 
 def open_stream(

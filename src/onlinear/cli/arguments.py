@@ -1,0 +1,91 @@
+"""Arguments and options that commands have, each declared once."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from onlinear.registry import LOSSES, RULES, SCHEDULES
+
+READING, MODEL_FILE, LEARNING, OUTPUT = "Reading", "Model file", "Learning", "Output"
+
+
+class TaskName(StrEnum):
+    classification = "classification"
+    regression = "regression"
+
+
+def one_of(table: dict[str, type]) -> Any:
+    """A callback that refuses what is not in a table."""
+
+    def check(name: str | None) -> str | None:
+        if name is None or name in table:
+            return name
+        close = get_close_matches(name, table, 1)
+        hint = f"did you mean {close[0]}?" if close else f"choose one of {', '.join(table)}"
+        raise typer.BadParameter(f"{name!r} is none that there is: {hint}")
+
+    return check
+
+
+def completed(table: dict[str, type]) -> Any:
+    """What the shell may complete a name to."""
+    return lambda incomplete: [name for name in table if name.startswith(incomplete)]
+
+
+def named(table: dict[str, type], says: str) -> dict[str, Any]:
+    """The option of a name out of a table."""
+    names = ", ".join(table)
+    return {
+        "says": f"{says}: {names}.",
+        "metavar": "NAME",
+        "callback": one_of(table),
+        "autocompletion": completed(table),
+    }
+
+
+def option(kind: Any, panel: str, says: str, *names: str, **more: Any) -> Any:
+    """The type of an optional argument, with its option."""
+    return Annotated[kind, typer.Option(*names, help=says, rich_help_panel=panel, **more)]
+
+
+_FILES = "Files or globs, also compressed (.gz .bz2 .xz .zst); - is standard input."
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help=_FILES, show_default=False)]
+MaybeFiles = Annotated[list[str] | None, typer.Argument(metavar="FILE...", help=_FILES, show_default=False)]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that train has saved.", show_default=False)]
+
+Format = option(str | None, READING, "Format of the files; told from their names if you do not say.")
+Target = option(str | None, READING, "Column to learn, by name or number; the last one if you do not say.")
+Weight = option(str | None, READING, "Column with the importance of each row.")
+Bits = option(int | None, READING, "Hash names to 2^BITS columns; 18 unless you say.", min=1, max=30)
+FirstIndex = option(int, READING, "Where the indices of svmlight start.", min=0, max=1)
+_BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
+BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE")
+
+Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m")
+Resume = option(Path | None, MODEL_FILE, "Go on with this model: where it stopped, or with more files.")
+Every = option(int, MODEL_FILE, "Save the model after every N rows.", "--checkpoint-every", min=0, metavar="N")
+KeepPartial = option(bool, MODEL_FILE, "Save what was learned even if a bad line stops the run.", "--keep-partial")
+Slim = option(bool, MODEL_FILE, "Save only what predictions need.", "--slim")
+
+Loss = option(str | None, LEARNING, **named(LOSSES, "Loss (if you do not say, log_loss, or squared_error for numbers)"))
+Rule = option(str, LEARNING, **named(RULES, "Update rule"))
+Schedule = option(str | None, LEARNING, **named(SCHEDULES, "Rates of the rule sgd (if you do not say, constant)"))
+Task = option(TaskName | None, LEARNING, "What is learned; told from the first labels if you do not say.")
+ClassNames = option(
+    str | None, LEARNING, "All classes; or open, and more may come.", "--classes", metavar="A,B,..|open"
+)
+Passes = option(int, LEARNING, "Passes over the files.", min=1)
+L1 = option(float, LEARNING, "Strength of the L1 penalty.", "--l1", min=0.0)
+L2 = option(float, LEARNING, "Strength of the L2 penalty.", "--l2", min=0.0)
+Average = option(bool, LEARNING, "Answer with averaged weights.", "--average")
+Forget = option(float, LEARNING, "Share of its evidence that a rule forgets with each example.", min=0.0, max=1.0)
+Intercept = option(bool, LEARNING, "Learn an intercept.", "--intercept/--no-intercept")
+
+TestFiles = option(list[str] | None, OUTPUT, "Test the model on FILE at the end.", "--test", metavar="FILE")
+AsJson = option(bool, OUTPUT, "Print one JSON document.", "--json")
+Quiet = option(bool, OUTPUT, "Print nothing but errors.", "--quiet", "-q")

@@ -1,0 +1,51 @@
+"""What ``--bad-lines`` asks for: fail at the first, skip them, or copy them to a file with their reasons."""
+
+from __future__ import annotations
+
+import io
+import os
+
+from onlinear.errors import BadLine, BadSource
+
+FAIL, SKIP = "fail", "skip"
+
+
+class BadLines:
+    """Counts bad lines, and copies them to a file if one was named."""
+
+    def __init__(self, wanted: str, *, kept: int | None = None) -> None:
+        """``kept`` bytes of the file belong to a run that goes on; without it the file must not exist."""
+        self.wanted = wanted
+        self.count = 0
+        self._file: io.FileIO | None = None
+        if wanted not in (FAIL, SKIP):
+            self._file = opened(wanted, kept)
+
+    @property
+    def size(self) -> int | None:
+        """How many bytes the file has; None if there is none."""
+        return None if self._file is None else self._file.tell()
+
+    def take(self, line: BadLine, text: bytes) -> None:
+        self.count += 1
+        if self._file is not None:
+            self._file.write(f"# {line}\n".encode() + text + b"\n")
+
+    def summary(self) -> str:
+        copied = "" if self._file is None else f", copied to {self.wanted}"
+        return f"{self.count:,} bad line{'s' * (self.count != 1)} skipped{copied}"
+
+
+def opened(name: str, kept: int | None) -> io.FileIO:
+    try:
+        file = io.FileIO(name, "x" if kept is None else "r+")
+        if kept is not None:
+            if kept > os.path.getsize(name):
+                raise BadSource(f"{name}: is shorter than when the run stopped: name the file of that run")
+            file.truncate(kept)
+            file.seek(kept)
+    except FileExistsError:
+        raise BadSource(f"{name}: is there already: remove it, or name another file for the bad lines") from None
+    except OSError as error:
+        raise BadSource(f"{name}: cannot be written ({error.strerror}): name another file for the bad lines") from None
+    return file

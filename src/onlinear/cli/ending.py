@@ -1,0 +1,65 @@
+"""How commands end: with a sentence on standard error and an exit code that scripts can rely on.
+
+0 all is well; 1 the data cannot be read or learned from; 2 the command line asks for what does not exist; 3 a model
+file cannot be read or written; 130 interrupted; 141 nobody reads the output any more.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+import typer
+
+from onlinear.errors import BadModel, NotSaved, OnlinearError, Refused
+
+BAD_DATA, BAD_USAGE, BAD_MODEL, INTERRUPTED = 1, 2, 3, 130
+
+
+def code_of(error: OnlinearError) -> int:
+    if isinstance(error, BadModel | NotSaved):
+        return BAD_MODEL
+    return BAD_USAGE if isinstance(error, Refused) else BAD_DATA
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """Whatever is refused within ends the command with its sentence, and no traceback."""
+    try:
+        yield
+    except OnlinearError as error:
+        say(str(error))
+        raise typer.Exit(code_of(error)) from None
+
+
+def say(sentence: str) -> None:
+    """A sentence on standard error."""
+    print(sentence, file=sys.stderr, flush=True)
+
+
+class Interruptions:
+    """Ctrl-C within the block: at once while nothing is under way, else ``wanted`` after what is.
+
+    A second one is not waited for.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self.busy = False
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.wanted or not self.busy:
+            raise KeyboardInterrupt
+        self.wanted = True

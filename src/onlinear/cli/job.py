@@ -1,0 +1,111 @@
+"""Job: a run with what surrounds it: checkpoints, Ctrl-C, and what is said at the end."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from onlinear.answers import Answers
+from onlinear.cli.badlines import BadLines
+from onlinear.cli.ending import INTERRUPTED, Interruptions, say
+from onlinear.cli.watching import Silent
+from onlinear.errors import BadInput, BadLine
+from onlinear.modelfile import Trained, save
+from onlinear.recipe import Recipe
+from onlinear.registry import LOSSES, RULES, name_of
+from onlinear.runs import Run
+from onlinear.testing import figures_of
+
+
+class Job:
+    """A run, the recipe of its rows, and where its model goes."""
+
+    def __init__(
+        self, run: Run, recipe: Recipe, bad: BadLines, watch: Silent, path: Path | None, *, slim: bool, keep: bool
+    ) -> None:
+        self.run, self.recipe, self.bad, self.watch = run, recipe, bad, watch
+        self.path, self.slim, self.keep = path, slim, keep
+
+    def go(self) -> None:
+        """Run to the end, and save the model."""
+        self.watch.begin(self.run)
+        try:
+            with Interruptions() as interruptions:
+                self._steps(interruptions)
+        except BadLine:
+            if self.keep:
+                self._save(unfinished=True)
+            raise
+        finally:
+            self.watch.end(self.run)
+        if self.run.figures().examples == 0:
+            raise BadInput("there are no examples in the files: is there a line that is neither empty nor a comment?")
+        self._save()
+
+    def _steps(self, interruptions: Interruptions) -> None:
+        steps = self.run.steps()
+        try:
+            while (due := next(steps, None)) is not None:
+                self.watch.update(self.run)
+                if interruptions.wanted:
+                    raise KeyboardInterrupt
+                if due:
+                    self._save(unfinished=True)
+        except KeyboardInterrupt:
+            self._interrupted()
+
+    def _interrupted(self) -> None:
+        """Save a checkpoint, say how to go on, and end."""
+        if self.path is None:
+            say("Interrupted; nothing was saved, since no --model was named.")
+        else:
+            self._save(unfinished=True)
+            say(f"Interrupted; saved. To go on: onlinear train --resume {self.path}")
+        raise typer.Exit(INTERRUPTED)
+
+    def _save(self, *, unfinished: bool = False) -> None:
+        if self.path is not None:
+            trained = Trained(self.run.training, self.recipe, self._unfinished() if unfinished else None)
+            save(self.path, trained, slim=self.slim and not unfinished)
+
+    def _unfinished(self) -> dict[str, Any]:
+        """What it takes to go on."""
+        return {
+            "files": [os.path.abspath(file) if file != "-" else file for file in self.run.stream.files],
+            "passes": self.run.passes,
+            "checkpoint_every": self.run.every,
+            "bad_lines": self.bad.wanted,
+            "bad_lines_bytes": self.bad.size,
+            "slim": self.slim,
+            "progress": self.run.progress.packed(),
+        }
+
+    def document(self, seconds: float) -> dict[str, Any]:
+        """All there is to say about the run."""
+        training, progress = self.run.training, self.run.progress
+        figures, classes = self.run.figures(), training.classes
+        learner = training.learner
+        return {
+            "model": None if self.path is None else str(self.path),
+            "files": self.run.stream.files,
+            "task": "regression" if classes is None else "classification",
+            "classes": None if classes is None else [classes.labels[code] for code in classes.order.tolist()],
+            "loss": name_of(learner.losses[0], LOSSES),
+            "rule": name_of(learner.rules[0], RULES),
+            "passes": self.run.passes,
+            "examples": figures.examples,
+            "mistakes": None if classes is None else figures.mistakes,
+            "progressive_error": None if classes is None else figures.mistakes / figures.examples,
+            "progressive_loss": figures.loss,
+            "features": progress.features,
+            "seconds": seconds,
+            "features_per_second": progress.features / seconds,
+            "bad_lines": progress.bad_lines,
+        }
+
+    def tested(self, files: list[str]) -> dict[str, Any]:
+        """The figures of a test on other files."""
+        return figures_of(Answers(self.run.training), self.recipe.stream(files, labelled=True))

@@ -1,0 +1,118 @@
+"""Options of the losses, rules and schedules: read off their fields, so that a new one is in ``--help`` by itself."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, NamedTuple, get_type_hints
+
+import typer
+
+from onlinear.errors import Refused
+from onlinear.registry import LOSSES, RULES, SCHEDULES
+
+TABLES = {"loss": LOSSES, "rule": RULES, "schedule": SCHEDULES}
+PANEL = "Options of losses, rules and schedules"
+
+
+class Field(NamedTuple):
+    """A number that a loss, a rule or a schedule has."""
+
+    owner: str
+    kind: str
+    default: float
+    says: str
+
+
+def fields() -> dict[str, list[Field]]:
+    """All fields by name, with everything that has one."""
+    found: dict[str, list[Field]] = {}
+    for kind, table in TABLES.items():
+        for owner, cls in table.items():
+            for name, default, says in fields_of(cls, cls._field_defaults):  # type: ignore[attr-defined]
+                found.setdefault(name, []).append(Field(owner, kind, default, says))
+    return found
+
+
+def fields_of(cls: Any, defaults: Mapping[str, Any]) -> Iterator[tuple[str, float, str]]:
+    """Name, default and description of each field; those of a rule's own schedule among them."""
+    hints = get_type_hints(cls, include_extras=True)
+    for name, default in defaults.items():
+        if isinstance(default, tuple):
+            yield from fields_of(type(default), default._asdict())  # type: ignore[attr-defined]
+        else:
+            yield name, default, hints[name].__metadata__[0]
+
+
+def help_of(owners: list[Field]) -> str:
+    """What an option does for each of its owners, with the defaults.
+
+    >>> help_of([Field("hinge", "loss", 1.0, "the margin"), Field("arow", "rule", 2.0, "the margin")])
+    'The margin: hinge (1), arow (2).'
+    """
+    sayings: dict[str, list[str]] = {}
+    for field in owners:
+        sayings.setdefault(field.says, []).append(f"{field.owner} ({field.default:g})")
+    return " ".join(f"{says[0].upper()}{says[1:]}: {', '.join(each)}." for says, each in sayings.items())
+
+
+def with_field_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for each field, handed to it as the dict ``chosen``."""
+    own = inspect.signature(command, eval_str=True)
+    taken = set(own.parameters)
+
+    def widened(**given: Any) -> None:
+        own_arguments = {name: value for name, value in given.items() if name in taken}
+        command(**own_arguments, chosen={name: value for name, value in given.items() if name not in taken})
+
+    parameters = [parameter for name, parameter in own.parameters.items() if name != "chosen"]
+    for name, owners in fields().items():
+        if name not in taken:
+            option = typer.Option(f"--{name}", help=help_of(owners), rich_help_panel=PANEL, show_default=False)
+            annotation = Annotated[float | None, option]
+            parameters.append(
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            )
+    widened.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    widened.__name__, widened.__doc__ = command.__name__, command.__doc__
+    return widened
+
+
+class Chosen:
+    """The values of options; each is to be used once."""
+
+    def __init__(self, given: Mapping[str, float | None]) -> None:
+        self.left = {name: value for name, value in given.items() if value is not None}
+        for name, value in self.left.items():
+            if not (math.isfinite(value) and value >= 0.0):
+                raise Refused(f"--{name} is {value}: give a finite number of at least 0")
+
+    def made(self, cls: Any, **parts: Any) -> Any:
+        """A loss, a rule or a schedule with the values that belong to it."""
+        return cls(**parts, **self.taken(cls))
+
+    def taken(self, fields: Any) -> dict[str, float]:
+        """The values that belong to these fields."""
+        return {name: float(self.left.pop(name)) for name in fields._fields if name in self.left}
+
+    def refuse_rest(self, loss: str, rule: str) -> None:
+        """Refuse values that nothing has taken."""
+        for name in self.left:
+            owners = ", ".join(f"the {field.kind} {field.owner}" for field in fields()[name])
+            raise Refused(f"--{name} means nothing for the loss {loss} and the rule {rule}: it belongs to {owners}")
+
+
+def loss_and_rule(loss: str, rule: str, schedule: str | None, given: Mapping[str, float | None]) -> tuple[Any, Any]:
+    """The loss and the rule of these names, with the values that were given."""
+    if schedule is not None and "schedule" not in RULES[rule]._fields:  # type: ignore[attr-defined]
+        raise Refused(f"--schedule means nothing for the rule {rule}: it belongs to the rule sgd")
+    chosen = Chosen(given)
+    made_loss = chosen.made(LOSSES[loss])
+    parts = {}
+    if "schedule" in RULES[rule]._fields:  # type: ignore[attr-defined]
+        default = RULES[rule]._field_defaults["schedule"]  # type: ignore[attr-defined]
+        parts["schedule"] = chosen.made(SCHEDULES[schedule]) if schedule else default._replace(**chosen.taken(default))
+    made_rule = chosen.made(RULES[rule], **parts)
+    chosen.refuse_rest(loss, rule)
+    return made_loss, made_rule

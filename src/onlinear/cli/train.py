@@ -1,0 +1,83 @@
+"""``onlinear train``: learn a model from files."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from onlinear.cli import arguments as cli
+from onlinear.cli.ending import ending
+from onlinear.cli.options import with_field_options
+
+
+@with_field_options
+def train(
+    context: typer.Context,
+    files: cli.MaybeFiles = None,
+    format: cli.Format = None,
+    target: cli.Target = None,
+    weight: cli.Weight = None,
+    bits: cli.Bits = None,
+    first_index: cli.FirstIndex = 1,
+    bad_lines: cli.BadLineWish = "fail",
+    model: cli.Model = None,
+    resume: cli.Resume = None,
+    checkpoint_every: cli.Every = 0,
+    keep_partial: cli.KeepPartial = False,
+    slim: cli.Slim = False,
+    loss: cli.Loss = None,
+    rule: cli.Rule = "normalised",
+    schedule: cli.Schedule = None,
+    task: cli.Task = None,
+    classes: cli.ClassNames = None,
+    passes: cli.Passes = 1,
+    l1: cli.L1 = 0.0,
+    l2: cli.L2 = 0.0,
+    average: cli.Average = False,
+    forget: cli.Forget = 0.0,
+    intercept: cli.Intercept = True,
+    test: cli.TestFiles = None,
+    as_json: cli.AsJson = False,
+    quiet: cli.Quiet = False,
+    chosen: Any = None,
+) -> None:
+    """Learn a model from files: each example is predicted, then learned."""
+    began = time.perf_counter()
+    with ending():
+        from onlinear.cli.beginning import job_for
+
+        job = job_for(context, chosen)
+        job.go()
+        document = job.document(time.perf_counter() - began)
+        if test:
+            document["test"] = job.tested(test)
+        if as_json:
+            print(json.dumps(document, indent=2))
+        elif not quiet:
+            print("\n".join(closing_words(document)))
+
+
+def closing_words(document: dict[str, Any]) -> Iterator[str]:
+    """What a run came to, for people."""
+    examples, seconds = document["examples"], document["seconds"]
+    yield f"{examples:,} examples, {document['features']:,} features in {seconds:.1f} s."
+    if document["progressive_error"] is not None:
+        yield f"{document['mistakes']:,} predicted wrongly: progressive error {document['progressive_error']:.2%}."
+    yield f"Progressive loss {document['progressive_loss']:.4f} ({document['loss']}, {document['rule']})."
+    if document["bad_lines"]:
+        yield f"{document['bad_lines']:,} bad lines were left out."
+    for name, figure in document.get("test", {}).items():
+        if name not in ("confusion", "labels") and figure is not None:
+            yield (
+                f"Test {name.replace('_', ' ')}: {figure:.4f}"
+                if isinstance(figure, float)
+                else f"Test {name}: {figure:,}"
+            )
+    if document["model"]:
+        yield f"Saved. To predict: onlinear predict {document['model']} FILE"
+    else:
+        yield "Not saved: name a file with --model to keep the model."

@@ -1,0 +1,104 @@
+"""What is seen of a run: a bar and a table on a terminal, plain lines in a pipe, nothing with ``--json``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from onlinear.runs import Run
+from onlinear.training import Totals
+
+HEADINGS = ("examples", "loss since last", "loss", "mistakes", "features/s")
+WIDTHS = (12, 16, 10, 10, 11)
+
+
+class Silent:
+    """Watches nothing."""
+
+    def begin(self, run: Run) -> None: ...
+
+    def update(self, run: Run) -> None: ...
+
+    def end(self, run: Run) -> None: ...
+
+
+class Lines(Silent):
+    """Prints a line at 1, 2, 4, 8, ... examples of the first pass, and one at the end of each later pass."""
+
+    def begin(self, run: Run) -> None:
+        self.began = time.perf_counter()
+        self.last = run.training.totals()
+        self.write(line_of(HEADINGS))
+
+    def update(self, run: Run) -> None:
+        if run.progress.number == 1:
+            for totals in run.training.history()[self.last.examples.bit_length() :]:
+                self._print(totals, run)
+
+    def end(self, run: Run) -> None:
+        totals = run.progress.first or run.training.totals()
+        if totals.examples > self.last.examples:
+            self._print(totals, run)
+
+    def _print(self, totals: Totals, run: Run) -> None:
+        last, self.last, before = self.last, totals, run.progress.before
+        since = (totals.loss - last.loss) / (totals.importance - last.importance)
+        loss = (totals.loss - before.loss) / (totals.importance - before.importance)
+        rate = run.progress.features / max(time.perf_counter() - self.began, 1e-9)
+        mistakes = "-" if run.training.classes is None else f"{totals.mistakes - before.mistakes}"
+        cells = f"{totals.examples - before.examples}", f"{since:.4f}", f"{loss:.4f}", mistakes, shortened(rate)
+        self.write(line_of(cells))
+
+    def write(self, line: str) -> None:
+        print(line, flush=True)
+
+
+class Bar(Lines):
+    """The lines with a bar below them: bytes, rate and time left."""
+
+    def begin(self, run: Run) -> None:
+        from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+        columns: tuple[Any, ...] = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+        self.bar = Progress(*columns, transient=True)
+        total = run.stream.total_bytes
+        self.size = total or 0
+        self.task = self.bar.add_task("", total=total and total * run.passes)
+        self.bar.start()
+        super().begin(run)
+
+    def update(self, run: Run) -> None:
+        super().update(run)
+        before = self.size * (run.progress.number - 1)
+        self.bar.update(self.task, completed=before + run.stream.read)
+
+    def end(self, run: Run) -> None:
+        self.bar.stop()
+        super().end(run)
+
+    def write(self, line: str) -> None:
+        self.bar.console.print(line, highlight=False)
+
+
+def watcher(quiet: bool) -> Silent:
+    """What suits whoever looks at standard output."""
+    if quiet:
+        return Silent()
+    return Bar() if sys.stdout.isatty() else Lines()
+
+
+def line_of(cells: tuple[str, ...]) -> str:
+    return " ".join(cell.rjust(width) for cell, width in zip(cells, WIDTHS, strict=True))
+
+
+def shortened(rate: float) -> str:
+    """A rate for people.
+
+    >>> shortened(1234567.0), shortened(950.0)
+    ('1.2 M', '950')
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if rate >= size:
+            return f"{rate / size:.1f} {letter}"
+    return f"{rate:.0f}"

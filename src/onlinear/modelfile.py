@@ -1,0 +1,47 @@
+"""Model files of trainings: the estimator that has learned the same, the recipe, and how far a run has come."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from onlinear.errors import BadModel
+from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.model.values import only_bad_models
+from onlinear.recipe import Recipe
+from onlinear.training import Training
+
+#: arrays of the recipe have names that begin so
+RECIPE = "recipe/"
+
+
+class Trained(NamedTuple):
+    """What a model file holds: ``unfinished`` says how to go on with a run that stopped on its way."""
+
+    training: Training
+    recipe: Recipe
+    unfinished: dict[str, Any] | None = None
+    header: Header = {}
+
+
+def save(path: PathLike, trained: Trained, *, slim: bool = False) -> None:
+    """Write a model file, whole or not at all."""
+    header, arrays = trained.training.parts(slim=slim)
+    recipe, recipe_arrays = trained.recipe.parts()
+    if trained.unfinished is not None:
+        header["unfinished"] = trained.unfinished
+    header["recipe"] = recipe
+    write_model(path, header, arrays | {f"{RECIPE}{name}": array for name, array in recipe_arrays.items()})
+
+
+def open_model(path: PathLike) -> Trained:
+    """What :func:`save` wrote; a model that was made otherwise is refused."""
+    header, arrays = read_model(path)
+    with only_bad_models(path):
+        if "recipe" not in header:
+            raise BadModel(
+                "it was not trained on files, and does not say how to read them: use onlinear.load in Python"
+            )
+        own: Arrays = {name.removeprefix(RECIPE): array for name, array in arrays.items() if name.startswith(RECIPE)}
+        recipe = Recipe.restored(header["recipe"], own)
+        training = Training.restored(header, {name: array for name, array in arrays.items() if RECIPE not in name})
+        return Trained(training, recipe, header.get("unfinished"), header)

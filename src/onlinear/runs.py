@@ -1,0 +1,145 @@
+"""Run: a training on its way through the passes of a stream, which can stop after any row and go on later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear.errors import BadLine
+from onlinear.rows import SparseRows
+from onlinear.streams.blocks import Block, good_parts
+from onlinear.streams.stream import Stream
+from onlinear.training import Totals, Training
+
+
+class Figures(NamedTuple):
+    """What the first pass came to: every example was predicted before it was learned."""
+
+    examples: int
+    mistakes: int
+    loss: float
+
+
+NOTHING = Totals()
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run has come; bad lines and features are those of the first pass."""
+
+    number: int = 1  # of the pass
+    rows: int = 0  # good ones of this pass that are done
+    bad_lines: int = 0
+    features: int = 0
+    first: Totals | None = None  # after the first pass
+    before: Totals = NOTHING  # what an earlier run had learned
+
+    def packed(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def unpacked(cls, packed: dict[str, Any]) -> Progress:
+        first, before = packed["first"], packed["before"]
+        return cls(**packed | {"first": None if first is None else Totals(*first), "before": Totals(*before)})
+
+
+class Run:
+    """Passes of a training over a stream. Whoever calls :meth:`steps` may save it between any two of them."""
+
+    def __init__(
+        self,
+        training: Training,
+        stream: Stream,
+        passes: int,
+        *,
+        progress: Progress | None = None,
+        every: int = 0,
+        on_bad: Callable[[BadLine, bytes], None] | None = None,
+        begun: Iterator[Block] | None = None,
+    ) -> None:
+        """``begun`` are the blocks of the first pass, if someone has begun to read them."""
+        self.training = training
+        self.stream = stream
+        self.passes = passes
+        self.progress = progress or Progress()
+        self.every = every
+        self.on_bad = on_bad
+        self._begun = begun
+
+    @property
+    def done(self) -> bool:
+        return self.progress.number > self.passes
+
+    def figures(self) -> Figures:
+        """Those of the first pass, so far if it goes on."""
+        now, before = self.progress.first or self.training.totals(), self.progress.before
+        importance = now.importance - before.importance
+        loss = (now.loss - before.loss) / importance if importance > 0.0 else 0.0
+        return Figures(now.examples - before.examples, now.mistakes - before.mistakes, loss)
+
+    def steps(self) -> Iterator[bool]:
+        """Learn, a part of a block at a time; True after every so many rows of a pass."""
+        while not self.done:
+            for block in self.remaining():
+                for part in self._parts(block):
+                    self._learn(part)
+                    yield self._is_due(part)
+            self._end_pass()
+
+    def remaining(self) -> Iterator[Block]:
+        """The blocks of this pass without the rows that are done."""
+        skip = self.progress.rows
+        blocks, self._begun = self._begun or self.stream.blocks(stop_at_bad=self.on_bad is None), None
+        for block in blocks:
+            if skip:
+                done, block = block.split(min(skip, len(block)))
+                skip -= len(done)
+            if not skip:
+                yield block
+
+    def _parts(self, block: Block) -> Iterator[Block]:
+        """The block, cut where a checkpoint is due."""
+        while self.every and len(block) > (left := self.every - self.progress.rows % self.every):
+            part, block = block.split(left)
+            yield part
+        yield block
+
+    def _is_due(self, part: Block) -> bool:
+        return bool(self.every and len(part) and self.progress.rows % self.every == 0)
+
+    def _learn(self, block: Block) -> None:
+        rows = len(block)
+        done = self.progress.rows
+        for part, bad in good_parts(block, self.training.refused):
+            if len(part):
+                self.training.learn(part)
+            self.progress.rows += len(part)
+            if self.progress.number == 1:
+                self.progress.features += entries_in(part)
+            self._report(bad)
+        self.progress.rows = done + rows
+
+    def _report(self, bad: list[tuple[BadLine, bytes]]) -> None:
+        for line, text in bad:
+            if self.on_bad is None:
+                raise line
+            if self.progress.number == 1:
+                self.progress.bad_lines += 1
+                self.on_bad(line, text)
+
+    def _end_pass(self) -> None:
+        if self.progress.number == 1:
+            self.progress.first = self.training.totals()
+        self.progress.number += 1
+        self.progress.rows = 0
+        if not self.done:
+            self.training.start_pass()
+
+
+def entries_in(block: Block) -> int:
+    """How many features the rows of a block have together."""
+    rows = block.rows
+    return int(rows.starts[-1] - rows.starts[0]) if isinstance(rows, SparseRows) else int(np.prod(rows.values.shape))

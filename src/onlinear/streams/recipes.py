@@ -1,0 +1,62 @@
+"""Formats as plain JSON, so that a model file can say how its rows were read."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from typing import Any, TypeGuard, Union, get_args, get_origin, get_type_hints
+
+from onlinear.errors import OnlinearError
+
+
+def packed(value: Any) -> Any:
+    """A record (a named tuple or a dataclass) as a dict, a tuple as a list, anything else as it is.
+
+    >>> from onlinear.streams.svmlight import Svmlight
+    >>> packed(Svmlight(first_index=0))
+    {'first_index': 0, 'most_features': 4194304}
+    """
+    if is_record(type(value)):
+        return {name: packed(getattr(value, name)) for name in fields_of(type(value))}
+    if isinstance(value, tuple):
+        return [packed(item) for item in value]
+    return value
+
+
+def unpacked(kind: Any, value: Any) -> Any:
+    """The value of a type that :func:`packed` was given; anything else is refused.
+
+    >>> unpacked(tuple[int, ...], [1, 2])
+    (1, 2)
+    """
+    if is_record(kind):
+        return unpacked_record(kind, value)
+    if get_origin(kind) is tuple:
+        inner = get_args(kind)
+        if type(value) is list and (inner[-1] is ... or len(inner) == len(value)):
+            kinds = [inner[0]] * len(value) if inner[-1] is ... else inner
+            return tuple(unpacked(each, item) for each, item in zip(kinds, value, strict=True))
+    elif type(value) in allowed_types(kind):
+        return value
+    raise OnlinearError(f"the recipe holds {value!r:.60} where {kind} should be: it is not one that we wrote")
+
+
+def unpacked_record(kind: Any, value: Any) -> Any:
+    hints = get_type_hints(kind)
+    fields = fields_of(kind)
+    if type(value) is not dict or list(value) != fields:
+        raise OnlinearError(f"the recipe holds {value!r:.60} where the fields {fields} should be")
+    return kind(**{name: unpacked(hints[name], value[name]) for name in fields})
+
+
+def allowed_types(kind: Any) -> tuple[Any, ...]:
+    """The plain types behind an annotation such as ``int | None``."""
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+
+
+def is_record(kind: Any) -> TypeGuard[type]:
+    return isinstance(kind, type) and (hasattr(kind, "_fields") or dataclasses.is_dataclass(kind))
+
+
+def fields_of(kind: Any) -> list[str]:
+    return list(kind._fields) if hasattr(kind, "_fields") else [field.name for field in dataclasses.fields(kind)]
