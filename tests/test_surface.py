@@ -26,7 +26,9 @@ LAYERS = (
     {"kernels"},
     {"learner", "streams"},
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
-    {"training"},
+    {"training", "recipe"},
+    {"answers", "runs", "modelfile"},
+    {"testing"},
     {"estimators"},
     {"report", "plots", "server", "cli"},
 )

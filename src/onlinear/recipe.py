@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import BadModel
+from onlinear.streams.blocks import Block
 from onlinear.streams.recipes import packed, unpacked
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import FORMATS, Format, Stream
@@ -20,6 +21,10 @@ class Recipe(NamedTuple):
     def stream(self, files: list[str], *, labelled: bool) -> Stream:
         """Other files, read as those that the model has learned from."""
         return Stream(expand(files), self.format)
+
+    def apply(self, block: Block) -> Block:
+        """The rows as the model knows them."""
+        return block
 
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """JSON and arrays for a model file."""

@@ -8,8 +8,9 @@ import numpy as np
 
 from onlinear.answers import Answers
 from onlinear.errors import BadInput
+from onlinear.recipe import Recipe
 from onlinear.streams.blocks import Block, good_parts
-from onlinear.streams.stream import OnBad, Stream
+from onlinear.streams.stream import OnBad
 
 #: log loss takes no probability for less than this
 LEAST_CHANCE = 1e-15
@@ -99,10 +100,10 @@ class NumberTest:
         return {"examples": self.examples, "rmse": rmse, "mae": mae}
 
 
-def figures_of(answers: Answers, stream: Stream, on_bad: OnBad | None = None) -> dict[str, Any]:
-    """The figures of a test on the rows of a stream."""
+def figures_of(answers: Answers, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:
+    """The figures of a test on the rows of files."""
     test = test_of(answers)
-    for block in stream.blocks(stop_at_bad=on_bad is None):
+    for block in map(recipe.apply, recipe.stream(files, labelled=True).blocks(stop_at_bad=on_bad is None)):
         for part, bad in good_parts(block, test.refused):
             if len(part):
                 test.take(part)

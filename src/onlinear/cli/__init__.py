@@ -9,6 +9,8 @@ import typer
 
 import onlinear
 from onlinear.cli.demo import demo
+from onlinear.cli.measure import measure
+from onlinear.cli.predict import predict
 from onlinear.cli.train import train
 
 app = typer.Typer(
@@ -17,8 +19,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(train)
-app.command()(demo)
+COMMANDS = {"train": train, "predict": predict, "test": measure, "demo": demo}
+for name, command in COMMANDS.items():
+    app.command(name)(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +12,8 @@ import typer
 
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 
+#: of predictions
+FORMS = ("csv", "jsonl")
 READING, MODEL_FILE, LEARNING, OUTPUT = "Reading", "Model file", "Learning", "Output"
 
 
@@ -19,25 +22,25 @@ class TaskName(StrEnum):
     regression = "regression"
 
 
-def one_of(table: dict[str, type]) -> Any:
+def one_of(table: Iterable[str]) -> Any:
     """A callback that refuses what is not in a table."""
 
     def check(name: str | None) -> str | None:
         if name is None or name in table:
             return name
-        close = get_close_matches(name, table, 1)
+        close = get_close_matches(name, list(table), 1)
         hint = f"did you mean {close[0]}?" if close else f"choose one of {', '.join(table)}"
         raise typer.BadParameter(f"{name!r} is none that there is: {hint}")
 
     return check
 
 
-def completed(table: dict[str, type]) -> Any:
+def completed(table: Iterable[str]) -> Any:
     """What the shell may complete a name to."""
     return lambda incomplete: [name for name in table if name.startswith(incomplete)]
 
 
-def named(table: dict[str, type], says: str) -> dict[str, Any]:
+def named(table: Iterable[str], says: str) -> dict[str, Any]:
     """The option of a name out of a table."""
     names = ", ".join(table)
     return {
@@ -58,11 +61,11 @@ Files = Annotated[list[str], typer.Argument(metavar="FILE...", help=_FILES, show
 MaybeFiles = Annotated[list[str] | None, typer.Argument(metavar="FILE...", help=_FILES, show_default=False)]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that train has saved.", show_default=False)]
 
-Format = option(str | None, READING, "Format of the files; told from their names if you do not say.")
+Format = option(str | None, READING, "Format of the files; told from their names if you do not say.", metavar="NAME")
 Target = option(str | None, READING, "Column to learn, by name or number; the last one if you do not say.")
 Weight = option(str | None, READING, "Column with the importance of each row.")
-Bits = option(int | None, READING, "Hash names to 2^BITS columns; 18 unless you say.", min=1, max=30)
-FirstIndex = option(int, READING, "Where the indices of svmlight start.", min=0, max=1)
+Bits = option(int | None, READING, "Hash names to 2^BITS columns; 18 unless you say.", min=1, max=30, metavar="N")
+FirstIndex = option(int, READING, "Where the indices of svmlight start.", min=0, max=1, metavar="0|1")
 _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
 BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE")
 
@@ -75,17 +78,30 @@ Slim = option(bool, MODEL_FILE, "Save only what predictions need.", "--slim")
 Loss = option(str | None, LEARNING, **named(LOSSES, "Loss (if you do not say, log_loss, or squared_error for numbers)"))
 Rule = option(str, LEARNING, **named(RULES, "Update rule"))
 Schedule = option(str | None, LEARNING, **named(SCHEDULES, "Rates of the rule sgd (if you do not say, constant)"))
-Task = option(TaskName | None, LEARNING, "What is learned; told from the first labels if you do not say.")
+Task = option(
+    TaskName | None,
+    LEARNING,
+    "classification or regression; told from the first labels if you do not say.",
+    metavar="NAME",
+)
 ClassNames = option(
     str | None, LEARNING, "All classes; or open, and more may come.", "--classes", metavar="A,B,..|open"
 )
-Passes = option(int, LEARNING, "Passes over the files.", min=1)
-L1 = option(float, LEARNING, "Strength of the L1 penalty.", "--l1", min=0.0)
-L2 = option(float, LEARNING, "Strength of the L2 penalty.", "--l2", min=0.0)
+Passes = option(int, LEARNING, "Passes over the files.", min=1, metavar="N")
+L1 = option(float, LEARNING, "Strength of the L1 penalty.", "--l1", min=0.0, metavar="X")
+L2 = option(float, LEARNING, "Strength of the L2 penalty.", "--l2", min=0.0, metavar="X")
 Average = option(bool, LEARNING, "Answer with averaged weights.", "--average")
-Forget = option(float, LEARNING, "Share of its evidence that a rule forgets with each example.", min=0.0, max=1.0)
+Forget = option(
+    float, LEARNING, "Share of its evidence that a rule forgets with each example.", min=0.0, max=1.0, metavar="X"
+)
 Intercept = option(bool, LEARNING, "Learn an intercept.", "--intercept/--no-intercept")
 
 TestFiles = option(list[str] | None, OUTPUT, "Test the model on FILE at the end.", "--test", metavar="FILE")
 AsJson = option(bool, OUTPUT, "Print one JSON document.", "--json")
 Quiet = option(bool, OUTPUT, "Print nothing but errors.", "--quiet", "-q")
+Scores = option(bool, OUTPUT, "Print scores, too.", "--scores")
+Probabilities = option(bool, OUTPUT, "Print the probability of each class, too.", "--probabilities")
+Output = option(str, OUTPUT, "File to write to; - is standard output.", "--output", "-o", metavar="FILE")
+OutputFormat = option(
+    str | None, OUTPUT, "csv or jsonl; by the extension of the output, or csv.", metavar="NAME", callback=one_of(FORMS)
+)

@@ -108,4 +108,4 @@ class Job:
 
     def tested(self, files: list[str]) -> dict[str, Any]:
         """The figures of a test on other files."""
-        return figures_of(Answers(self.run.training), self.recipe.stream(files, labelled=True))
+        return figures_of(Answers(self.run.training), self.recipe, files)

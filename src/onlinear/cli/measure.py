@@ -1,0 +1,52 @@
+"""``onlinear test``: how wrong a model is about the rows of files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from onlinear.cli import arguments as cli
+from onlinear.cli.ending import ending
+from onlinear.progress import aligned
+
+
+def measure(
+    model: cli.ModelFile,
+    files: cli.Files,
+    bad_lines: cli.BadLineWish = "fail",
+    as_json: cli.AsJson = False,
+) -> None:
+    """Test a model on files: error, log loss, area under the curve and confusion; or errors of numbers."""
+    with ending():
+        from onlinear.answers import Answers
+        from onlinear.cli.badlines import FAIL, BadLines
+        from onlinear.modelfile import open_model
+        from onlinear.testing import figures_of
+
+        trained = open_model(model)
+        bad = BadLines(bad_lines)
+        on_bad = None if bad.wanted == FAIL else bad.take
+        figures = figures_of(Answers(trained.training), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
+        print(json.dumps(figures, indent=2) if as_json else "\n".join(words_of(figures)))
+
+
+def words_of(figures: dict[str, Any]) -> Iterator[str]:
+    """The figures of a test, for people."""
+    for name, figure in figures.items():
+        if isinstance(figure, float):
+            yield (
+                f"{name.replace('_', ' ')}: {figure:.2%}"
+                if name == "error"
+                else f"{name.replace('_', ' ')}: {figure:.4f}"
+            )
+        elif isinstance(figure, int):
+            yield f"{name.replace('_', ' ')}: {figure:,}"
+    if "confusion" in figures and len(figures["labels"]) <= 20:
+        yield "confusion (a line for each label, a column for each prediction):"
+        labels = [str(label) for label in figures["labels"]]
+        rows = [
+            [label, *(f"{count:g}" for count in counts)]
+            for label, counts in zip(labels, figures["confusion"], strict=True)
+        ]
+        yield from aligned([["", *labels], *rows])

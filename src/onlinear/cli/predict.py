@@ -1,0 +1,74 @@
+"""``onlinear predict``: what a model says about the rows of files."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+from onlinear.cli import arguments as cli
+from onlinear.cli.ending import ending, say
+from onlinear.errors import BadSource, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onlinear.streams.stream import OnBad
+
+
+def predict(
+    model: cli.ModelFile,
+    files: cli.Files,
+    scores: cli.Scores = False,
+    probabilities: cli.Probabilities = False,
+    output: cli.Output = "-",
+    output_format: cli.OutputFormat = None,
+    bad_lines: cli.BadLineWish = "fail",
+) -> None:
+    """Predict the rows of files, one line of output for each.
+
+    Labels are not needed. A bad line that is skipped gives an empty line of output, so that lines stay side by side.
+    """
+    with ending():
+        from onlinear.answers import Answers
+        from onlinear.cli.badlines import FAIL, BadLines
+        from onlinear.cli.printing import Printer
+        from onlinear.modelfile import open_model
+
+        trained = open_model(model)
+        answers = Answers(trained.training)
+        if probabilities and not answers.has_chances:
+            raise Refused("the model has no probabilities: leave out --probabilities, or train with the loss log_loss")
+        bad = BadLines(bad_lines)
+        on_bad: OnBad | None = None if bad.wanted == FAIL else bad.take
+        stream = trained.recipe.stream(files, labelled=False)
+        with opened(output) as out:
+            printer = Printer(answers, out, format_of(output, output_format), scores, probabilities)
+            for block in stream.blocks(stop_at_bad=on_bad is None):
+                printer.take(trained.recipe.apply(block), block.bad if on_bad else [])
+                for line, text in block.bad:
+                    if on_bad is None:
+                        out.flush()
+                        raise line
+                    on_bad(line, text)
+        if bad.count:
+            say(bad.summary())
+
+
+def format_of(output: str, wanted: str | None) -> str:
+    """The format of the output: as said, or by its extension, or CSV."""
+    return wanted or ("jsonl" if output.endswith((".jsonl", ".ndjson")) else "csv")
+
+
+@contextmanager
+def opened(output: str) -> Iterator[IO[str]]:
+    """The file to write to, or standard output."""
+    if output == "-":
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    try:
+        with open(output, "w", encoding="utf-8", newline="") as file:
+            yield file
+    except OSError as error:
+        raise BadSource(f"{output}: cannot be written ({error.strerror}): name another file") from None

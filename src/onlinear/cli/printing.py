@@ -1,0 +1,64 @@
+"""Predictions as CSV or JSON lines."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Hashable, Iterable, Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from onlinear.answers import Answers
+from onlinear.errors import BadLine
+from onlinear.streams.blocks import Block
+
+
+class Printer:
+    """Writes a line for each row: the prediction, and scores and probabilities if they are wanted."""
+
+    def __init__(self, answers: Answers, out: IO[str], form: str, scores: bool, probabilities: bool) -> None:
+        self.answers, self.out, self.form = answers, out, form
+        self.scores, self.probabilities = scores, probabilities
+        several = answers.labels is not None and len(answers.labels) > 2
+        self.score_names = labelled("score", answers.labels) if several and answers.labels else ["score"]
+        names = ["prediction"]
+        names += self.score_names if scores else []
+        names += labelled("probability", answers.labels or []) if probabilities else []
+        self.names = names
+        self.writer = csv.writer(out, lineterminator="\n")
+        if form == "csv":
+            self.writer.writerow(names)
+
+    def take(self, block: Block, bad: Sequence[tuple[BadLine, bytes]]) -> None:
+        """Write the rows of a block, and an empty line where a bad one was."""
+        scores = self.answers.scores(block)
+        columns: list[Iterable[Any]] = [self._predictions(scores)]
+        columns += scores.T.tolist() if self.scores else []
+        columns += self.answers.chances(scores).T.tolist() if self.probabilities else []
+        rows: list[Sequence[Any]] = list(zip(*columns, strict=True))
+        if bad:
+            places = line_numbers(block)
+            for line, _ in reversed(bad):
+                rows.insert(int(np.searchsorted(places, line.line)), [None] * len(self.names))
+        self._write(rows)
+
+    def _predictions(self, scores: np.ndarray) -> list[Any]:
+        labels = self.answers.labels
+        if labels is None:
+            return scores[:, 0].tolist()
+        return [labels[code] for code in self.answers.codes(scores).tolist()]
+
+    def _write(self, rows: list[Sequence[Any]]) -> None:
+        if self.form == "csv":
+            self.writer.writerows(rows)
+        else:
+            self.out.writelines(json.dumps(dict(zip(self.names, row, strict=True))) + "\n" for row in rows)
+
+
+def labelled(what: str, labels: Sequence[Hashable]) -> list[str]:
+    return [f"{what}:{label}" for label in labels]
+
+
+def line_numbers(block: Block) -> list[int]:
+    return [block.origin.error(row, "").line for row in range(len(block))]
