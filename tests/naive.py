@@ -305,6 +305,8 @@ class Cells:
         self.w -= self.own_rate * g
 
     def normalised(self, e: Example) -> None:
+        if abs(e.slope) < 2.0**-24 * e.unit:
+            return
         x, seen = np.abs(e.x), e.x != 0.0
         grown = x > self.largest
         self.w[grown] *= np.where(self.largest > 0.0, self.largest, x)[grown] / x[grown]

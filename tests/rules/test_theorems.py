@@ -353,3 +353,30 @@ def test_ftrl_without_penalties_is_adagrad_with_beta() -> None:
     ftrl.learn(batch_of(data, "log_loss"))
     g = -0.5 * data.y[0] * data.X[0]
     np.testing.assert_allclose(ftrl.weights()[0], -0.3 * g / (0.5 + np.abs(g)), rtol=1e-14)
+
+
+def learn_rows(learner: Learner, X: list[list[float]], y: list[float]) -> None:
+    learner.learn(Batch(rows_of(np.array(X)), Signs(np.array(y)), np.ones(len(y))))
+
+
+def test_normalised_leaves_weights_alone_where_nothing_is_to_be_learned() -> None:
+    learner = Learner(losses.Logistic(), rules.Normalised(), features=2, compiled=False)
+    learn_rows(learner, [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [1.0, 1.0, -1.0])
+    before = learner.weights().copy()
+    far = 40.0 / float(before[0, 0])
+    learn_rows(learner, [[far, 0.0]], [1.0])  # a score of 40 and more: right beyond all doubt
+    assert learner.weights().tolist() == before.tolist()
+    learn_rows(learner, [[far, 0.0]], [-1.0])
+    assert abs(learner.weights()[0, 0]) < abs(before[0, 0]) / 10  # wrong: now its scale counts
+
+
+def test_normalised_with_half_the_rate_is_vowpal_wabbit() -> None:
+    """Raw predictions of ``vw --loss_function logistic -r`` 9.11 for these lines, in single precision."""
+    X = [[0.5, 0.0, 1.0], [1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [2.0, 0.0, 0.5]]
+    y, theirs = [1.0, -1.0, 1.0, -1.0], [0.0, 0.706055, 0.142776, 0.374079]
+    learner = Learner(losses.Logistic(), rules.Normalised(0.5), features=3, compiled=False)
+    ours = []
+    for x, target in zip(X, y, strict=True):
+        ours.append(float(learner.scores(np.array([x]))[0, 0]))
+        learn_rows(learner, [x], [target])
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5)

@@ -153,8 +153,9 @@ def stretch_cells(rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen
             bias[m, int(options.mean_slot)] += clock[m, COUNT] * (new[0] - old[0])
         reach += far
         spread += wide
-    clock[m, WEIGHT] += seen.importance
-    clock[m, SPREAD] += seen.importance * spread
+    if spread > 0.0:
+        clock[m, WEIGHT] += seen.importance
+        clock[m, SPREAD] += seen.importance * spread
     return Seen(
         seen.score,
         seen.target,

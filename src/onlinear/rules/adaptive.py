@@ -10,6 +10,9 @@ from onlinear.seen import Seen
 
 Cell = tuple[float, ...]
 
+#: a slope below this share of the targets' size teaches nothing: it is 0 in single precision
+LEAST = 2.0**-24
+
 
 class AdaGrad(NamedTuple):
     """AdaGrad: ``G += g^2; w -= rate g / (sqrt(G) + epsilon)``. Duchi, Hazan & Singer, JMLR 12 (2011).
@@ -65,17 +68,19 @@ class Normalised(NamedTuple):
     column by a constant changes nothing but rounding; with a regression loss, so does multiplying the targets.
 
     Ross, Mineiro & Langford, "Normalized online learning", UAI 2013; Duchi, Hazan & Singer 2011;
-    Karampatziakis & Langford 2011: together the default of Vowpal Wabbit.
+    Karampatziakis & Langford 2011: together the default of Vowpal Wabbit, whose steps are those of ``rate=0.5``. As there,
+    a row whose slope is 0 in single precision leaves its weights alone: a long row that is right anyway would scale
+    them down.
     """
 
-    rate: Annotated[float, "how far a step goes"] = 1.0
+    rate: Annotated[float, "how far a step goes"] = 0.8
 
     CELL = ("weight", "squares", "largest", "own_rate")
 
     def stretch(self, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
         w, squares, largest, own_rate = cell
         size = abs(x)
-        if size == 0.0:
+        if size == 0.0 or abs(seen.slope) < LEAST * seen.size:
             return cell, 0.0, 0.0
         if size > largest:
             if largest > 0.0:  # a weight given beforehand keeps its size
