@@ -9,6 +9,7 @@ import numpy as np
 
 from onlinear.batch import Rows
 from onlinear.errors import BadLine
+from onlinear.rows import DenseRows, SparseRows
 
 if TYPE_CHECKING:
     from onlinear.streams.naming import NamedRows
@@ -19,6 +20,9 @@ class Origin(Protocol):
 
     def error(self, row: int, reason: str) -> BadLine:
         """What is wrong with a row, with the place of its line."""
+
+    def behind(self, row: int) -> Origin:
+        """Where the rows from this one on come from, counted from 0 again."""
 
 
 @dataclass(slots=True)
@@ -40,3 +44,37 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def split(self, row: int) -> tuple[Block, Block]:
+        """The rows before this one with the bad lines before its line, and the rest: no entry is copied.
+
+        All bad lines come before the line of a row that is not there.
+        """
+        before = len(self.bad)
+        if self.bad and row < len(self):
+            line = self.origin.error(row, "").line
+            before = sum(bad.line < line for bad, _ in self.bad)
+        head = self._part(0, row, self.origin, self.bad[:before])
+        return head, self._part(row, len(self), self.origin.behind(row), self.bad[before:])
+
+    def _part(self, start: int, stop: int, origin: Origin, bad: list[tuple[BadLine, bytes]]) -> Block:
+        rows = self.rows if self.named else part_of(self.rows, start, stop)
+        named = self.named and self.named.part(start, stop)
+        width = width_of(rows) if self.width else 0
+        return Block(rows, self.labels[start:stop], self.importance[start:stop], origin, bad, self.read, width, named)
+
+
+def part_of(rows: Rows, start: int, stop: int) -> Rows:
+    """The rows from one to another: no entry is copied."""
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.values[start:stop])
+    starts = rows.starts[start : stop + 1]
+    entries = slice(int(starts[0]), int(starts[-1]))
+    return SparseRows(starts - starts[0], rows.columns[entries], rows.values[entries])
+
+
+def width_of(rows: Rows) -> int:
+    """One more than the highest column."""
+    if isinstance(rows, DenseRows):
+        return int(rows.values.shape[1])
+    return int(rows.columns.max()) + 1 if len(rows.columns) else 0

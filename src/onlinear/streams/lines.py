@@ -32,6 +32,10 @@ class Lines:
         """What is wrong with a row."""
         return self.at(int(self.places[row]), reason)
 
+    def behind(self, row: int) -> Lines:
+        """The lines of the rows from this one on."""
+        return Lines(self.chunk, self.source, self.places[row:])
+
     def at(self, where: int, reason: str) -> BadLine:
         """What is wrong at a place. Columns are counted in bytes from 1."""
         number = int(self._ends.searchsorted(where))

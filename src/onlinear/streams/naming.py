@@ -46,6 +46,29 @@ class NamedRows:
     #: the text of the record that starts at a place
     text_at: Callable[[int], bytes]
 
+    def part(self, start: int, stop: int) -> NamedRows:
+        """The rows from one to another: no entry is copied."""
+        starts = self.starts[start : stop + 1]
+        entries = slice(int(starts[0]), int(starts[-1]))
+        names_of, before = self.names_of if isinstance(self.names_of, _Behind) else (self.names_of, 0)
+        return NamedRows(
+            starts - starts[0],
+            self.hashes[entries],
+            self.values[entries],
+            _Behind(names_of, before + start),
+            self.text_at,
+        )
+
+
+class _Behind(NamedTuple):
+    """The names of rows that others come before. A part of a part is as quick to ask: there is one of these at most."""
+
+    names_of: Callable[[int], list[str]]
+    before: int
+
+    def __call__(self, row: int) -> list[str]:
+        return self.names_of(self.before + row)
+
 
 def with_columns(block: Block, named: NamedRows, naming: Naming, stop_at_bad: bool) -> Block:
     """The block with its rows; those whose names are to be remembered wait for their turn."""
