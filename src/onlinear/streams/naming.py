@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,17 +50,18 @@ class NamedRows:
         """The rows from one to another: no entry is copied."""
         starts = self.starts[start : stop + 1]
         entries = slice(int(starts[0]), int(starts[-1]))
-        names_of, before = self.names_of if isinstance(self.names_of, _Behind) else (self.names_of, 0)
+        all_ = self.names_of if isinstance(self.names_of, _Behind) else _Behind(self.names_of, 0)
         return NamedRows(
             starts - starts[0],
             self.hashes[entries],
             self.values[entries],
-            _Behind(names_of, before + start),
+            _Behind(all_.names_of, all_.before + start),
             self.text_at,
         )
 
 
-class _Behind(NamedTuple):
+@dataclass(slots=True)
+class _Behind:
     """The names of rows that others come before. A part of a part is as quick to ask: there is one of these at most."""
 
     names_of: Callable[[int], list[str]]
@@ -88,13 +89,22 @@ def placed(starts: np.ndarray, hashes: np.ndarray, values: np.ndarray, bits: int
     return SparseRows(starts, columns[: starts[-1]], sums[: starts[-1]]), broken
 
 
-def without(block: Block, broken: np.ndarray, text_at: Callable[[int], bytes], stop_at_bad: bool) -> Block:
-    """The block without its broken rows; or with none from the first one on."""
+def without(
+    block: Block,
+    broken: np.ndarray,
+    text_at: Callable[[int], bytes],
+    stop_at_bad: bool,
+    reasons: Mapping[int, str] | None = None,
+) -> Block:
+    """The block without its broken rows, which have no entries; or with none from the first one on.
+
+    ``reasons`` say what is wrong with a row; if it is not that it adds up to infinity.
+    """
     lines = block.origin
     assert isinstance(lines, Lines)
     where = np.flatnonzero(broken)
-    places = [int(lines.places[row]) for row in where.tolist()]
-    bad = [(lines.at(place, INFINITE), text_at(place)) for place in places] + block.bad
+    found = [(int(lines.places[row]), (reasons or {}).get(row, INFINITE)) for row in where.tolist()]
+    bad = [(lines.at(place, reason), text_at(place)) for place, reason in found] + block.bad
     bad = sorted(bad, key=lambda pair: pair[0].line)
     left = ~broken
     if stop_at_bad:
@@ -104,4 +114,4 @@ def without(block: Block, broken: np.ndarray, text_at: Callable[[int], bytes], s
     stop = int(starts[where[0]]) if stop_at_bad else int(starts[-1])
     rows = SparseRows(np.append(starts[:-1][left], np.int32(stop)), columns[:stop], values[:stop])
     origin = Lines(lines.chunk, lines.source, lines.places[: len(left)][left])
-    return Block(rows, block.labels[left], block.importance[left], origin, bad, block.read)
+    return Block(rows, block.labels[left], block.importance[left], origin, bad, block.read, block.width)
