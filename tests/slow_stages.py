@@ -42,8 +42,8 @@ class SlowVocabulary:
         """The entries of a row; None if it is bad."""
         new = list(dict.fromkeys(name for name, _ in row if name not in self.counts))
         if self.bits is None:
-            known = [*self.counts, *new]
-            entries = summed([(known.index(name), value) for name, value in row])
+            known = {name: column for column, name in enumerate([*self.counts, *new])}
+            entries = summed([(known[name], value) for name, value in row])
             if len(known) > self.cap and new:
                 return None
         else:
@@ -60,8 +60,8 @@ class SlowVocabulary:
     def look_up(self, row: list[Feature]) -> Entries | None:
         if self.bits is not None:
             return summed([(hash_of(name) >> (64 - self.bits), value) for name, value in row])
-        known = list(self.counts)
-        return summed([(known.index(name), value) for name, value in row if name in self.counts])
+        known = {name: column for column, name in enumerate(self.counts)}
+        return summed([(known[name], value) for name, value in row if name in known])
 
 
 def max_abs(rows: list[Entries]) -> list[Entries]:

@@ -25,8 +25,14 @@ from slow_stages import Entries, Feature, SlowVocabulary
 NAMES = st.sampled_from([*"abcdefgh", "long_name", "ä", "a^b", "\udcff"])
 VALUES = st.sampled_from([0.0, 1.0, -1.0, 0.1, 0.2, 0.3, 1e16, -1e16, 1e308, 1.7e308, -1.7e308])
 ROWS = st.lists(st.one_of(st.none(), st.lists(st.tuples(NAMES, VALUES), max_size=6)), max_size=12)
-LONG = st.lists(st.lists(st.tuples(st.integers(0, 400).map(str), VALUES), min_size=20, max_size=150), max_size=6)
-NAMINGS = st.sampled_from([Naming(None, cap=cap) for cap in (3, 7, 1000)] + [Naming(3, True, cap) for cap in (3, 1000)])
+NAMINGS = st.sampled_from([Naming(None, cap=cap) for cap in (3, 7, 5000)] + [Naming(3, True, cap) for cap in (3, 5000)])
+
+
+def long_rows(seed: int) -> list[list[Feature]]:
+    """More names than there is room for at first, in rows of up to 300 entries."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 300, 12)
+    return [[(str(name), rng.normal()) for name in rng.integers(0, 3000, n).tolist()] for n in lengths.tolist()]
 
 
 def line_of(row: list[Feature] | None) -> str:
@@ -73,7 +79,13 @@ def expected(slow: SlowVocabulary, rows: list[Any], stop: bool) -> tuple[list[En
 
 
 @settings(max_examples=400)
-@given(ROWS | LONG, NAMINGS, st.integers(1, 300), st.lists(st.integers(0, 5), min_size=1), st.booleans())
+@given(
+    ROWS | st.integers(0, 1000).map(long_rows),
+    NAMINGS,
+    st.integers(1, 300),
+    st.lists(st.integers(0, 5), min_size=1),
+    st.booleans(),
+)
 def test_rows_names_and_counts_are_those_of_the_slow_vocabulary(
     tmp_path_factory: pytest.TempPathFactory, rows: Any, naming: Naming, size: int, cuts: list[int], resume: bool
 ) -> None:

@@ -15,9 +15,10 @@ from numba.extending import register_jitable
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.decimals import address_of
-from onlinear.kernels.entries import DIGITS, Entries, sort_and_sum
+from onlinear.kernels.entries import DIGITS, Entries, insert, sort_and_sum, sum_duplicates
 from onlinear.kernels.fetch import prefetch
 from onlinear.kernels.hashing import OFFSET, hashed, mixed
+from onlinear.kernels.ranking import BEHIND, GROUP, before_in
 
 #: why a loop stops: nothing is left; there is no room for the next row; it would be one name too many; it adds up to
 #: infinity
@@ -29,6 +30,8 @@ ROW, NEW, ENTRY, UNNAMED = range(4)
 PROGRESS = 4
 
 NOWHERE = -1
+#: entries up to which comparing each with all others is faster than sorting by digits
+MOST_RANKED = 256
 _NOTHING, _ONE = np.uint64(0), np.uint64(1)
 _SLOT = np.uint64(16)  # bytes
 
@@ -117,22 +120,62 @@ def enter_row(memory, hashes, start, stop, cap, positions, firsts, new):
             firsts[new] = k
             new += 1
             enter(memory, slot, hashes[k])
-        positions[k - start] = np.int64(memory.slots[slot, 1] - _ONE)
+        positions[k - start] = np.int32(memory.slots[slot, 1] - _ONE)
     return NOWHERE
 
 
-@register_jitable
-def room_to_sort(longest):
-    """Room for sorting rows: all that ``Entries`` need but columns and values."""
-    return np.empty(2 * longest, np.int64), np.empty(longest), np.empty(DIGITS, np.int64)
+class Room(NamedTuple):
+    """Room for a row: the positions of its names, and what sorting them needs."""
+
+    positions: Any  # int32, with a group to spare
+    ties: Any  # int32
+    keys: Any
+    values: Any
+    digits: Any
 
 
 @register_jitable
-def sort_row(placed, start, n, room):
-    """Sort a row by column, and add up the values of each; how many are left, or a negative number."""
-    keys, values, digits = room
-    columns = placed.columns[start : start + n]
-    return sort_and_sum(Entries(columns, placed.values[start : start + n], keys, keys, keys, values, digits), n)
+def room_for_row(longest):
+    ties = np.zeros(MOST_RANKED, np.int32)
+    return Room(
+        np.empty(longest + GROUP, np.int32),
+        ties,
+        np.empty(2 * longest, np.int64),
+        np.empty(longest),
+        np.empty(DIGITS, np.int64),
+    )
+
+
+@register_jitable
+def place_row(room, n, values, placed, start):
+    """Write a row sorted by column, the values of each added up; how many are left, or a negative number."""
+    if n == 0:
+        return n
+    columns, sums = placed.columns[start : start + n], placed.values[start : start + n]
+    if n > MOST_RANKED:
+        for k in range(n):
+            columns[k], sums[k] = room.positions[k], values[k]
+        return sort_and_sum(Entries(columns, sums, room.keys, room.keys, room.keys, room.values, room.digits), n)
+    rank_with_ties(room, n, values, columns, sums)
+    insert(columns, sums, n)
+    return sum_duplicates(columns, sums, n)
+
+
+@register_jitable
+def rank_with_ties(room, n, values, columns, placed):
+    """Write entries sorted by column: see :mod:`onlinear.kernels.ranking`. Those of one column stay as they are."""
+    positions, ties = room.positions, room.ties
+    stop = (n + GROUP - 1) // GROUP * GROUP
+    positions[n:stop] = BEHIND
+    ties[:n] = 0
+    for k in range(n):
+        place = np.uint64(0)
+        for at in range(0, stop, GROUP):
+            place += before_in(positions, at, positions[k])
+        tie = ties[place]
+        ties[place] = tie + 1
+        place += np.uint64(tie)
+        columns[place], placed[place] = positions[k], values[k]
 
 
 @register_jitable
@@ -154,8 +197,7 @@ def learn_names() -> Any:
     def loop(memory, features, cap, placed, firsts, progress):
         _ = digest
         memory, features, placed, firsts = bare(memory), bare(features), bare(placed), bare(firsts)
-        longest = longest_row(features.starts)
-        room, positions = room_to_sort(longest), np.empty(longest, np.int64)
+        room = room_for_row(longest_row(features.starts))
         written = placed.starts[progress[ROW]]
         for row in range(progress[ROW], len(features.starts) - 1):
             start, stop, before = features.starts[row], features.starts[row + 1], memory.size[0]
@@ -163,18 +205,18 @@ def learn_names() -> Any:
             progress[ROW] = row
             if not has_room(memory, n, cap):
                 return FULL
-            progress[ENTRY] = enter_row(memory, features.hashes, start, stop, cap, positions, firsts, progress[NEW])
+            progress[ENTRY] = enter_row(
+                memory, features.hashes, start, stop, cap, room.positions, firsts, progress[NEW]
+            )
             if progress[ENTRY] != NOWHERE:
                 forget(memory, before)
                 return CROWDED
-            for k in range(n):
-                placed.columns[written + k], placed.values[written + k] = positions[k], features.values[start + k]
-            left = sort_row(placed, written, n, room)
+            left = place_row(room, n, features.values[start:stop], placed, written)
             if left < 0:
                 forget(memory, before)
                 return BROKEN
             for k in range(n):
-                memory.counts[positions[k]] += 1
+                memory.counts[room.positions[k]] += 1
             progress[NEW] += memory.size[0] - before
             written += left
             placed.starts[row + 1] = written
@@ -224,7 +266,8 @@ def look_up_names() -> Any:
     def loop(slots, features, placed, broken):
         _ = digest
         slots, features, placed = bare(slots), bare(features), bare(placed)
-        room = room_to_sort(longest_row(features.starts))
+        longest = longest_row(features.starts)
+        room, values = room_for_row(longest), np.empty(longest)
         written = np.int32(0)
         for row in range(len(broken)):
             start, stop, n = features.starts[row], features.starts[row + 1], 0
@@ -232,9 +275,9 @@ def look_up_names() -> Any:
             for k in range(start, stop):
                 position = slots[slot_of(slots, features.hashes[k]), 1]
                 if position != _NOTHING:
-                    placed.columns[written + n], placed.values[written + n] = position - _ONE, features.values[k]
+                    room.positions[n], values[n] = np.int32(position - _ONE), features.values[k]
                     n += 1
-            left = sort_row(placed, written, n, room)
+            left = place_row(room, n, values, placed, written)
             broken[row] = left < 0
             written += max(left, 0)
             placed.starts[row + 1] = written
