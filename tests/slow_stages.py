@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from onlinear.features.names import FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND
 
@@ -90,6 +91,7 @@ def standardised(rows: list[Entries], columns: set[int]) -> list[Entries]:
 
 
 def standard(value: float, values: list[float]) -> float:
-    mean = math.fsum(value / len(values) for value in values)
-    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in values) / len(values))
-    return (value - mean) / deviation if deviation else 0.0
+    exact = [Fraction(x) for x in values]
+    mean = sum(exact, Fraction(0)) / len(exact)
+    deviation = math.sqrt(sum(((x - mean) ** 2 for x in exact), Fraction(0)) / len(exact))
+    return float(Fraction(value) - mean) / deviation if deviation else 0.0

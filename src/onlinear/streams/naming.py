@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from onlinear.features.names import hash_name
 from onlinear.kernels.placing import place_by_hash
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
@@ -87,6 +88,16 @@ def placed(starts: np.ndarray, hashes: np.ndarray, values: np.ndarray, bits: int
     columns, sums, broken = np.empty(entries, np.uint32), np.empty(entries), np.empty(len(starts) - 1, np.bool_)
     place_by_hash()(starts, hashes, values, bits, columns, sums, broken)
     return SparseRows(starts, columns[: starts[-1]], sums[: starts[-1]]), broken
+
+
+def cells_of(names: Sequence[str], bits: int) -> np.ndarray:
+    """The columns of hashed names, as int64.
+
+    >>> cells_of(["size", "colour=red"], bits=18)
+    array([187897, 55431])
+    """
+    hashes = np.array([hash_name(name) for name in names], np.uint64)
+    return (hashes >> np.uint64(64 - bits)).astype(np.int64)
 
 
 def without(

@@ -18,7 +18,7 @@ from onlinear.kernels import vocabulary as kernel
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.collisions import Collisions, collisions_of
-from onlinear.streams.naming import NamedRows, Naming, placed, without
+from onlinear.streams.naming import NamedRows, Naming, cells_of, placed, without
 from onlinear.streams.state import Arrays, damaged, vector
 
 TOO_MANY = (
@@ -156,9 +156,9 @@ class Vocabulary:
 
     def columns_of(self, names: Sequence[str]) -> np.ndarray:
         """The columns of names, as int64; negative for exact names that are unknown."""
-        hashes = np.array([hash_name(name) for name in names], np.uint64)
         if self.naming.bits is not None:
-            return (hashes >> np.uint64(64 - self.naming.bits)).astype(np.int64)
+            return cells_of(names, self.naming.bits)
+        hashes = np.array([hash_name(name) for name in names], np.uint64)
         columns = np.empty(len(hashes), np.int64)
         kernel.positions_of()(self._memory.slots, hashes, columns)
         return columns
