@@ -17,10 +17,11 @@ from onlinear.errors import BadModel, NotSaved
 from onlinear.estimators.checks import whole
 from onlinear.estimators.shown import Shown
 from onlinear.features.names import HashedNames
+from onlinear.features.texts import pack_texts
 from onlinear.model.classes import pack_classes, unpack_classes
 from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.model.learners import FACINGS, learner_now, pack_learner, unpack_learner
-from onlinear.model.names import names_now, pack_names, pack_texts, unpack_names, unpack_texts
+from onlinear.model.names import names_now, pack_names, unpack_names, unpack_texts
 from onlinear.model.values import Packer, Unpacker, only_bad_models
 from onlinear.one_against_rest import answering, has_row_loss
 

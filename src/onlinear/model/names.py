@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import BadModel, OnlinearError
+from onlinear.features import texts
 from onlinear.features.names import MOST_BITS, ExactNames, HashedNames
-from onlinear.model.container import Arrays
+from onlinear.features.texts import pack_texts
 from onlinear.model.values import Packer, Unpacker
 
 Names = ExactNames | HashedNames
@@ -70,27 +71,17 @@ def unpack_names(unpacker: Unpacker, header: dict[str, Any]) -> Names:
 
 
 def exact_names(unpacker: Unpacker) -> list[Hashable]:
-    texts: list[Any] = unpack_texts(unpacker.arrays, "names")
+    found: list[Any] = unpack_texts(unpacker.arrays, "names")
     if "names/plain" not in unpacker.arrays:
-        return texts
+        return found
     are_text = unpacker.arrays["names/plain"].tolist()
-    pairs = zip(texts, are_text, strict=True)
+    pairs = zip(found, are_text, strict=True)
     return [text if plain else unpacker.unpack(json.loads(text)) for text, plain in pairs]
 
 
-def pack_texts(arrays: Arrays, name: str, texts: list[str]) -> None:
-    """Strings as two arrays: their UTF-8 bytes one after the other, and where each ends."""
-    parts = [text.encode("utf-8", "surrogatepass") for text in texts]
-    arrays[f"{name}/text"] = np.frombuffer(b"".join(parts), dtype=np.uint8)
-    arrays[f"{name}/ends"] = np.cumsum([len(part) for part in parts], dtype=np.int64)
-
-
 def unpack_texts(arrays: Mapping[str, np.ndarray], name: str) -> list[str]:
-    text, ends = arrays[f"{name}/text"], arrays[f"{name}/ends"]
-    fine = text.dtype == np.uint8 and ends.dtype == np.int64 and text.ndim == ends.ndim == 1
-    starts = np.append(0, ends)[:-1]
-    if not fine or (starts > ends).any() or len(text) != (ends[-1] if len(ends) else 0):
-        raise BadModel(f"the model's {name} do not end where it says they do: it is not one that we wrote")
-    content = text.tobytes()
-    pieces = zip(starts.tolist(), ends.tolist(), strict=True)
-    return [content[start:end].decode("utf-8", "surrogatepass") for start, end in pieces]
+    """The strings of a model file."""
+    try:
+        return texts.unpack_texts(arrays, name)
+    except OnlinearError as error:
+        raise BadModel(f"the model's {str(error).removeprefix('the ')}: it is not one that we wrote") from None

@@ -68,9 +68,9 @@ class Normalised(NamedTuple):
     column by a constant changes nothing but rounding; with a regression loss, so does multiplying the targets.
 
     Ross, Mineiro & Langford, "Normalized online learning", UAI 2013; Duchi, Hazan & Singer 2011;
-    Karampatziakis & Langford 2011: together the default of Vowpal Wabbit, whose steps are those of ``rate=0.5``. As there,
-    a row whose slope is 0 in single precision leaves its weights alone: a long row that is right anyway would scale
-    them down.
+    Karampatziakis & Langford 2011: together the default of Vowpal Wabbit, whose steps are those of ``rate=0.5``. As
+    there, a row whose slope is 0 in single precision leaves its weights alone: a long row that is right anyway would
+    scale them down.
     """
 
     rate: Annotated[float, "how far a step goes"] = 0.8

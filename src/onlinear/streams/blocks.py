@@ -25,8 +25,8 @@ class Origin(Protocol):
     def text(self, row: int) -> bytes:
         """The row as it stands in the file."""
 
-    def since(self, row: int) -> Origin:
-        """That of the rows from this one on."""
+    def behind(self, row: int) -> Origin:
+        """Where the rows from this one on come from, counted from 0 again."""
 
 
 #: the first row of a block that is refused, and why; None if none is
@@ -54,16 +54,22 @@ class Block:
         return len(self.labels)
 
     def split(self, row: int) -> tuple[Block, Block]:
-        """The rows before this one with the bad lines before the last of them, and the rest; both are views."""
-        last = self.origin.error(row - 1, "").line if row and self.bad else 0
-        early = sum(line.line < last for line, _ in self.bad)
-        named = (None, None) if self.named is None else self.named.split(row)
-        before, behind = split_rows(self.rows, row) if self.named is None else (self.rows, self.rows)
-        first = Block(before, self.labels[:row], self.importance[:row], self.origin, self.bad[:early])
-        rest = Block(behind, self.labels[row:], self.importance[row:], self.origin.since(row), self.bad[early:])
-        for part, names in zip((first, rest), named, strict=True):
-            part.read, part.width, part.named = self.read, self.width, names
-        return first, rest
+        """The rows before this one with the bad lines before its line, and the rest: no entry is copied.
+
+        All bad lines come before the line of a row that is not there.
+        """
+        before = len(self.bad)
+        if self.bad and row < len(self):
+            line = self.origin.error(row, "").line
+            before = sum(bad.line < line for bad, _ in self.bad)
+        head = self._part(0, row, self.origin, self.bad[:before])
+        return head, self._part(row, len(self), self.origin.behind(row), self.bad[before:])
+
+    def _part(self, start: int, stop: int, origin: Origin, bad: list[tuple[BadLine, bytes]]) -> Block:
+        rows = self.rows if self.named else part_of(self.rows, start, stop)
+        named = self.named and self.named.part(start, stop)
+        width = width_of(rows) if self.width else 0
+        return Block(rows, self.labels[start:stop], self.importance[start:stop], origin, bad, self.read, width, named)
 
 
 def good_parts(block: Block, refused: Refusal) -> Iterator[tuple[Block, list[tuple[BadLine, bytes]]]]:
@@ -76,8 +82,17 @@ def good_parts(block: Block, refused: Refusal) -> Iterator[tuple[Block, list[tup
     yield block, block.bad
 
 
-def split_rows(rows: Rows, row: int) -> tuple[Rows, Rows]:
-    """The rows before this one, and the rest."""
-    if isinstance(rows, SparseRows):
-        return rows._replace(starts=rows.starts[: row + 1]), rows._replace(starts=rows.starts[row:])
-    return DenseRows(rows.values[:row]), DenseRows(rows.values[row:])
+def part_of(rows: Rows, start: int, stop: int) -> Rows:
+    """The rows from one to another: no entry is copied."""
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.values[start:stop])
+    starts = rows.starts[start : stop + 1]
+    entries = slice(int(starts[0]), int(starts[-1]))
+    return SparseRows(starts - starts[0], rows.columns[entries], rows.values[entries])
+
+
+def width_of(rows: Rows) -> int:
+    """One more than the highest column."""
+    if isinstance(rows, DenseRows):
+        return int(rows.values.shape[1])
+    return int(rows.columns.max()) + 1 if len(rows.columns) else 0

@@ -107,12 +107,13 @@ class CSVText:
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
         block = Block(NO_ROWS, self._labels(found, cells), found.importance[:rows], lines, bad, chunk.read)
 
+        hashes, values = found.hashes[:entries], found.values[:entries]
+        if self.naming.remembers:  # this thread will have read more when they are looked at
+            hashes, values, cells = hashes.copy(), values.copy(), cells._replace(breaks=cells.breaks.copy())
+
         def names_of(row: int) -> list[str]:
             return self._names_in(cells.raw_from(int(found.places[row])))
 
-        hashes, values = found.hashes[:entries], found.values[:entries]
-        if self.naming.remembers:
-            hashes, values = hashes.copy(), values.copy()
         named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, cells.record_from)
         return with_columns(block, named, self.naming, stop_at_bad)
 

@@ -36,8 +36,8 @@ class Lines:
         """The line of a row."""
         return self.line(int(self.places[row]))
 
-    def since(self, row: int) -> Lines:
-        """Those of the rows from this one on."""
+    def behind(self, row: int) -> Lines:
+        """The lines of the rows from this one on."""
         return Lines(self.chunk, self.source, self.places[row:])
 
     def at(self, where: int, reason: str) -> BadLine:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from onlinear.features.names import hash_name
 from onlinear.kernels.placing import place_by_hash
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
@@ -46,11 +47,29 @@ class NamedRows:
     #: the text of the record that starts at a place
     text_at: Callable[[int], bytes]
 
-    def split(self, row: int) -> tuple[NamedRows, NamedRows]:
-        """The rows before this one, and the rest."""
-        names_of = self.names_of
-        behind = replace(self, starts=self.starts[row:], names_of=lambda other: names_of(row + other))
-        return replace(self, starts=self.starts[: row + 1]), behind
+    def part(self, start: int, stop: int) -> NamedRows:
+        """The rows from one to another: no entry is copied."""
+        starts = self.starts[start : stop + 1]
+        entries = slice(int(starts[0]), int(starts[-1]))
+        all_ = self.names_of if isinstance(self.names_of, _Behind) else _Behind(self.names_of, 0)
+        return NamedRows(
+            starts - starts[0],
+            self.hashes[entries],
+            self.values[entries],
+            _Behind(all_.names_of, all_.before + start),
+            self.text_at,
+        )
+
+
+@dataclass(slots=True)
+class _Behind:
+    """The names of rows that others come before. A part of a part is as quick to ask: there is one of these at most."""
+
+    names_of: Callable[[int], list[str]]
+    before: int
+
+    def __call__(self, row: int) -> list[str]:
+        return self.names_of(self.before + row)
 
 
 def with_columns(block: Block, named: NamedRows, naming: Naming, stop_at_bad: bool) -> Block:
@@ -71,13 +90,32 @@ def placed(starts: np.ndarray, hashes: np.ndarray, values: np.ndarray, bits: int
     return SparseRows(starts, columns[: starts[-1]], sums[: starts[-1]]), broken
 
 
-def without(block: Block, broken: np.ndarray, text_at: Callable[[int], bytes], stop_at_bad: bool) -> Block:
-    """The block without its broken rows; or with none from the first one on."""
+def cells_of(names: Sequence[str], bits: int) -> np.ndarray:
+    """The columns of hashed names, as int64.
+
+    >>> cells_of(["size", "colour=red"], bits=18)
+    array([187897, 55431])
+    """
+    hashes = np.array([hash_name(name) for name in names], np.uint64)
+    return (hashes >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def without(
+    block: Block,
+    broken: np.ndarray,
+    text_at: Callable[[int], bytes],
+    stop_at_bad: bool,
+    reasons: Mapping[int, str] | None = None,
+) -> Block:
+    """The block without its broken rows, which have no entries; or with none from the first one on.
+
+    ``reasons`` say what is wrong with a row; if it is not that it adds up to infinity.
+    """
     lines = block.origin
     assert isinstance(lines, Lines)
     where = np.flatnonzero(broken)
-    places = [int(lines.places[row]) for row in where.tolist()]
-    bad = [(lines.at(place, INFINITE), text_at(place)) for place in places] + block.bad
+    found = [(int(lines.places[row]), (reasons or {}).get(row, INFINITE)) for row in where.tolist()]
+    bad = [(lines.at(place, reason), text_at(place)) for place, reason in found] + block.bad
     bad = sorted(bad, key=lambda pair: pair[0].line)
     left = ~broken
     if stop_at_bad:
@@ -87,4 +125,4 @@ def without(block: Block, broken: np.ndarray, text_at: Callable[[int], bytes], s
     stop = int(starts[where[0]]) if stop_at_bad else int(starts[-1])
     rows = SparseRows(np.append(starts[:-1][left], np.int32(stop)), columns[:stop], values[:stop])
     origin = Lines(lines.chunk, lines.source, lines.places[: len(left)][left])
-    return Block(rows, block.labels[left], block.importance[left], origin, bad, block.read)
+    return Block(rows, block.labels[left], block.importance[left], origin, bad, block.read, block.width)
