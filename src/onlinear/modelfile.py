@@ -25,7 +25,7 @@ class Trained(NamedTuple):
 
 def save(path: PathLike, trained: Trained, *, slim: bool = False) -> None:
     """Write a model file, whole or not at all."""
-    header, arrays = trained.training.parts(slim=slim)
+    header, arrays = trained.training.parts(trained.recipe.exact_names, slim=slim)
     recipe, recipe_arrays = trained.recipe.parts()
     if trained.unfinished is not None:
         header["unfinished"] = trained.unfinished

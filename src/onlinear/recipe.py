@@ -1,40 +1,113 @@
-"""Recipe: how files become the rows that a model has learned; saved in the model, so that answers need no options."""
+"""Recipe: how files become the rows that a model learns; saved in the model, so that answers need no options.
+
+Formats read, in any number of threads; what has a memory, names and scales, comes here and takes rows in order.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from onlinear.errors import BadModel
 from onlinear.streams.blocks import Block
+from onlinear.streams.naming import cells_of
 from onlinear.streams.recipes import packed, unpacked
+from onlinear.streams.scaling import ColumnsOf, MaxAbs, Standardise
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import FORMATS, Format, Stream
+from onlinear.streams.vocabulary import Vocabulary
+
+Arrays = dict[str, np.ndarray]
+
+STANDARDISE, MAX_ABS = SCALINGS = ("standardise", "max-abs")
 
 
-class Recipe(NamedTuple):
-    """The format of the files."""
+class Recipe:
+    """The format of files, the names that are remembered, and how values are scaled."""
 
-    format: Format
+    def __init__(self, format: Format, scaling: str | None = None) -> None:
+        naming = format.naming
+        self.format = format
+        self.scaling = scaling
+        self.vocabulary = Vocabulary(naming) if naming is not None and naming.remembers else None
+        self.scaler = self._new_scaler({})
+
+    @property
+    def bits(self) -> int | None:
+        """To how many bits names are hashed; None where each column has a name or a number of its own."""
+        return None if self.format.naming is None else self.format.naming.bits
+
+    @property
+    def exact_names(self) -> list[str] | None:
+        """The names of the columns, where each has its own."""
+        return self.vocabulary.names() if self.vocabulary is not None and self.bits is None else None
 
     def stream(self, files: list[str], *, labelled: bool) -> Stream:
         """Other files, read as those that the model has learned from."""
         return Stream(expand(files), self.format)
 
-    def apply(self, block: Block) -> Block:
-        """The rows as the model knows them."""
-        return block
+    # -------------------------------------------------------------- rows
 
-    def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def learn(self, block: Block, stop_at_bad: bool) -> Block:
+        """The rows as the model learns them; their names and values are counted in."""
+        if self.vocabulary is not None:
+            block = self.vocabulary.take(block, stop_at_bad)
+        return block if self.scaler is None else self.scaler.learn(block)
+
+    def apply(self, block: Block, stop_at_bad: bool) -> Block:
+        """The rows as the model knows them. Changes nothing."""
+        if self.vocabulary is not None:
+            block = self.vocabulary.look_up(block, stop_at_bad)
+        return block if self.scaler is None else self.scaler.apply(block)
+
+    # -------------------------------------------------------------- model files
+
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
         """JSON and arrays for a model file."""
         name = next(name for name, cls in FORMATS.items() if cls is type(self.format))
-        return {"format": {name: packed(self.format)}}, {}
+        header = {"format": {name: packed(self.format)}, "scaling": self.scaling}
+        names = {} if self.vocabulary is None else self.vocabulary.arrays()
+        scales = {} if self.scaler is None else self.scaler.arrays()
+        return header, under("vocabulary/", names) | under("scaling/", scales)
 
     @classmethod
-    def restored(cls, header: Any, arrays: dict[str, np.ndarray]) -> Recipe:
+    def restored(cls, header: Any, arrays: Arrays) -> Recipe:
         """The recipe that :meth:`parts` came from."""
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
             raise BadModel(f"the model was trained on the format {name!r:.60}, which this version does not have")
-        return cls(unpacked(FORMATS[name], fields))
+        scaling = header["scaling"]
+        if scaling is not None and scaling not in SCALINGS:
+            raise BadModel(f"the model's rows were scaled by {scaling!r:.60}, which this version does not know")
+        recipe = cls(unpacked(FORMATS[name], fields), scaling)
+        if recipe.vocabulary is not None:
+            recipe.vocabulary = Vocabulary.restored(below("vocabulary/", arrays), recipe.vocabulary.naming)
+        recipe.scaler = recipe._new_scaler(below("scaling/", arrays))
+        return recipe
+
+    def _new_scaler(self, arrays: Arrays) -> MaxAbs | Standardise | None:
+        """The scaler of these arrays, or one that has seen nothing."""
+        if self.scaling is None:
+            return None
+        if self.scaling == MAX_ABS:
+            return MaxAbs.restored(arrays) if arrays else MaxAbs()
+        names, bits = self.format.numbers(), self.bits
+        if not names:
+            raise Refused("there are no number columns to standardise, as only a table has them: scale by max-abs")
+        columns_of: ColumnsOf
+        if bits is None:
+            assert self.vocabulary is not None
+            columns_of = self.vocabulary.columns_of
+        else:
+            columns_of = partial(cells_of, bits=bits)
+        return Standardise.restored(arrays, names, columns_of) if arrays else Standardise(names, columns_of)
+
+
+def under(prefix: str, arrays: Arrays) -> Arrays:
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+def below(prefix: str, arrays: Arrays) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

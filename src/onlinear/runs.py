@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import BadLine
+from onlinear.recipe import Recipe
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block, good_parts
 from onlinear.streams.stream import Stream
@@ -52,6 +53,7 @@ class Run:
     def __init__(
         self,
         training: Training,
+        recipe: Recipe,
         stream: Stream,
         passes: int,
         *,
@@ -62,6 +64,7 @@ class Run:
     ) -> None:
         """``begun`` are the blocks of the first pass, if someone has begun to read them."""
         self.training = training
+        self.recipe = recipe
         self.stream = stream
         self.passes = passes
         self.progress = progress or Progress()
@@ -111,15 +114,15 @@ class Run:
         return bool(self.every and len(part) and self.progress.rows % self.every == 0)
 
     def _learn(self, block: Block) -> None:
-        rows = len(block)
-        done = self.progress.rows
+        rows, done = len(block), self.progress.rows
         for part, bad in good_parts(block, self.training.refused):
             if len(part):
+                part = self.recipe.learn(part, stop_at_bad=self.on_bad is None)
                 self.training.learn(part)
             self.progress.rows += len(part)
             if self.progress.number == 1:
                 self.progress.features += entries_in(part)
-            self._report(bad)
+            self._report(part.bad + bad)
         self.progress.rows = done + rows
 
     def _report(self, bad: list[tuple[BadLine, bytes]]) -> None:

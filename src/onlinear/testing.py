@@ -102,12 +102,13 @@ class NumberTest:
 
 def figures_of(answers: Answers, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:
     """The figures of a test on the rows of files."""
-    test = test_of(answers)
-    for block in map(recipe.apply, recipe.stream(files, labelled=True).blocks(stop_at_bad=on_bad is None)):
+    test, stop_at_bad = test_of(answers), on_bad is None
+    for block in recipe.stream(files, labelled=True).blocks(stop_at_bad):
         for part, bad in good_parts(block, test.refused):
             if len(part):
+                part = recipe.apply(part, stop_at_bad)
                 test.take(part)
-            for line, text in bad:
+            for line, text in part.bad + bad:
                 if on_bad is None:
                     raise line
                 on_bad(line, text)

@@ -19,6 +19,7 @@ from onlinear.learner import Learner, Settings
 from onlinear.model.classes import pack_classes, unpack_classes
 from onlinear.model.container import Arrays, Header
 from onlinear.model.learners import learner_now, pack_learner, unpack_learner
+from onlinear.model.names import NamesNow, pack_names
 from onlinear.model.values import OURS, Packer, Unpacker
 from onlinear.one_against_rest import add_class, answering, outputs_for, targets_for
 from onlinear.rows import Numbers, SparseRows
@@ -158,8 +159,8 @@ class Training:
 
     # -------------------------------------------------------------- model files
 
-    def parts(self, *, slim: bool = False) -> tuple[Header, Arrays]:
-        """Header and arrays: those of the estimator that has learned the same."""
+    def parts(self, names: list[str] | None = None, *, slim: bool = False) -> tuple[Header, Arrays]:
+        """Header and arrays: those of the estimator that has learned the same. Columns may have ``names``."""
         packer = Packer()
         learner = self.learner
         with learner.lock, learner.busy:
@@ -176,9 +177,12 @@ class Training:
         if self.classes is not None:
             header["classes"] = pack_classes(packer, self.classes)
         header |= {"shown": {"sparse": False}, "rows": "sparse"}
-        header |= {"data": "float64"} if self.bits is None else {"names": {"kind": "hashed", "bits": self.bits}}
+        if names is not None:
+            header["names"] = pack_names(packer, NamesNow(0, list(names), None, []))
+        else:
+            header |= {"data": "float64"} if self.bits is None else {"names": {"kind": "hashed", "bits": self.bits}}
         header["learner"] = pack_learner(packer, now)
-        header["state"] = self._state(packer)
+        header["state"] = self._state(packer, names is not None or self.bits is not None)
         return header, packer.arrays
 
     def _figures(self) -> dict[str, Any]:
@@ -206,12 +210,12 @@ class Training:
             "bits": self.bits,
         }
 
-    def _state(self, packer: Packer) -> dict[str, Any]:
-        columns = {"n_features_in_": self.learner.features} if self.bits is None else {}
+    def _state(self, packer: Packer, named: bool) -> dict[str, Any]:
+        columns = {} if named else {"n_features_in_": self.learner.features}
         state: dict[str, Any] = {
             **columns,
             "_pass_starts": self.pass_starts,
-            "_growing": self.bits is not None,
+            "_growing": named,
             "_quick_features": columns.get("n_features_in_", -1),
             "n_iter_": len(self.pass_starts),
         }
@@ -228,7 +232,7 @@ class Training:
         training = cls.__new__(cls)
         training.learner = unpack_learner(unpacker, header["learner"])
         training.classes = unpack_classes(unpacker, header["classes"]) if "classes" in header else None
-        training.bits = header["names"]["bits"] if "names" in header else None
+        training.bits = header["names"].get("bits") if "names" in header else None
         training.width = training.learner.features if training.bits is None else 0
         state = {name: unpacker.unpack(value) for name, value in header["state"].items()}
         training.opened = state.get("_opened", False)

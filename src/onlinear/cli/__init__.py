@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -19,7 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-COMMANDS = {"train": train, "predict": predict, "test": measure, "demo": demo}
+COMMANDS: dict[str, Callable[..., None]] = {"train": train, "predict": predict, "test": measure, "demo": demo}
 for name, command in COMMANDS.items():
     app.command(name)(command)
 

@@ -66,6 +66,13 @@ Target = option(str | None, READING, "Column to learn, by name or number; the la
 Weight = option(str | None, READING, "Column with the importance of each row.")
 Bits = option(int | None, READING, "Hash names to 2^BITS columns; 18 unless you say.", min=1, max=30, metavar="N")
 FirstIndex = option(int, READING, "Where the indices of svmlight start.", min=0, max=1, metavar="0|1")
+Scale = option(
+    str | None,
+    READING,
+    "standardise (the number columns of a table) or max-abs.",
+    metavar="NAME",
+    callback=one_of(("standardise", "max-abs")),
+)
 _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
 BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE")
 

@@ -68,9 +68,10 @@ def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
     bad = BadLines(wanted["bad_lines"])
     on_bad = None if bad.wanted == FAIL else bad.take
     labels, blocks = first_labels(stream.blocks(stop_at_bad=on_bad is None))
-    training = training_for(labels, stream, wanted, chosen)
-    run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=on_bad, begun=blocks)
-    return job_of(run, Recipe(stream.format), bad, wanted, wanted["model"])
+    recipe = Recipe(stream.format, wanted["scale"])
+    training = training_for(labels, recipe, wanted, chosen)
+    run = Run(training, recipe, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=on_bad, begun=blocks)
+    return job_of(run, bad, wanted, wanted["model"])
 
 
 def column(named: str | None) -> str | int | None:
@@ -92,7 +93,7 @@ def first_labels(blocks: Iterator[Block]) -> tuple[np.ndarray, Iterator[Block]]:
 
 
 def training_for(
-    labels: np.ndarray, stream: Stream, wanted: dict[str, Any], chosen: dict[str, float | None]
+    labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], chosen: dict[str, float | None]
 ) -> Training:
     """A training as the options and the first labels want it."""
     task = wanted["task"] or task_of(labels, wanted["loss"])
@@ -110,7 +111,7 @@ def training_for(
         forget=wanted["forget"],
         intercept=wanted["intercept"],
     )
-    return Training(made_loss, made_rule, settings, classes, bits_of(stream))
+    return Training(made_loss, made_rule, settings, classes, recipe.bits)
 
 
 def task_of(labels: np.ndarray, loss: str | None) -> str:
@@ -136,11 +137,6 @@ def classes_for(labels: np.ndarray, named: str | None) -> Classes:
     return Classes.closed(np.unique(np.array(found)))
 
 
-def bits_of(stream: Stream) -> int | None:
-    naming = getattr(stream.format, "naming", None)
-    return None if naming is None else naming.bits
-
-
 # ------------------------------------------------------------------ one that goes on
 
 
@@ -158,13 +154,14 @@ def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
         progress = Progress(before=trained.training.totals())
         run = Run(
             trained.training,
+            trained.recipe,
             stream,
             wanted["passes"],
             every=wanted["checkpoint_every"],
             on_bad=on_bad,
             progress=progress,
         )
-        return job_of(run, trained.recipe, bad, wanted, path)
+        return job_of(run, bad, wanted, path)
     left = trained.unfinished
     for name in ("files", "passes"):
         if is_given(context, name):
@@ -176,6 +173,7 @@ def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
     bad.count = left["progress"]["bad_lines"]
     run = Run(
         trained.training,
+        trained.recipe,
         Stream(left["files"], trained.recipe.format),
         left["passes"],
         progress=Progress.unpacked(left["progress"]),
@@ -183,9 +181,9 @@ def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
         on_bad=None if wish == FAIL else bad.take,
     )
     wanted["slim"] = wanted["slim"] or left["slim"]
-    return job_of(run, trained.recipe, bad, wanted, path)
+    return job_of(run, bad, wanted, path)
 
 
-def job_of(run: Run, recipe: Recipe, bad: BadLines, wanted: dict[str, Any], path: Any) -> Job:
+def job_of(run: Run, bad: BadLines, wanted: dict[str, Any], path: Any) -> Job:
     watch = watcher(wanted["quiet"] or wanted["as_json"])
-    return Job(run, recipe, bad, watch, path, slim=wanted["slim"], keep=wanted["keep_partial"])
+    return Job(run, bad, watch, path, slim=wanted["slim"], keep=wanted["keep_partial"])

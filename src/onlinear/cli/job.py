@@ -14,19 +14,16 @@ from onlinear.cli.ending import INTERRUPTED, Interruptions, say
 from onlinear.cli.watching import Silent
 from onlinear.errors import BadInput, BadLine
 from onlinear.modelfile import Trained, save
-from onlinear.recipe import Recipe
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.runs import Run
 from onlinear.testing import figures_of
 
 
 class Job:
-    """A run, the recipe of its rows, and where its model goes."""
+    """A run, its bad lines, and where its model goes."""
 
-    def __init__(
-        self, run: Run, recipe: Recipe, bad: BadLines, watch: Silent, path: Path | None, *, slim: bool, keep: bool
-    ) -> None:
-        self.run, self.recipe, self.bad, self.watch = run, recipe, bad, watch
+    def __init__(self, run: Run, bad: BadLines, watch: Silent, path: Path | None, *, slim: bool, keep: bool) -> None:
+        self.run, self.bad, self.watch = run, bad, watch
         self.path, self.slim, self.keep = path, slim, keep
 
     def go(self) -> None:
@@ -68,7 +65,7 @@ class Job:
 
     def _save(self, *, unfinished: bool = False) -> None:
         if self.path is not None:
-            trained = Trained(self.run.training, self.recipe, self._unfinished() if unfinished else None)
+            trained = Trained(self.run.training, self.run.recipe, self._unfinished() if unfinished else None)
             save(self.path, trained, slim=self.slim and not unfinished)
 
     def _unfinished(self) -> dict[str, Any]:
@@ -108,4 +105,4 @@ class Job:
 
     def tested(self, files: list[str]) -> dict[str, Any]:
         """The figures of a test on other files."""
-        return figures_of(Answers(self.run.training), self.recipe, files)
+        return figures_of(Answers(self.run.training), self.run.recipe, files)

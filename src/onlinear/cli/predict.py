@@ -45,7 +45,8 @@ def predict(
         with opened(output) as out:
             printer = Printer(answers, out, format_of(output, output_format), scores, probabilities)
             for block in stream.blocks(stop_at_bad=on_bad is None):
-                printer.take(trained.recipe.apply(block), block.bad if on_bad else [])
+                block = trained.recipe.apply(block, stop_at_bad=on_bad is None) if len(block) else block
+                printer.take(block, block.bad if on_bad else [])
                 for line, text in block.bad:
                     if on_bad is None:
                         out.flush()

@@ -23,6 +23,7 @@ def train(
     weight: cli.Weight = None,
     bits: cli.Bits = None,
     first_index: cli.FirstIndex = 1,
+    scale: cli.Scale = None,
     bad_lines: cli.BadLineWish = "fail",
     model: cli.Model = None,
     resume: cli.Resume = None,

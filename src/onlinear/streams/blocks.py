@@ -73,13 +73,13 @@ class Block:
 
 
 def good_parts(block: Block, refused: Refusal) -> Iterator[tuple[Block, list[tuple[BadLine, bytes]]]]:
-    """The rows of a block between those that are refused, each part with the bad lines behind it."""
+    """The rows of a block between those that are refused, and the bad lines behind each part that it does not have."""
     while (found := refused(block) if len(block) else None) is not None:
         row, reason = found
         part, rest = block.split(row)
         last, block = rest.split(1)
-        yield part, [*part.bad, (rest.origin.error(0, reason), rest.origin.text(0)), *last.bad]
-    yield block, block.bad
+        yield part, [(rest.origin.error(0, reason), rest.origin.text(0)), *last.bad]
+    yield block, []
 
 
 def part_of(rows: Rows, start: int, stop: int) -> Rows:

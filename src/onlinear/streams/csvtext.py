@@ -81,6 +81,10 @@ class CSVText:
             if '"' in missing or missing != missing.strip():
                 raise OnlinearError(f"{missing!r} can be no missing cell: take a word without quotes or blanks around")
 
+    def numbers(self) -> list[str]:
+        """The names of the number columns."""
+        return [column.name for column in self.columns if column.kind == "number"]
+
     def ends(self) -> RecordEnds:
         """Where a file of this format may be cut; a new one for each file."""
         return RecordEnds(self.delimiter)

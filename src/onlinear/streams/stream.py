@@ -30,6 +30,13 @@ OnBad = Callable[[BadLine, bytes], None]
 class Format(Protocol):
     """How the text of a file becomes rows."""
 
+    @property
+    def naming(self) -> Naming | None:
+        """How names become columns; None where there are only numbers."""
+
+    def numbers(self) -> list[str]:
+        """The names of number columns."""
+
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block: ...
 
     def ends(self) -> Ends:

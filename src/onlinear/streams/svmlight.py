@@ -12,6 +12,7 @@ from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.lines import Lines, word_at
+from onlinear.streams.naming import Naming
 from onlinear.streams.reading import Text, prepared, read_lines
 from onlinear.streams.sources import Chunk, Ends, last_line_end
 
@@ -34,6 +35,15 @@ class Svmlight(NamedTuple):
 
     first_index: int = 1
     most_features: int = 1 << 22
+
+    @property
+    def naming(self) -> Naming | None:
+        """None: columns are numbers, not names."""
+        return None
+
+    def numbers(self) -> list[str]:
+        """None: only a table has number columns."""
+        return []
 
     def ends(self) -> Ends:
         return last_line_end

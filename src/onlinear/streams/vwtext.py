@@ -32,6 +32,10 @@ class VWText(NamedTuple):
 
     naming: Naming = Naming()
 
+    def numbers(self) -> list[str]:
+        """None: only a table has number columns."""
+        return []
+
     def ends(self) -> Ends:
         return last_line_end
 
