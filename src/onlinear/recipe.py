@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.errors import BadModel
+from onlinear.errors import BadModel, Refused
 from onlinear.streams.blocks import Block
 from onlinear.streams.naming import cells_of
 from onlinear.streams.recipes import packed, unpacked
