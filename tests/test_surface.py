@@ -28,7 +28,7 @@ LAYERS = (
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
     {"training", "recipe"},
     {"answers", "runs", "modelfile"},
-    {"testing"},
+    {"testing", "inspection"},
     {"estimators"},
     {"report", "plots", "server", "cli"},
 )

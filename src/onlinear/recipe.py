@@ -62,6 +62,15 @@ class Recipe:
             block = self.vocabulary.look_up(block, stop_at_bad)
         return block if self.scaler is None else self.scaler.apply(block)
 
+    def names_at(self, column: int) -> list[str]:
+        """The names of a column, as far as they are known."""
+        if self.vocabulary is not None:
+            return self.vocabulary.names_at(column)
+        if self.bits is None:
+            return [str(column + getattr(self.format, "first_index", 0))]
+        names = self.format.numbers()
+        return [names[place] for place in np.flatnonzero(cells_of(names, self.bits) == column).tolist()]
+
     # -------------------------------------------------------------- model files
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:

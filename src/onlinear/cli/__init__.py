@@ -10,6 +10,7 @@ import typer
 
 import onlinear
 from onlinear.cli.demo import demo
+from onlinear.cli.inspect import inspect
 from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
 from onlinear.cli.train import train
@@ -20,7 +21,13 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-COMMANDS: dict[str, Callable[..., None]] = {"train": train, "predict": predict, "test": measure, "demo": demo}
+COMMANDS: dict[str, Callable[..., None]] = {
+    "train": train,
+    "predict": predict,
+    "test": measure,
+    "inspect": inspect,
+    "demo": demo,
+}
 for name, command in COMMANDS.items():
     app.command(name)(command)
 

@@ -112,3 +112,4 @@ Output = option(str, OUTPUT, "File to write to; - is standard output.", "--outpu
 OutputFormat = option(
     str | None, OUTPUT, "csv or jsonl; by the extension of the output, or csv.", metavar="NAME", callback=one_of(FORMS)
 )
+Top = option(int, OUTPUT, "How many of the largest weights to show.", min=0, metavar="N")

@@ -1,0 +1,77 @@
+"""``onlinear inspect``: what is in a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from onlinear.cli import arguments as cli
+from onlinear.cli.ending import ending
+from onlinear.progress import aligned
+
+
+def inspect(model: cli.ModelFile, top: cli.Top = 20, as_json: cli.AsJson = False) -> None:
+    """Show what is in a model: recipe, counters, and the largest weights by name."""
+    with ending():
+        from onlinear.inspection import inspected
+        from onlinear.modelfile import open_model
+
+        found = inspected(open_model(model), top)
+        print(json.dumps(found, indent=2) if as_json else "\n".join(words_of(found)))
+
+
+def words_of(found: dict[str, Any]) -> Iterator[str]:
+    """What was found, for people."""
+    figures = found["figures"]
+    yield f"{found['holds']} of onlinear {found['onlinear']}{', slim' * found['slim']}: {found['task']}"
+    if found["unfinished"] is not None:
+        yield "It stopped on its way: go on with onlinear train --resume"
+    if found["classes"] is not None:
+        yield f"classes: {listed(found['classes'])}"
+    for what in ("loss", "rule"):
+        yield f"{what}: {call_of(found[what])}"
+    yield f"learned: {figures['examples']:,} examples, loss {figures['loss']:.4f}" + mistakes_of(found)
+    (name,) = found["recipe"]["format"]
+    yield f"format: {name}, scaled by {found['recipe']['scaling'] or 'nothing'}"
+    yield f"weights that are not 0: {found['weights']:,}, norm {found['norm']:.6g}"
+    yield f"intercept: {', '.join(f'{value:.6g}' for value in found['intercepts'])}"
+    yield from collision_words(found["collisions"])
+    if found["largest"]:
+        yield "largest weights:"
+        yield from aligned([weight_cells(each) for each in found["largest"]])
+
+
+def mistakes_of(found: dict[str, Any]) -> str:
+    return "" if found["classes"] is None else f", {found['figures']['mistakes']:,} mistakes"
+
+
+def weight_cells(each: dict[str, Any]) -> list[str]:
+    name = " or ".join(each["names"]) or f"cell {each['column']}"
+    return [*([str(each["class"])] if "class" in each else []), f"{each['weight']:+.6g}", name]
+
+
+def collision_words(found: dict[str, Any] | None) -> Iterator[str]:
+    if found is None:
+        return
+    if "expected_names" in found:
+        yield f"cells in use: {found['cells']:,}, for about {found['expected_names']:,} names (train with --keep-names to count)"
+        return
+    yield f"{found['names']:,} names in {found['cells']:,} cells, of which {found['sharing']:,} share theirs"
+    for each in found["worst"][:5]:
+        pairs = ", ".join(f"{name} ({count:,})" for name, count in zip(each["names"], each["counts"], strict=True))
+        yield f"  cell {each['cell']}: {pairs}"
+
+
+def listed(things: list[Any]) -> str:
+    shown = ", ".join(map(str, things[:20]))
+    return shown if len(things) <= 20 else f"{shown}, ... ({len(things)} of them)"
+
+
+def call_of(described: dict[str, Any]) -> str:
+    """
+    >>> call_of({"name": "hinge", "margin": 1.0})
+    'hinge (margin 1)'
+    """
+    fields = [f"{name} {value:g}" for name, value in described.items() if isinstance(value, float)]
+    return described["name"] + (f" ({', '.join(fields)})" if fields else "")

@@ -1,0 +1,68 @@
+"""What is in a model: its recipe, its counters, and the weights that matter, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinear.answers import Answers
+from onlinear.modelfile import Trained
+from onlinear.recipe import Recipe
+from onlinear.registry import LOSSES, RULES, name_of
+from onlinear.streams.collisions import expected_names
+
+
+def inspected(trained: Trained, most: int) -> dict[str, Any]:
+    """All there is to say about a model, with so many of the largest weights of each output."""
+    training, recipe = trained.training, trained.recipe
+    learner, answers = training.learner, Answers(training)
+    return {
+        "onlinear": trained.header["onlinear"],
+        "holds": trained.header["holds"],
+        "slim": learner.slim,
+        "unfinished": trained.unfinished,
+        "task": "regression" if answers.labels is None else "classification",
+        "classes": answers.labels,
+        "loss": described(learner.losses[0], LOSSES),
+        "rule": described(learner.rules[0], RULES),
+        "settings": learner.settings[0]._asdict(),
+        "figures": trained.header["figures"],
+        "recipe": recipe.parts()[0],
+        "weights": int((answers.weights != 0.0).any(axis=1).sum()),
+        "norm": float(np.linalg.norm(answers.weights)),
+        "intercepts": answers.intercepts.tolist(),
+        "largest": largest(answers, recipe, most),
+        "collisions": collisions(answers, recipe),
+    }
+
+
+def described(thing: Any, names: dict[str, type]) -> dict[str, Any]:
+    fields = {name: list(value) if isinstance(value, tuple) else value for name, value in thing._asdict().items()}
+    return {"name": name_of(thing, names) or type(thing).__name__, **fields}
+
+
+def largest(answers: Answers, recipe: Recipe, most: int) -> list[dict[str, Any]]:
+    """The largest weights of each output, by size: for two classes they speak for the second."""
+    found = []
+    several = answers.labels is not None and len(answers.labels) > 2
+    for output, weights in enumerate(answers.weights.T):
+        order = np.argsort(-np.abs(weights), kind="stable")[:most]
+        for column in order[weights[order] != 0.0].tolist():
+            label = {"class": answers.labels[output]} if several and answers.labels else {}
+            found.append(
+                {**label, "names": recipe.names_at(column), "column": column, "weight": float(weights[column])}
+            )
+    return found
+
+
+def collisions(answers: Answers, recipe: Recipe) -> dict[str, Any] | None:
+    """How hashed names share cells: counted where names were kept, else what is to be expected."""
+    if recipe.bits is None:
+        return None
+    if recipe.vocabulary is not None:
+        found = recipe.vocabulary.collisions()
+        worst = [{"cell": each.cell, "names": each.names, "counts": each.counts} for each in found.worst]
+        return {"names": found.names, "cells": found.cells, "sharing": found.sharing, "worst": worst}
+    occupied = int((answers.weights != 0.0).any(axis=1).sum())
+    return {"cells": occupied, "expected_names": round(expected_names(occupied, recipe.bits))}
