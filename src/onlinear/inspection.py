@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -65,4 +66,5 @@ def collisions(answers: Answers, recipe: Recipe) -> dict[str, Any] | None:
         worst = [{"cell": each.cell, "names": each.names, "counts": each.counts} for each in found.worst]
         return {"names": found.names, "cells": found.cells, "sharing": found.sharing, "worst": worst}
     occupied = int((answers.weights != 0.0).any(axis=1).sum())
-    return {"cells": occupied, "expected_names": round(expected_names(occupied, recipe.bits))}
+    names = expected_names(occupied, recipe.bits)
+    return {"cells": occupied, "expected_names": round(names) if math.isfinite(names) else None}

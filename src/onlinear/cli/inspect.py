@@ -55,7 +55,12 @@ def collision_words(found: dict[str, Any] | None) -> Iterator[str]:
     if found is None:
         return
     if "expected_names" in found:
-        yield f"cells in use: {found['cells']:,}, for about {found['expected_names']:,} names (train with --keep-names to count)"
+        about = (
+            "more names than can be told"
+            if found["expected_names"] is None
+            else f"about {found['expected_names']:,} names"
+        )
+        yield f"cells in use: {found['cells']:,}, for {about} (train with --keep-names to count)"
         return
     yield f"{found['names']:,} names in {found['cells']:,} cells, of which {found['sharing']:,} share theirs"
     for each in found["worst"][:5]:
