@@ -43,7 +43,8 @@ def grams_of_texts(
     The k-th text is ``buffer[starts[k]:stops[k]]`` (bytes), valid UTF-8. Which texts are missing is for the caller
     to know: an empty one has no grams.
     """
-    sizes = np.asarray(stops, np.int64) - np.asarray(starts, np.int64)
+    starts, stops = np.asarray(starts, np.int64), np.asarray(stops, np.int64)  # of any type: compiled for one
+    sizes = stops - starts
     most = kernel.room_for_grams(int(sizes.sum()), len(sizes), words.ngrams)
     grams = grams_for(words, kernel.room_for_grams(int(sizes.max(initial=0)), 1, words.ngrams))
     rows, hashes, values = np.empty(len(sizes) + 1, np.int64), np.empty(most, np.uint64), np.empty(most)
