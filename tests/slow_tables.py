@@ -193,7 +193,7 @@ def row_of(
 
 
 def grams(text: str, words: Words) -> list[tuple[str, float]]:
-    """The grams of a text with their values, in the order of their last words, the shortest first."""
+    """The grams of a text with their values, in the order in which they end for the first time."""
     found, word = [], ""
     for character in text + " ":
         if character.isalnum() or character == "_" or ord(character) >= 0x10000:
@@ -208,8 +208,6 @@ def grams(text: str, words: Words) -> list[tuple[str, float]]:
         for size in range(1, words.ngrams + 1)
         if size <= last + 1
     ]
-    if not words.presence and not words.unit:
-        return [(run, 1.0) for run in runs]
     counts = {run: 1 if words.presence else count for run, count in Counter(runs).items()}
     length = math.sqrt(sum(count * count for count in counts.values())) if words.unit else 1.0
     return [(run, count / length) for run, count in counts.items()]

@@ -24,9 +24,9 @@ PLANE = 0x10000
 
 
 class Words(NamedTuple):
-    """How a text becomes features: runs of up to ``ngrams`` words, in lower case if ``lower``, each counted.
+    """How a text becomes features: runs of up to ``ngrams`` words, in lower case if ``lower``, each with its count.
 
-    With ``presence`` a gram has value 1 however often it is there. With ``unit`` the values of a text's grams are
+    With ``presence`` the value is 1 however often a gram is there. With ``unit`` the values of a text's grams are
     divided by their Euclidean length: long texts weigh no more than short ones.
     """
 
@@ -34,11 +34,6 @@ class Words(NamedTuple):
     lower: bool = True
     presence: bool = False
     unit: bool = False
-
-    @property
-    def distinct(self) -> bool:
-        """Whether a gram is listed once, with its value; rather than each time it is there, with 1."""
-        return self.presence or self.unit
 
 
 def check_words(words: Words) -> None:
@@ -72,10 +67,10 @@ def lowered(character: str) -> str:
 
 
 def grams_in(text: str, words: Words) -> list[str]:
-    """The grams of a text: at the end of each word those that end there, the shortest first.
+    """The grams of a text, each once: at the end of each word those that end there first, the shortest before others.
 
-    >>> grams_in("free cash now", Words(ngrams=2))
-    ['free', 'cash', 'free cash', 'now', 'cash now']
+    >>> grams_in("free cash, free now", Words(ngrams=2))
+    ['free', 'cash', 'free cash', 'cash free', 'now', 'free now']
     """
     found = words_in(text, words.lower)
     grams = [
@@ -83,7 +78,7 @@ def grams_in(text: str, words: Words) -> list[str]:
         for last in range(1, len(found) + 1)
         for size in range(1, min(words.ngrams, last) + 1)
     ]
-    return list(dict.fromkeys(grams)) if words.distinct else grams
+    return list(dict.fromkeys(grams))
 
 
 @cache

@@ -37,8 +37,7 @@ class Grams(NamedTuple):
 
     letters: Any  # uint16: for each character the one that stands for it in words, or zero
     most: Any  # int64: how many words a gram may have, 1 to 5
-    distinct: Any  # bool: whether each gram of a text is written once
-    presence: Any  # bool: whether its value is then 1, rather than how often it is there
+    presence: Any  # bool: whether the value of a gram is 1, rather than how often it is there
     unit: Any  # bool: whether values are divided by their Euclidean length
     slots: Any  # int32: room to tell grams apart, see :func:`room_for_slots`
 
@@ -82,10 +81,9 @@ def grams_of(text, start, stop, state, grams, hashes, values, at):
         end = hashes_of(text, start, stop, state, grams.letters, 2, hashes, at)
     else:
         end = hashes_of(text, start, stop, state, grams.letters, grams.most, hashes, at)
-    if grams.distinct:
-        return distinct(hashes, values, at, end, grams)
-    for k in range(at, end):
-        values[k] = 1.0
+    end = counted(hashes, values, at, end, grams)
+    if grams.unit:
+        scale_to_unit(values, at, end)
     return end
 
 
@@ -182,8 +180,8 @@ def all_fed(states, byte):
 
 
 @register_jitable(forceinline=False)
-def distinct(hashes, values, first, end, grams):
-    """Leave each of the grams there once, where it came first, with its value; where the next entry goes."""
+def counted(hashes, values, first, end, grams):
+    """Leave each gram there once, where it came first, with its count; where the next entry goes."""
     slots, mask = grams.slots, slots_mask(end - first)
     for slot in range(mask + _ONE):
         slots[slot] = FREE
@@ -198,8 +196,6 @@ def distinct(hashes, values, first, end, grams):
             left += _ONE
         elif not grams.presence:
             values[first + np.uint64(slots[slot])] += 1.0
-    if grams.unit:
-        scale_to_unit(values, first, left)
     return left
 
 

@@ -28,11 +28,11 @@ def grams_for(words: Words, most: int) -> kernel.Grams:
     """What compiled code has to know to cut a text of at most so many grams; until the same thread asks again."""
     if most > MOST_ENTRIES:
         raise BadSource(f"a record of a table may have {most:,} features: take fewer n-grams, or cut its texts")
-    slots = kernel.room_for_slots(most) if words.distinct else 0
+    slots = kernel.room_for_slots(most)
     if len(_scratch.slots) < slots:
         _scratch.slots = np.empty(slots, np.int32)
     table = letters(words.lower)
-    return kernel.Grams(table, words.ngrams, words.distinct, words.presence, words.unit, _scratch.slots)
+    return kernel.Grams(table, words.ngrams, words.presence, words.unit, _scratch.slots)
 
 
 def grams_of_texts(
