@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from onlinear.errors import OnlinearError
+from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.names import HashedNames, hash_name
 from onlinear.features.words import Words, grams_in, letters
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.inference import infer
 from onlinear.streams.naming import Naming
 from onlinear.streams.sources import chunks
-from onlinear.streams.texts import grams_of_texts
+from onlinear.streams.texts import grams_for, grams_of_texts
 from slow_parsers import entries, placed
 from slow_tables import Wrong, grams, table
 
@@ -224,6 +224,11 @@ def test_one_letter_words_fill_all_the_room_there_is(tmp_path: Path) -> None:
         form = CSVText((Column("m", "text"),), header=False, words=words)
         found = parsed(file, form)
         assert found == [row({f"m={gram}": value for gram, value in grams("a a a a", words)})] * 1000
+
+
+def test_a_text_with_more_grams_than_rows_can_count_is_refused() -> None:
+    with pytest.raises(BadSource, match="a text may have 2,147,483,648 grams, too many to count: take fewer n-grams"):
+        grams_for(Words(ngrams=4), 2**31)
 
 
 def test_a_named_text_column_may_hold_numbers(tmp_path: Path) -> None:

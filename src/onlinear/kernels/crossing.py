@@ -86,7 +86,7 @@ def cross_rows() -> Any:
 
     def loop(starts, hashes, values, groups, crosses, wrong, new_starts, new_hashes, new_values):
         _ = digest
-        starts, hashes, values, groups, crosses = bare(starts), bare(hashes), bare(values), bare(groups), bare(crosses)
+        starts, groups, crosses = bare(starts), bare(groups), bare(crosses)
         entries = Entries(bare(hashes), bare(values), bare(new_hashes), bare(new_values))
         longest = 0
         for row in range(len(starts) - 1):
@@ -171,9 +171,9 @@ def multiplied(entries, pairs, heads, members, at):
             for other in range(one if first == second else heads[second], heads[second + 1]):
                 j = np.uint64(members[other])
                 swapped = first == second and hashes[j] < hashes[i]  # within a group neither comes first
-                hash = crossed(hashes[j], hashes[i]) if swapped else crossed(hashes[i], hashes[j])
                 value = values[i] * values[j]
-                entries.new_hashes[at], entries.new_values[at] = hash, value
+                entries.new_hashes[at] = crossed(hashes[j], hashes[i]) if swapped else crossed(hashes[i], hashes[j])
+                entries.new_values[at] = value
                 fine &= math.isfinite(value)
                 at += np.uint64(1)
     return at, fine

@@ -16,6 +16,7 @@ import numpy as np
 from onlinear.errors import OnlinearError
 from onlinear.features.names import hash_name
 from onlinear.kernels import crossing as kernel
+from onlinear.streams.blocks import MOST_ENTRIES
 
 if TYPE_CHECKING:
     from onlinear.streams.naming import NamedRows
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 #: a pair of columns or namespaces, by their names
 Pair = tuple[str, str]
 
-#: entries that the starts of rows can count
-MOST_ENTRIES = 2**31 - 1
 REASONS = {
     kernel.INFINITE: "a product of two crossed features is infinite: scale them, or do not cross them",
     kernel.TOO_MANY: f"crosses give this row more than {kernel.MOST:,} features: cross smaller groups",

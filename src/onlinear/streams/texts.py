@@ -10,9 +10,7 @@ from onlinear.errors import BadSource
 from onlinear.features.names import unmixed
 from onlinear.features.words import Words, letters
 from onlinear.kernels import grams as kernel
-
-#: entries that the starts of rows can count
-MOST_ENTRIES = 2**31 - 1
+from onlinear.streams.blocks import MOST_ENTRIES
 
 
 class _Scratch(threading.local):
@@ -27,7 +25,7 @@ _scratch = _Scratch()
 def grams_for(words: Words, most: int) -> kernel.Grams:
     """What compiled code has to know to cut a text of at most so many grams; until the same thread asks again."""
     if most > MOST_ENTRIES:
-        raise BadSource(f"a record of a table may have {most:,} features: take fewer n-grams, or cut its texts")
+        raise BadSource(f"a text may have {most:,} grams, too many to count: take fewer n-grams, or cut it")
     slots = kernel.room_for_slots(most)
     if len(_scratch.slots) < slots:
         _scratch.slots = np.empty(slots, np.int32)
