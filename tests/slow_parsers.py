@@ -5,17 +5,27 @@ Each answers a row, None for a line without one, or the column (in bytes, from 1
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from typing import NamedTuple
 
+from onlinear.features.names import cross_hash, hash_name
+
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class Feature(NamedTuple):
+    group: str
+    name: str
+    value: float
 
 
 class Row(NamedTuple):
     label: float
     importance: float
     features: list[tuple[object, float]]
+    groups: tuple[bytes, ...] = ()  # of Vowpal Wabbit's features: their namespaces
 
 
 class Wrong(NamedTuple):
@@ -86,6 +96,7 @@ def vw_line(line: bytes) -> Row | Wrong | None:
 
 def vw_features(line: bytes, bar: int, label: float, importance: float) -> Row | Wrong:
     features: list[tuple[object, float]] = []
+    groups = []
     prefix, weight = b"", 1.0
     for found in re.finditer(rb"\|[^ \t|]*|[^ \t|]+", line[bar:]):
         whole, column = found.group(), bar + found.start() + 1
@@ -105,4 +116,33 @@ def vw_features(line: bytes, bar: int, label: float, importance: float) -> Row |
             prefix, weight = name + b"^" if name else b"", number(value) if colon else 1.0
             continue
         features.append((prefix + name, weight * number(value) if colon else weight))
-    return Row(label, importance, features)
+        groups.append(prefix.removesuffix(b"^"))
+    return Row(label, importance, features, tuple(groups))
+
+
+class Entry(NamedTuple):
+    name: str
+    hash: int
+    value: float
+
+
+def entries(features: list[Feature], crosses: tuple[tuple[str, str], ...]) -> list[Entry]:
+    """Features, and behind them the products of those in crossed groups."""
+    own = [Entry(name, hash_name(name), value) for _, name, value in features]
+    found = list(own)
+    for first, second in crosses:
+        for i, j in itertools.product(range(len(own)), repeat=2):
+            if features[i].group != first or features[j].group != second or (first == second and j < i):
+                continue
+            a, b = sorted((own[i], own[j]), key=lambda entry: entry.hash) if first == second else (own[i], own[j])
+            found.append(Entry(f"{a.name}*{b.name}", cross_hash(a.hash, b.hash), a.value * b.value))
+    return found
+
+
+def placed(found: list[Entry], bits: int) -> list[tuple[int, float]] | None:
+    """Columns with the sums of their values, added from the smallest on; None if something is beyond all floats."""
+    sums: dict[int, float] = {}
+    for column, value in sorted((entry.hash >> (64 - bits), entry.value) for entry in found):
+        sums[column] = sums[column] + value if column in sums else value
+    fine = all(math.isfinite(entry.value) for entry in found) and all(map(math.isfinite, sums.values()))
+    return list(sums.items()) if fine else None

@@ -1,15 +1,18 @@
 """CSV again: slow and obvious, a byte at a time, with Python's own ``float``.
 
 The specification in a page. A record ends at a line feed outside quotes, a cell at a delimiter outside quotes. A quote
-opens where a cell starts, blanks aside; within quotes two stand for one. Blanks around a cell do not count.
+opens where a cell starts, blanks aside; within quotes two stand for one. Blanks around a cell do not count. A text is
+cut into words, and each run of a few words is a feature.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import NamedTuple
 
-from slow_parsers import number
+from onlinear.features.words import Words
+from slow_parsers import Feature, number
 
 QUOTE, LINE_FEED = ord('"'), ord("\n")
 
@@ -38,16 +41,18 @@ class Record(NamedTuple):
     unclosed: tuple[int, int] | None = None  # line and column of the quote
 
 
-class Row(NamedTuple):
-    x: dict[str, float | str]
-    label: float | str
-    importance: float
-
-
 class Wrong(NamedTuple):
     line: int
     column: int
     raw: bytes
+
+
+class Row(NamedTuple):
+    x: dict[str, float | str]  # texts aside
+    label: float | str
+    importance: float
+    features: list[Feature]
+    place: Wrong  # what to say if they cannot be
 
 
 def stripped(text: bytes) -> bytes:
@@ -126,17 +131,20 @@ def table(
     delimiter: bytes = b",",
     missing: tuple[bytes, ...] = (b"", b"?", b"NA"),
     header: bool = True,
+    words: Words = Words(),
 ) -> list[Row | Wrong]:
     """The rows of a table, and what is wrong with the records that are none."""
     found = [record for record in records(text, delimiter) if not is_blank(record)]
-    return [row_of(record, columns, target_kind, missing) for record in found[1 if header else 0 :]]
+    return [row_of(record, columns, target_kind, missing, words) for record in found[1 if header else 0 :]]
 
 
 def is_blank(record: Record) -> bool:
     return record.unclosed is None and len(record.cells) == 1 and not record.cells[0].text
 
 
-def row_of(record: Record, columns: list[tuple[str, str]], target_kind: str, missing: tuple[bytes, ...]) -> Row | Wrong:
+def row_of(
+    record: Record, columns: list[tuple[str, str]], target_kind: str, missing: tuple[bytes, ...], words: Words
+) -> Row | Wrong:
     if record.unclosed:
         return Wrong(*record.unclosed, record.raw)
     strange = strange_byte(record.raw)
@@ -148,6 +156,7 @@ def row_of(record: Record, columns: list[tuple[str, str]], target_kind: str, mis
         culprit = cells[len(columns)] if len(cells) > len(columns) else cells[0]
         return Wrong(culprit.line, culprit.column, record.raw)
     x: dict[str, float | str] = {}
+    features: list[Feature] = []
     label: float | str = math.nan
     importance = 1.0
     for cell, (name, kind) in zip(cells, columns, strict=True):
@@ -157,6 +166,10 @@ def row_of(record: Record, columns: list[tuple[str, str]], target_kind: str, mis
         if cell.goes_on:
             return wrong
         is_missing, value = cell.bare in missing, number(cell.bare)
+        if kind == "text":
+            counts = [("?", 1.0)] if is_missing else grams(cell.said.decode(), words)
+            features += [Feature(name, f"{name}={gram}", count) for gram, count in counts]
+            continue
         if kind in ("number", "category") and is_missing:
             x[name] = "?"
         elif kind == "category":
@@ -171,7 +184,33 @@ def row_of(record: Record, columns: list[tuple[str, str]], target_kind: str, mis
             label = value
         else:
             importance = value
-    return Row(x, label, importance)
+        if name in x:
+            said = x[name]
+            features.append(
+                Feature(name, f"{name}={said}", 1.0) if isinstance(said, str) else Feature(name, name, said)
+            )
+    return Row(x, label, importance, features, Wrong(record.line, 1, record.raw))
+
+
+def grams(text: str, words: Words) -> list[tuple[str, float]]:
+    """The grams of a text with their values, in the order in which they end for the first time."""
+    found, word = [], ""
+    for character in text + " ":
+        if character.isalnum() or character == "_" or ord(character) >= 0x10000:
+            small = character.lower()
+            word += small if words.lower and len(small) == 1 and ord(small) < 0x10000 else character
+        elif word:
+            found.append(word)
+            word = ""
+    runs = [
+        " ".join(found[last - size + 1 : last + 1])
+        for last in range(len(found))
+        for size in range(1, words.ngrams + 1)
+        if size <= last + 1
+    ]
+    counts = {run: 1 if words.presence else count for run, count in Counter(runs).items()}
+    length = math.sqrt(sum(count * count for count in counts.values())) if words.unit else 1.0
+    return [(run, count / length) for run, count in counts.items()]
 
 
 def strange_byte(raw: bytes) -> int | None:

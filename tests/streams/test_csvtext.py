@@ -363,7 +363,7 @@ def test_a_cell_of_several_megabytes(tmp_path: Path) -> None:
         ({"delimiter": '"'}, "is no delimiter: take one character"),
         ({"delimiter": ",,"}, "',,' is no delimiter"),
         ({"columns": ()}, "there is no column"),
-        ({"columns": (Column("a", "text"),)}, "column 'a' has kind 'text': choose one of number, category"),
+        ({"columns": (Column("a", "date"),)}, "column 'a' has kind 'date': choose one of number, category"),
         ({"columns": (Column("a", "number"),) * 2}, "there are two columns 'a'"),
         ({"columns": (Column("a", "target"), Column("b", "target"))}, "there are two columns of kind 'target'"),
         ({"target_kind": "class"}, "the target's kind is 'class': choose one of number, category"),

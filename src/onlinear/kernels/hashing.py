@@ -12,7 +12,7 @@ from onlinear.features.names import FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND
 from onlinear.kernels.decimals import byte_of
 
 OFFSET, PRIME, FIRST_FACTOR, SECOND_FACTOR = (np.uint64(k) for k in (FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND))
-_SHIFT = np.uint64(33)
+_SHIFT, _HALF = np.uint64(33), np.uint64(32)
 
 
 @register_jitable(forceinline=True)
@@ -30,3 +30,10 @@ def mixed(state):
     state = (state ^ (state >> _SHIFT)) * FIRST_FACTOR
     state = (state ^ (state >> _SHIFT)) * SECOND_FACTOR
     return state ^ (state >> _SHIFT)
+
+
+@register_jitable(forceinline=True)
+def crossed(first, second):
+    """The hash of a product, from those of its two features: see :func:`onlinear.features.names.cross_hash`."""
+    state = first * FIRST_FACTOR + second
+    return (state ^ (state >> _HALF)) * SECOND_FACTOR

@@ -2,7 +2,7 @@
 
 A quote opens only where a cell starts, blanks before it aside; anywhere else it is a letter as any other. Within quotes
 two of them stand for one. The features of a row are left as the hashes of their names: ``age`` for a number,
-``town=Bern`` for a category, ``town=?`` for a cell that is missing.
+``town=Bern`` for a category, ``town=?`` for a cell that is missing, ``message=free`` for each word of a text.
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
@@ -32,6 +32,7 @@ from onlinear.kernels.decimals import (
     leading_zeros,
     trailing_zeros,
 )
+from onlinear.kernels.grams import grams_of
 from onlinear.kernels.hashing import FIRST_FACTOR, OFFSET, PRIME, SECOND_FACTOR, hashed, mixed
 from onlinear.kernels.parsed import (
     BREAK,
@@ -51,7 +52,7 @@ from onlinear.kernels.parsed import (
 from onlinear.kernels.words import finite_number
 
 #: what a column is
-NUMBER, CATEGORY, NUMBER_TARGET, CATEGORY_TARGET, WEIGHT, IGNORED = range(6)
+NUMBER, CATEGORY, NUMBER_TARGET, CATEGORY_TARGET, WEIGHT, IGNORED, TEXT = range(7)
 #: what may be wrong with a record
 WRONG_COUNT, AFTER_QUOTE, NOT_NUMBER, NO_LABEL, BAD_LABEL, BAD_WEIGHT, ZERO_BYTE, NOT_UTF_8 = range(1, 9)
 #: beside the counts that all parsers have: where the bad record starts, how many cells it has, and which one is bad;
@@ -104,6 +105,8 @@ class Table(NamedTuple):
     importance: Any  # float64
     places: Any  # int64: where in the text each row starts
     counts: Any  # int64, as above
+    groups: Any  # uint64: the hash of each entry's column; None if nobody asks, and no code is made for it
+    grams: Any  # how texts are cut: a :class:`onlinear.kernels.grams.Grams`; None if there are none
 
 
 def plan_of(names: Sequence[str], kinds: Sequence[int], missing: Sequence[str]) -> Plan:
@@ -343,8 +346,17 @@ def record(text, place, breaks, k, entry, row, plan, rows):
         code, added = cell(text, start, stop, kind, column - _ONE, at, row, plan, rows)
         if code != FINE:
             return code, start, np.int64(k)
+        note_group(rows.groups, at, added, plan.hashes, column - _ONE)
         at += added
     return FINE, np.int64(at), np.int64(k - _ONE)
+
+
+@register_jitable(forceinline=True)
+def note_group(groups, at, added, hashes, column):
+    """Write down the column of new entries, if somebody asks."""
+    if groups is not None:
+        for k in range(at, at + added):
+            groups[k] = hashes[column]
 
 
 @register_jitable(forceinline=True)
@@ -360,6 +372,8 @@ def cell(text, start, stop, kind, column, at, row, plan, rows):
         high = without_blanks(text, low, last)
     is_absent = is_missing(text, low, high, plan)
     if kind > CATEGORY:
+        if kind == TEXT:
+            return FINE, text_cell(rows.grams, text, low, high, is_absent, column, at, plan, rows)
         return other_cell(text, start, stop, low, high, is_absent, kind, row, rows), _NONE
     if is_absent:
         rows.hashes[at], rows.values[at] = plan.absent[column], 1.0
@@ -376,6 +390,17 @@ def cell(text, start, stop, kind, column, at, row, plan, rows):
             return NOT_NUMBER, _NONE
         rows.hashes[at], rows.values[at] = plan.hashes[column], value
     return FINE, _ONE
+
+
+@register_jitable(forceinline=True)
+def text_cell(grams, text, low, high, is_absent, column, at, plan, rows):
+    """How many entries a text gave. Doubled quotes are no letters: words end there as at one."""
+    if grams is None:
+        return _NONE
+    if is_absent:
+        rows.hashes[at], rows.values[at] = plan.absent[column], 1.0
+        return _ONE
+    return grams_of(text, low, high, plan.states[column], grams, rows.hashes, rows.values, at) - at
 
 
 @register_jitable(forceinline=True)

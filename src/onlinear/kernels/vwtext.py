@@ -56,6 +56,7 @@ class Named(NamedTuple):
     importance: Any  # float64
     places: Any  # int64: where in the text each row starts
     counts: Any  # int64: as those of :class:`onlinear.kernels.parsed.Parsed`
+    groups: Any  # uint64: the hash of each entry's namespace; None if nobody asks, and no code is made for it
 
 
 @cache
@@ -145,14 +146,14 @@ def ends_word(text, at, stop):
 def features(text, breaks, k, entry, rows):
     """FINE, the entries read until then and the break that ends the line; or what is wrong, and where."""
     k, at = np.uint64(k), np.uint64(entry)
-    state, weight = OFFSET, 1.0
+    state, space, weight = OFFSET, OFFSET, 1.0
     while True:
         place = np.int64(breaks[k])
         here = byte_of(text, place)
         end = np.int64(breaks[k + _ONE]) if here != LINE_FEED else place
         if here == BAR:
-            state = hashed(text, place + 1, end, OFFSET)
-            state = state if end == place + 1 else (state ^ CARET) * PRIME
+            space = hashed(text, place + 1, end, OFFSET)
+            state = space if end == place + 1 else (space ^ CARET) * PRIME
             weight = 1.0
             if byte_of(text, end) == COLON:
                 stop = np.int64(breaks[k + _TWO])
@@ -174,6 +175,7 @@ def features(text, breaks, k, entry, rows):
                 k += _ONE
             if end > place + 1:
                 rows.hashes[at], rows.values[at] = mixed(hashed(text, place + 1, end, state)), value
+                note_group(rows.groups, at, space)
                 at += _ONE
         elif here == LINE_FEED:
             return FINE, np.int64(at), np.int64(k)
@@ -181,3 +183,10 @@ def features(text, breaks, k, entry, rows):
             k += _ONE
         else:
             return BAD_BYTE, place, np.int64(k)
+
+
+@register_jitable(forceinline=True)
+def note_group(groups, at, space):
+    """Write down the namespace of an entry, by the state of its hash, if somebody asks."""
+    if groups is not None:
+        groups[at] = mixed(space)

@@ -15,6 +15,9 @@ from onlinear.rows import DenseRows, SparseRows
 if TYPE_CHECKING:
     from onlinear.streams.naming import NamedRows
 
+#: entries that the starts of a block's rows can count
+MOST_ENTRIES = 2**31 - 1
+
 
 class Origin(Protocol):
     """Where rows come from."""

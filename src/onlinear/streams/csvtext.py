@@ -1,8 +1,9 @@
 """CSV and its kin: a record a line, a cell a column; a row means what the dict of its cells means.
 
 The number ``39`` in the column ``age`` is the feature ``age`` with value 39, the category ``Bern`` in the column
-``town`` the feature ``town=Bern``. A cell that is missing is ``town=?``, for numbers too: a hint, never a silent zero.
-Blanks around a cell do not count; those within the quotes of a category do.
+``town`` the feature ``town=Bern``; a text in the column ``message`` is cut into words, ``message=free`` and the like. A
+cell that is missing is ``town=?``, for numbers too: a hint, never a silent zero. Blanks around a cell do not count;
+those within the quotes of a category do.
 """
 
 from __future__ import annotations
@@ -17,22 +18,28 @@ import numpy as np
 
 from onlinear.errors import BadLine, OnlinearError
 from onlinear.features.names import HashedNames
+from onlinear.features.words import Words, check_words, grams_in
 from onlinear.kernels import table as kernel
+from onlinear.kernels.grams import Grams, room_for_grams
 from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
 from onlinear.streams.blocks import Block
 from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed, unquoted, word
+from onlinear.streams.crossing import check_crosses
 from onlinear.streams.lines import Lines
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.reading import read_lines
 from onlinear.streams.sources import Chunk
+from onlinear.streams.texts import grams_for
 
 KINDS = {
     "number": kernel.NUMBER,
     "category": kernel.CATEGORY,
+    "text": kernel.TEXT,
     "target": kernel.NUMBER_TARGET,
     "weight": kernel.WEIGHT,
     "ignore": kernel.IGNORED,
 }
+FEATURE_KINDS = ("number", "category", "text")
 TARGET_KINDS = ("number", "category")
 MISSING = ("", "?", "NA")
 
@@ -53,7 +60,7 @@ DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
 
 
 class Column(NamedTuple):
-    """A column: kind is "number", "category", "target", "weight" or "ignore"."""
+    """A column: kind is "number", "category", "text", "target", "weight" or "ignore"."""
 
     name: str
     kind: str
@@ -69,10 +76,13 @@ class CSVText:
     missing: tuple[str, ...] = MISSING
     naming: Naming = Naming()
     header: bool = True
+    words: Words = Words()
 
     def __post_init__(self) -> None:
         check_delimiter(self.delimiter)
         check_columns(self.columns)
+        check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
+        check_words(self.words)
         if self.naming.bits is not None:
             HashedNames(self.naming.bits)  # refuses too many
         if self.target_kind not in TARGET_KINDS:
@@ -93,7 +103,7 @@ class CSVText:
         """The rows of a chunk; after a bad record none, or all but the bad ones."""
         cells = cut(chunk, self.delimiter)
         plan = plan_for(self.columns, self.target_kind, self.missing)
-        found = room_for(len(cells.breaks), len(self.columns))
+        found = self._room(cells)
         lines = Lines(chunk, source, found.places)
         if self.header and chunk.first_line == 1:
             found.counts[BREAK], found.counts[NEXT] = self._behind_header(cells, lines)
@@ -118,19 +128,28 @@ class CSVText:
         def names_of(row: int) -> list[str]:
             return self._names_in(cells.raw_from(int(found.places[row])))
 
-        named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, cells.record_from)
+        named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, cells.record_from, found.groups)
         return with_columns(block, named, self.naming, stop_at_bad)
+
+    def _room(self, cells: Cells) -> kernel.Table:
+        """Room for the rows of a text: an entry for each cell, and the grams of texts."""
+        entries, grams = len(cells.breaks) + 1, None
+        if any(column.kind == "text" for column in self.columns):
+            most = room_for_grams(cells.stop, 0, self.words.ngrams)
+            entries, grams = entries + most, grams_for(self.words, most)
+        return room_for(len(cells.breaks) // len(self.columns) + 2, entries, bool(self.naming.crosses), grams)
 
     def _names_in(self, raw: list[bytes]) -> list[str]:
         """The names of the features of a good record, in order."""
-        names = []
-        for column, cell in zip(self.columns, raw, strict=True):
-            if column.kind in ("number", "category"):
-                if word(cell) in self.missing:
-                    names.append(f"{column.name}=?")
-                else:
-                    names.append(column.name if column.kind == "number" else f"{column.name}={unquoted(cell)}")
-        return names
+        cells = zip(self.columns, raw, strict=True)
+        return [name for column, cell in cells if column.kind in FEATURE_KINDS for name in self._names_of(column, cell)]
+
+    def _names_of(self, column: Column, cell: bytes) -> list[str]:
+        if word(cell) in self.missing:
+            return [f"{column.name}=?"]
+        if column.kind == "text":
+            return [f"{column.name}={gram}" for gram in grams_in(word(cell), self.words)]
+        return [column.name if column.kind == "number" else f"{column.name}={unquoted(cell)}"]
 
     def _labels(self, found: kernel.Table, cells: Cells) -> np.ndarray:
         rows = found.counts[ROWS]
@@ -204,14 +223,13 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
-def room_for(breaks: int, columns: int) -> kernel.Table:
-    """Room for the rows of a text with so many cell ends: a row has one for each column.
+def room_for(rows: int, entries: int, groups: bool, grams: Grams | None) -> kernel.Table:
+    """Room for so many rows and entries, and for the groups of these if they are asked for.
 
     Hashes and values are there until the same thread reads the next text.
     """
-    rows = breaks // columns + 2
-    if len(_scratch.hashes) < breaks + 1:
-        _scratch.hashes, _scratch.values = np.empty(breaks + 1, np.uint64), np.empty(breaks + 1)
+    if len(_scratch.hashes) < entries:
+        _scratch.hashes, _scratch.values = np.empty(entries, np.uint64), np.empty(entries)
     return kernel.Table(
         np.empty(rows, np.int32),
         _scratch.hashes,
@@ -225,6 +243,8 @@ def room_for(breaks: int, columns: int) -> kernel.Table:
         np.empty(rows),
         np.empty(rows, np.int64),
         np.zeros(kernel.COUNTS, np.int64),
+        np.empty(entries, np.uint64) if groups else None,
+        grams,
     )
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.errors import BadSource, OnlinearError
+from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, Plan, judge_columns, plan_of
 from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed
 from onlinear.streams.csvtext import MISSING, NOT_UTF_8, Column, CSVText, check_delimiter
@@ -39,9 +40,11 @@ def infer(
     weight: str | int | None = None,
     ignore: Sequence[str | int] = (),
     categories: Sequence[str | int] = (),
+    text: Sequence[str | int] = (),
     rows: int = ROWS,
     missing: tuple[str, ...] = MISSING,
     naming: Naming = Naming(),
+    words: Words = Words(),
 ) -> CSVText:
     """The format of files, of which the first is looked at, and the others if it is short.
 
@@ -55,9 +58,11 @@ def infer(
     header : whether the first record has the names; by default told from what stands below it
     weight : the column with the importance of each row
     ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
+    text : columns whose cells are cut into words
     rows : how many records are looked at
     missing : what stands for a missing cell
     naming : how names become columns
+    words : how texts are cut
     """
     files = expand(paths)
     if not files or STANDARD_INPUT in files:
@@ -72,14 +77,15 @@ def infer(
     chosen = position_of(names, -1 if target is None else target)
     target_kind = kinds[chosen]
     kinds[chosen] = "target"
-    others = [(column, "ignore") for column in ignore] + ([] if weight is None else [(weight, "weight")])
+    others = [(column, "text") for column in text] + [(column, "ignore") for column in ignore]
+    others += [] if weight is None else [(weight, "weight")]
     for column, kind in others:
         place = position_of(names, column)
-        if kinds[place] in ("target", "weight"):
+        if kinds[place] in ("target", "weight", "text") and kinds[place] != kind:
             raise OnlinearError(f"column {names[place]!r} cannot be {kinds[place]} and {kind} at once: choose one")
         kinds[place] = kind
     columns = tuple(map(Column, names, kinds))
-    return CSVText(columns, target_kind, delimiter, missing, naming, look.header)
+    return CSVText(columns, target_kind, delimiter, missing, naming, look.header, words)
 
 
 class Look(NamedTuple):

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from onlinear.batch import Rows
 from onlinear.features.names import hash_name
+from onlinear.kernels.crossing import FINE
 from onlinear.kernels.placing import place_by_hash
 from onlinear.rows import SparseRows
+from onlinear.streams import crossing
 from onlinear.streams.blocks import Block
 from onlinear.streams.lines import Lines
 
-INFINITE = "features that share a cell add up to infinity: scale them, or take more bits"
+#: what may be wrong with a row, beside what is wrong with its crosses
+INFINITE = max(crossing.REASONS) + 1
+SHARED = "features that share a cell add up to infinity: scale them, or take more bits"
+REASONS = crossing.REASONS | {INFINITE: SHARED}
 NO_ROWS = SparseRows(np.zeros(1, np.int32), np.empty(0, np.uint32), np.empty(0))
 
 
@@ -46,6 +52,8 @@ class NamedRows:
     names_of: Callable[[int], list[str]]
     #: the text of the record that starts at a place
     text_at: Callable[[int], bytes]
+    #: the hash of the column or namespace of each feature, where there are crosses
+    groups: np.ndarray | None = None
 
     def part(self, start: int, stop: int) -> NamedRows:
         """The rows from one to another: no entry is copied."""
@@ -74,12 +82,17 @@ class _Behind:
 
 def with_columns(block: Block, named: NamedRows, naming: Naming, stop_at_bad: bool) -> Block:
     """The block with its rows; those whose names are to be remembered wait for their turn."""
+    wrong = np.full(len(named.starts) - 1, FINE, np.uint8)
+    if naming.crosses:
+        named, wrong = crossing.with_products(named, naming.crosses)
     if naming.remembers:
         block.named = named
-        return block
-    assert naming.bits is not None
-    block.rows, broken = placed(named.starts, named.hashes, named.values, naming.bits)
-    return without(block, broken, named.text_at, stop_at_bad) if broken.any() else block
+    else:
+        assert naming.bits is not None
+        block.rows, broken = placed(named.starts, named.hashes, named.values, naming.bits)
+        wrong[broken] = INFINITE
+    reasons = {row: REASONS[int(wrong[row])] for row in np.flatnonzero(wrong).tolist()}
+    return without(block, reasons, named.text_at, stop_at_bad) if reasons else block
 
 
 def placed(starts: np.ndarray, hashes: np.ndarray, values: np.ndarray, bits: int) -> tuple[SparseRows, np.ndarray]:
@@ -100,29 +113,44 @@ def cells_of(names: Sequence[str], bits: int) -> np.ndarray:
     return (hashes >> np.uint64(64 - bits)).astype(np.int64)
 
 
-def without(
-    block: Block,
-    broken: np.ndarray,
-    text_at: Callable[[int], bytes],
-    stop_at_bad: bool,
-    reasons: Mapping[int, str] | None = None,
-) -> Block:
-    """The block without its broken rows, which have no entries; or with none from the first one on.
-
-    ``reasons`` say what is wrong with a row; if it is not that it adds up to infinity.
-    """
+def without(block: Block, reasons: Mapping[int, str], text_at: Callable[[int], bytes], stop_at_bad: bool) -> Block:
+    """The block without the rows that have a reason against them (and no entries); or none from the first one on."""
     lines = block.origin
     assert isinstance(lines, Lines)
-    where = np.flatnonzero(broken)
-    found = [(int(lines.places[row]), (reasons or {}).get(row, INFINITE)) for row in where.tolist()]
-    bad = [(lines.at(place, reason), text_at(place)) for place, reason in found] + block.bad
+    places = [(int(lines.places[row]), reason) for row, reason in reasons.items()]
+    bad = [(lines.at(place, reason), text_at(place)) for place, reason in places] + block.bad
     bad = sorted(bad, key=lambda pair: pair[0].line)
-    left = ~broken
+    left = np.array([row for row in range(len(block)) if row not in reasons], np.intp)
     if stop_at_bad:
-        left[where[0] :] = False
+        left = left[left < min(reasons)]
         bad = bad[:1]
-    starts, columns, values = block.rows  # type: ignore[misc]
-    stop = int(starts[where[0]]) if stop_at_bad else int(starts[-1])
-    rows = SparseRows(np.append(starts[:-1][left], np.int32(stop)), columns[:stop], values[:stop])
-    origin = Lines(lines.chunk, lines.source, lines.places[: len(left)][left])
-    return Block(rows, block.labels[left], block.importance[left], origin, bad, block.read, block.width)
+    return Block(
+        rows_left(block.rows, left) if block.named is None else block.rows,
+        block.labels[left],
+        block.importance[left],
+        Lines(lines.chunk, lines.source, lines.places[left]),
+        bad,
+        block.read,
+        block.width,
+        named=block.named and named_left(block.named, left),
+    )
+
+
+def rows_left(rows: Rows, left: np.ndarray) -> SparseRows:
+    """These of the rows: the others have no entries, or come behind them all."""
+    assert isinstance(rows, SparseRows)
+    starts = starts_left(rows.starts, left)
+    return SparseRows(starts, rows.columns[: starts[-1]], rows.values[: starts[-1]])
+
+
+def named_left(named: NamedRows, left: np.ndarray) -> NamedRows:
+    """These of the rows: the others have no entries, or come behind them all."""
+    starts = starts_left(named.starts, left)
+    hashes, values = named.hashes[: starts[-1]], named.values[: starts[-1]]
+    return replace(
+        named, starts=starts, hashes=hashes, values=values, names_of=lambda row: named.names_of(int(left[row]))
+    )
+
+
+def starts_left(starts: np.ndarray, left: np.ndarray) -> np.ndarray:
+    return np.append(starts[left], starts[left[-1] + 1] if len(left) else starts[0])

@@ -18,7 +18,7 @@ from onlinear.kernels import vocabulary as kernel
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.collisions import Collisions, collisions_of
-from onlinear.streams.naming import NamedRows, Naming, cells_of, placed, without
+from onlinear.streams.naming import SHARED, NamedRows, Naming, cells_of, placed, without
 from onlinear.streams.state import Arrays, damaged, vector
 
 TOO_MANY = (
@@ -73,12 +73,10 @@ class Vocabulary:
         if self.naming.bits is None:
             room, broken = room_for(named), np.zeros(len(block), np.bool_)
             kernel.look_up_names()(self._memory.slots, features_of(named), room, broken)
-            return self._finished(
-                block, room, named, dict.fromkeys(np.flatnonzero(broken).tolist(), INFINITE), stop_at_bad
-            )
+            return self._finished(block, room, named, because(broken, INFINITE), stop_at_bad)
         rows, broken = placed(named.starts.copy(), named.hashes, named.values, self.naming.bits)
         block = replace(block, rows=rows, named=None)
-        return without(block, broken, named.text_at, stop_at_bad) if broken.any() else block
+        return without(block, because(broken, SHARED), named.text_at, stop_at_bad) if broken.any() else block
 
     def _take_exact(self, block: Block, named: NamedRows, stop_at_bad: bool) -> Block:
         room, firsts = room_for(named), np.empty(len(named.hashes), np.int64)
@@ -110,7 +108,7 @@ class Vocabulary:
         self._remember(named, firsts[: progress[kernel.NEW]])
         self.unnamed += int(progress[kernel.UNNAMED])
         block = replace(block, rows=rows, named=None)
-        return without(block, broken, named.text_at, stop_at_bad) if broken.any() else block
+        return without(block, because(broken, SHARED), named.text_at, stop_at_bad) if broken.any() else block
 
     def _finished(
         self, block: Block, room: kernel.Placed, named: NamedRows, reasons: dict[int, str], stop_at_bad: bool
@@ -119,11 +117,7 @@ class Vocabulary:
         entries = room.starts[-1]
         rows = SparseRows(room.starts, room.columns[:entries], room.values[:entries])
         block = replace(block, rows=rows, named=None, width=len(self))
-        if not reasons:
-            return block
-        broken = np.zeros(len(block), np.bool_)
-        broken[list(reasons)] = True
-        return without(block, broken, named.text_at, stop_at_bad, reasons)
+        return without(block, reasons, named.text_at, stop_at_bad) if reasons else block
 
     def _too_many(self, named: NamedRows, row: int, entry: int) -> str:
         (name,) = texts_of(named, np.array([entry]))
@@ -199,6 +193,11 @@ class Vocabulary:
         vocabulary.unnamed, vocabulary._texts = int(unnamed[0]), texts
         vocabulary._memory = filled(hashes, counts, max(FIRST_NAMES, len(hashes)))
         return vocabulary
+
+
+def because(broken: np.ndarray, reason: str) -> dict[int, str]:
+    """One reason for all broken rows."""
+    return dict.fromkeys(np.flatnonzero(broken).tolist(), reason)
 
 
 def room_for(named: NamedRows) -> kernel.Placed:

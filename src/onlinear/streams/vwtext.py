@@ -42,7 +42,7 @@ class VWText(NamedTuple):
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""
         text = prepared(chunk)
-        found = room_for(text)
+        found = room_for(text, bool(self.naming.crosses))
         lines = Lines(chunk, source, found.places)
 
         def read() -> None:
@@ -59,7 +59,7 @@ class VWText(NamedTuple):
             return names_in(lines.line(int(found.places[row])).decode("utf-8", "surrogateescape"))
 
         named = NamedRows(
-            found.starts[: rows + 1], found.hashes[:entries], found.values[:entries], names_of, lines.line
+            found.starts[: rows + 1], found.hashes[:entries], found.values[:entries], names_of, lines.line, found.groups
         )
         return with_columns(block, named, self.naming, stop_at_bad)
 
@@ -79,8 +79,8 @@ def names_in(line: str) -> list[str]:
     return names
 
 
-def room_for(text: Text) -> kernel.Named:
-    """Room for all rows and features there can be."""
+def room_for(text: Text, groups: bool) -> kernel.Named:
+    """Room for all rows and features there can be, and for the groups of these if they are asked for."""
     rows, entries = text.lines + 1, text.words + 1
     return kernel.Named(
         np.empty(rows, np.int32),
@@ -90,4 +90,5 @@ def room_for(text: Text) -> kernel.Named:
         np.empty(rows),
         np.empty(rows, np.int64),
         np.zeros(COUNTS, np.int64),
+        np.empty(entries, np.uint64) if groups else None,
     )
