@@ -15,8 +15,7 @@ from onlinear.classes import Classes
 from onlinear.estimators.saving import restore, save_parts
 from onlinear.learner import Settings
 from onlinear.model.container import read_model, write_model
-from onlinear.streams import stream as streams
-from onlinear.streams.sources import chunks
+from onlinear.streams import sources
 from onlinear.streams.stream import open_stream
 from onlinear.training import Training, classes_in
 
@@ -26,7 +25,7 @@ ROWS, COLUMNS = 400, 30
 @pytest.fixture(params=[200, 4000, 1 << 20])
 def chunk_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     size: int = request.param
-    monkeypatch.setattr(streams, "chunks", lambda path, ends: chunks(path, size, ends))
+    monkeypatch.setattr(sources, "CHUNK", size)
     return size
 
 

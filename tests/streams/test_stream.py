@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from onlinear import BadLine, BadSource, OnlinearError
-from onlinear.streams import stream as module
+from onlinear.streams import sources, stream as module
 from onlinear.streams.ahead import in_order
-from onlinear.streams.sources import chunks
 from onlinear.streams.stream import Stream, open_stream
 
 
@@ -67,7 +66,7 @@ def test_neither_threads_nor_the_size_of_chunks_change_what_is_read(
     monkeypatch.setattr(module, "THREADS", threads)
     expected = [float(entry.split(":")[1]) for line in lines[:250] for entry in line.split()[1:]]
     for size in (50, 1000, 100_000):
-        monkeypatch.setattr(module, "chunks", lambda path, ends, size=size: chunks(path, size, ends))
+        monkeypatch.setattr(sources, "CHUNK", size)
         seen: list[float] = []
         problem = None
         try:

@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 
 
 class Origin(Protocol):
-    """Where rows come from."""
+    """Where rows come from: the place of each, in a text or a table."""
+
+    places: np.ndarray
 
     def error(self, row: int, reason: str) -> BadLine:
         """What is wrong with a row, with the place of its line."""
+
+    def only(self, rows: np.ndarray) -> Origin:
+        """The origin of those rows alone for which there is a True."""
 
 
 @dataclass(slots=True)

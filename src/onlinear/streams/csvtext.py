@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -24,7 +25,7 @@ from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed, unquoted, w
 from onlinear.streams.lines import Lines
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.reading import read_lines
-from onlinear.streams.sources import Chunk
+from onlinear.streams.sources import Chunk, chunks
 
 KINDS = {
     "number": kernel.NUMBER,
@@ -81,9 +82,8 @@ class CSVText:
             if '"' in missing or missing != missing.strip():
                 raise OnlinearError(f"{missing!r} can be no missing cell: take a word without quotes or blanks around")
 
-    def ends(self) -> RecordEnds:
-        """Where a file of this format may be cut; a new one for each file."""
-        return RecordEnds(self.delimiter)
+    def pieces(self, source: str) -> Iterator[Chunk]:
+        return chunks(source, ends=RecordEnds(self.delimiter))
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad record none, or all but the bad ones."""

@@ -32,6 +32,10 @@ class Lines:
         """What is wrong with a row."""
         return self.at(int(self.places[row]), reason)
 
+    def only(self, rows: np.ndarray) -> Lines:
+        """The lines of those rows alone for which there is a True."""
+        return Lines(self.chunk, self.source, self.places[: len(rows)][rows])
+
     def at(self, where: int, reason: str) -> BadLine:
         """What is wrong at a place. Columns are counted in bytes from 1."""
         number = int(self._ends.searchsorted(where))

@@ -11,7 +11,6 @@ import numpy as np
 from onlinear.kernels.placing import place_by_hash
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
-from onlinear.streams.lines import Lines
 
 INFINITE = "features that share a cell add up to infinity: scale them, or take more bits"
 NO_ROWS = SparseRows(np.zeros(1, np.int32), np.empty(0, np.uint32), np.empty(0))
@@ -67,11 +66,9 @@ def placed(starts: np.ndarray, hashes: np.ndarray, values: np.ndarray, bits: int
 
 def without(block: Block, broken: np.ndarray, text_at: Callable[[int], bytes], stop_at_bad: bool) -> Block:
     """The block without its broken rows; or with none from the first one on."""
-    lines = block.origin
-    assert isinstance(lines, Lines)
+    origin = block.origin
     where = np.flatnonzero(broken)
-    places = [int(lines.places[row]) for row in where.tolist()]
-    bad = [(lines.at(place, INFINITE), text_at(place)) for place in places] + block.bad
+    bad = [(origin.error(row, INFINITE), text_at(int(origin.places[row]))) for row in where.tolist()] + block.bad
     bad = sorted(bad, key=lambda pair: pair[0].line)
     left = ~broken
     if stop_at_bad:
@@ -80,5 +77,4 @@ def without(block: Block, broken: np.ndarray, text_at: Callable[[int], bytes], s
     starts, columns, values = block.rows  # type: ignore[misc]
     stop = int(starts[where[0]]) if stop_at_bad else int(starts[-1])
     rows = SparseRows(np.append(starts[:-1][left], np.int32(stop)), columns[:stop], values[:stop])
-    origin = Lines(lines.chunk, lines.source, lines.places[: len(left)][left])
-    return Block(rows, block.labels[left], block.importance[left], origin, bad, block.read)
+    return Block(rows, block.labels[left], block.importance[left], origin.only(left), bad, block.read)

@@ -155,12 +155,14 @@ def count_lines(text: Text) -> int:
     return sum(int(np.count_nonzero(text[k : k + STEP] == NEWLINE)) for k in range(0, len(text), STEP))
 
 
-def chunks(path: Path, size: int = CHUNK, ends: Ends = last_line_end) -> Iterator[Chunk]:
+def chunks(path: Path, size: int | None = None, ends: Ends = last_line_end) -> Iterator[Chunk]:
     """The text of a file in chunks of whole lines, none for an empty file.
 
-    A chunk has at most ``size`` bytes (3 if that is less) unless one line alone has more. A UTF-8 byte-order mark is
-    dropped. ``ends`` may cut elsewhere than at line ends (see ``Ends``); one with a state serves one file.
+    A chunk has at most ``size`` bytes (CHUNK unless told; 3 if that is less) unless one line alone has more. A UTF-8
+    byte-order mark is dropped. ``ends`` may cut elsewhere than at line ends (see ``Ends``); one with a state serves one
+    file.
     """
+    size = CHUNK if size is None else size
     if size < 1:
         raise OnlinearError(f"chunks of {size} bytes: give at least 1")
     with open_bytes(path) as source:

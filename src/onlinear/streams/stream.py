@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
-from typing import Protocol
+from typing import Any, Protocol
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.streams.ahead import in_order
 from onlinear.streams.blocks import Block
 from onlinear.streams.inference import infer
 from onlinear.streams.naming import Naming
-from onlinear.streams.sources import STANDARD_INPUT, Chunk, Ends, Path, chunks, expand, inner_name, total_bytes
+from onlinear.streams.sources import STANDARD_INPUT, Path, expand, inner_name, total_bytes
 from onlinear.streams.svmlight import Svmlight
 from onlinear.streams.vwtext import VWText
 
@@ -27,12 +27,11 @@ OnBad = Callable[[BadLine, bytes], None]
 
 
 class Format(Protocol):
-    """How the text of a file becomes rows."""
+    """How a source is cut into pieces, and how each becomes rows."""
 
-    def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block: ...
+    def pieces(self, source: Any) -> Iterator[Any]: ...
 
-    def ends(self) -> Ends:
-        """Where a file may be cut: a new one for each file."""
+    def parse(self, piece: Any, source: str, stop_at_bad: bool) -> Block: ...
 
 
 EXTENSIONS = {
@@ -72,10 +71,10 @@ class Stream:
             yield from self._blocks(file)
 
     def _blocks(self, file: str) -> Iterator[Block]:
-        def parse(chunk: Chunk) -> Block:
-            return self.format.parse(chunk, file, stop_at_bad=self.on_bad is None)
+        def parse(piece: Any) -> Block:
+            return self.format.parse(piece, file, stop_at_bad=self.on_bad is None)
 
-        for block in in_order(parse, chunks(file, ends=self.format.ends()), THREADS):
+        for block in in_order(parse, self.format.pieces(file), THREADS):
             if len(block):
                 yield block
             for line, text in block.bad:

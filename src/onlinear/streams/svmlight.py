@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.lines import Lines, word_at
 from onlinear.streams.reading import Text, prepared, read_lines
-from onlinear.streams.sources import Chunk, Ends, last_line_end
+from onlinear.streams.sources import Chunk, chunks
 
 REASONS = {
     kernel.BAD_LABEL: "the label {word!r} is not a number: mend it, or take another format",
@@ -35,8 +36,8 @@ class Svmlight(NamedTuple):
     first_index: int = 1
     most_features: int = 1 << 22
 
-    def ends(self) -> Ends:
-        return last_line_end
+    def pieces(self, source: str) -> Iterator[Chunk]:
+        return chunks(source)
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""
