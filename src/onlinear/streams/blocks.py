@@ -27,6 +27,20 @@ class Origin(Protocol):
 
 
 @dataclass(slots=True)
+class RowNumbers:
+    """The origin of rows of a table, which are counted from 1."""
+
+    source: str
+    places: np.ndarray
+
+    def error(self, row: int, reason: str) -> BadLine:
+        return BadLine(self.source, int(self.places[row]), 1, reason)
+
+    def only(self, rows: np.ndarray) -> RowNumbers:
+        return RowNumbers(self.source, self.places[rows])
+
+
+@dataclass(slots=True)
 class Block:
     """Rows with their labels and importance. ``bad`` lines among them were left out.
 
