@@ -36,7 +36,10 @@ def test_the_format_is_told_by_the_extension_or_by_name(tmp_path: Path) -> None:
     (tmp_path / "rows").write_text("1 1:4\n")
     assert values(open_stream(tmp_path / "rows.vw")) == [2.0]
     assert values(open_stream(tmp_path / "rows", "svmlight")) == [4.0]
-    with pytest.raises(OnlinearError, match="its name does not say which format it has: name one of csv, svmlight, vw"):
+    with pytest.raises(
+        OnlinearError,
+        match="its name does not say which format it has: name one of arrow, csv, jsonl, parquet, svmlight, vw",
+    ):
         open_stream(tmp_path / "rows")
     with pytest.raises(OnlinearError, match="the format 'cvs' is unknown: choose one of"):
         open_stream(tmp_path / "rows", "cvs")
