@@ -8,6 +8,7 @@ object within an object are joined with a dot, and of a list of texts each is a 
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -33,6 +34,9 @@ NO_LABEL = "the label, key {key!r}, is missing: fill it in, or leave the record 
 NO_NUMBER = "the label {value} is not a finite number, as those before it: mend it"
 NO_TEXT = "the label {value} is not a text, as those before it: write it in quotes"
 BAD_WEIGHT = "the weight {value} is not a finite number of at least 0: mend it, or take another key"
+
+#: held by the one thread that reads: two would fight for the interpreter, and take twice as long
+READING = threading.Lock()
 
 
 class Records(NamedTuple):
@@ -71,17 +75,22 @@ class JSONLines:
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""
         found = Records([], [], [], [0], [], [])
-        bad = []
         lines = Lines(chunk, source, np.empty(0, np.int64))
-        for place, line in lines_of(chunk):
+        with READING:
+            bad = self._read_all(found, lines, stop_at_bad)
+        lines.places = np.array(found.places, np.int64)
+        return self._block(found, lines, bad, stop_at_bad)
+
+    def _read_all(self, found: Records, lines: Lines, stop_at_bad: bool) -> list[tuple[BadLine, bytes]]:
+        bad = []
+        for place, line in lines_of(lines.chunk):
             try:
                 self._read(found, place, line)
             except Wrong as wrong:
                 bad.append((lines.at(place + byte_of(line, wrong), wrong.reason), line))
                 if stop_at_bad:
                     break
-        lines.places = np.array(found.places, np.int64)
-        return self._block(found, lines, bad, stop_at_bad)
+        return bad
 
     def _block(self, found: Records, lines: Lines, bad: list[tuple[BadLine, bytes]], stop_at_bad: bool) -> Block:
         words = self.target is not None and self.target_kind == "category"

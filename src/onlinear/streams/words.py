@@ -29,7 +29,7 @@ def hashes_of(names: Sequence[str]) -> np.ndarray:
 
 def is_missing(word: str, missing: Sequence[str]) -> bool:
     """Whether a text stands for nothing; blanks around it do not count."""
-    return word in missing or word.strip(BLANKS) in missing
+    return word.strip(BLANKS) in missing
 
 
 def text_of(number: float) -> str:
