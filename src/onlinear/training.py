@@ -21,7 +21,7 @@ from onlinear.model.container import Arrays, Header
 from onlinear.model.learners import learner_now, pack_learner, unpack_learner
 from onlinear.model.values import OURS, Packer, Unpacker
 from onlinear.one_against_rest import add_class, answering, outputs_for, targets_for
-from onlinear.rows import Numbers, SparseRows
+from onlinear.rows import DenseRows, Numbers, SparseRows
 from onlinear.streams.blocks import Block
 
 #: columns a table has room for at first, and how many times as large it grows
@@ -44,6 +44,7 @@ class Training:
         self.classes = classes
         self.opened = classes is not None and classes.open
         self.bits = bits
+        self.dense = False
         self.width = 0
         self.pass_starts: list[tuple[int, int]] = []
         self.start_pass()
@@ -68,7 +69,10 @@ class Training:
 
     def learn(self, block: Block) -> None:
         """Learn the rows of a block, in order."""
-        self._make_room(block.width)
+        if isinstance(block.rows, DenseRows):
+            self._fit_columns(block.rows.values.shape[1])
+        else:
+            self._make_room(block.width)
         if block.labels.dtype.kind == "f" and np.isnan(block.labels).any():
             raise block.origin.error(
                 int(np.isnan(block.labels).argmax()), "there is no label to learn from: label it, or leave the line out"
@@ -104,6 +108,15 @@ class Training:
             row = learned[block.importance[learned] > 0.0][self.learner.examples - before]
             raise Diverged(f"{block.origin.error(int(row), '')}{error}") from None
 
+    def _fit_columns(self, width: int) -> None:
+        """Dense rows have every column, and the table just as many from the first row on."""
+        learner = self.learner
+        if learner.examples == 0 and learner.features != width:
+            self.learner = Learner(
+                learner.losses, learner.rules, features=width, outputs=learner.outputs, settings=learner.settings
+            )
+        self.dense, self.width = True, width
+
     def _make_room(self, width: int) -> None:
         self.width = max(self.width, width)
         columns = self.learner.features
@@ -131,7 +144,7 @@ class Training:
         }
         if self.classes is not None:
             header["classes"] = pack_classes(packer, self.classes)
-        header |= {"shown": {"sparse": False}, "rows": "sparse"}
+        header |= {"shown": {"sparse": False}, "rows": "dense" if self.dense else "sparse"}
         header |= {"data": "float64"} if self.bits is None else {"names": {"kind": "hashed", "bits": self.bits}}
         header["learner"] = pack_learner(packer, now)
         header["state"] = self._state(packer)
@@ -185,6 +198,7 @@ class Training:
         training.learner = unpack_learner(unpacker, header["learner"])
         training.classes = unpack_classes(unpacker, header["classes"]) if "classes" in header else None
         training.bits = header["names"]["bits"] if "names" in header else None
+        training.dense = header.get("rows") == "dense"
         training.width = training.learner.features if training.bits is None else 0
         state = {name: unpacker.unpack(value) for name, value in header["state"].items()}
         training.opened = state.get("_opened", False)

@@ -144,7 +144,9 @@ def test_a_name_that_comes_twice_is_refused(tmp_path: Path) -> None:
 def test_texts_where_numbers_were_are_refused_and_nothing_at_all_is_missing(tmp_path: Path) -> None:
     known = trained(tmp_path, "pandas").format
     stream = open_alike(pd.DataFrame({"age": ["old"], "town": ["Bern"]}), known, labelled=False)
-    with pytest.raises(OnlinearError, match=r"DataFrame: column 'age' has texts .* where numbers should be: convert it"):
+    with pytest.raises(
+        OnlinearError, match=r"DataFrame: column 'age' has texts .* where numbers should be: convert it"
+    ):
         list(stream)
     nothing = pd.DataFrame({"age": [None], "town": [np.nan]})
     found = rows_in(open_alike(nothing, known, labelled=False))

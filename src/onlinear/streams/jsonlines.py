@@ -157,9 +157,13 @@ class JSONLines:
         if is_absent(value, self.missing):
             raise Wrong(NO_LABEL.format(key=self.target), self.target)
         word = word_of(value, self.target in self.categories)
-        if (word is None) == (self.target_kind == "category"):
-            raise Wrong((NO_TEXT if word is None else NO_NUMBER).format(value=shown(value)), self.target)
-        return finite(value, self.target) if word is None else word
+        if self.target_kind == "category":
+            if word is None:
+                raise Wrong(NO_TEXT.format(value=shown(value)), self.target)
+            return word
+        if word is not None or type(value) not in (int, float):
+            raise Wrong(NO_NUMBER.format(value=shown(value)), self.target)
+        return finite(value, self.target)
 
     def _importance(self, value: Any) -> float:
         if type(value) not in (int, float) or not 0.0 <= value < math.inf:
