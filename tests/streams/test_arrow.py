@@ -25,7 +25,7 @@ from onlinear.streams import tables
 from onlinear.streams.arrow import ArrowTable, infer_table
 from onlinear.streams.csvtext import Column
 from onlinear.streams.naming import Naming
-from onlinear.streams.stream import Stream, open_stream
+from onlinear.streams.stream import Stream, open_alike, open_stream
 from stream_rows import rows_in, rows_meant, until_error
 
 BITS = 5  # few, so that names collide
@@ -108,7 +108,8 @@ def test_the_same_table_in_every_form_gives_the_same_rows(
             assert read(source) == expected, source
         if all(any(row[key] is not None for row in rows) for key in ("age", "share")):
             for file in text_files_of(rows, folder):
-                assert read(file, header=True) == expected, file
+                options = {"header": True} if file.suffix == ".csv" else {}
+                assert read(file, **options) == expected, file
 
 
 def test_whole_numbers_with_gaps_in_pandas() -> None:
@@ -237,6 +238,30 @@ def test_types_that_are_neither_numbers_nor_texts_are_refused_unless_ignored() -
 def test_a_weight_of_texts_is_refused() -> None:
     with pytest.raises(OnlinearError, match=r"column 'w' has texts \(string\) where numbers should be: convert it"):
         open_stream(pa.table({"w": ["a"], "y": [1]}), weight="w")
+
+
+def test_text_that_is_not_utf_8() -> None:
+    town = pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"\xff"]).buffers())
+    with pytest.raises(BadSource, match=r"Table: column 't' has a text that is not UTF-8 in rows 1 to 2: convert it"):
+        list(open_stream(pa.table({"t": town, "y": [1, 2]})))
+
+
+def test_columns_may_have_the_names_of_methods() -> None:
+    rows = [{"to_arrow": 1.0, "num_rows": 2.0, "to_batches": 3.0, "tocsr": 4.0, "select": 5.0, "y": 6.0}]
+    dicts = [{name: value for name, value in rows[0].items() if name != "y"}]
+    for source in (pd.DataFrame(rows), pl.DataFrame(rows), pa.Table.from_pylist(rows)):
+        assert rows_in(open_stream(source, bits=BITS)) == rows_meant(dicts, [6.0], [1.0], BITS)
+
+
+def test_weights_and_labels_of_which_nothing_is_known() -> None:
+    table = pa.table({"x": [1], "w": pa.nulls(1), "y": [1.0]})
+    with pytest.raises(BadLine, match=r"Table:1:2: the weight None is not a finite number of at least 0"):
+        list(open_stream(table, weight="w"))
+    known = open_stream(pa.table({"x": [1], "y": [1.0]})).format
+    with pytest.raises(BadLine, match=r"Table:1:2: the label, column 'y', is missing"):
+        list(open_alike(pa.table({"x": [1], "y": pa.nulls(1)}), known))
+    with pytest.raises(OnlinearError, match=r"Table: column 'y' has texts \(string\) where numbers should be"):
+        list(open_alike(pa.table({"x": [1], "y": ["a"]}), known))
 
 
 def test_a_frame_whose_column_has_no_type_is_refused() -> None:

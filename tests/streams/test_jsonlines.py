@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from onlinear.errors import BadLine, OnlinearError
+from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.streams import sources
 from onlinear.streams.jsonlines import JSONLines, infer_keys
 from onlinear.streams.naming import Naming
@@ -237,3 +237,11 @@ def test_so_many_records_are_looked_at_however_they_are_cut(tmp_path: Path, monk
 def test_numbers_as_labels_that_are_names(tmp_path: Path) -> None:
     stream = open_stream(written(tmp_path, '{"y": 1}', '{"y": 2.0}'), target="y", categories=["y"])
     assert [label for label, _, _ in rows_in(stream)] == ["1", "2"]
+
+
+def test_a_file_without_a_single_record_says_why(tmp_path: Path) -> None:
+    file = written(tmp_path, "[", '  {"y": 1},', '  {"y": 2},', "]")
+    with pytest.raises(BadLine, match=r"rows.jsonl:1:2: this is not JSON .* write each record as one object on a line"):
+        open_stream(file, target="y")
+    with pytest.raises(BadSource, match=r"rows.jsonl: is empty: there is no record in it"):
+        open_stream(written(tmp_path, "", " "), target="y")

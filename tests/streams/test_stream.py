@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,3 +120,40 @@ def test_whoever_stops_early_leaves_no_thread_behind() -> None:
     results.close()  # type: ignore[attr-defined]
     assert closed.is_set()
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("rows.svm", {"target": "y"}),
+        ("rows.vw", {"delimiter": ";"}),
+        ("rows.vw", {"first_index": 0}),
+        ("rows.jsonl", {"header": True}),
+        ("rows.csv", {"first_index": 0}),
+    ],
+)
+def test_options_that_say_nothing_of_a_format_are_refused(tmp_path: Path, name: str, options: dict[str, Any]) -> None:
+    (tmp_path / name).write_text("")
+    (option,) = options
+    with pytest.raises(OnlinearError, match=f"{option} says nothing of the format '.*': leave it away"):
+        open_stream(tmp_path / name, **options)
+    with pytest.raises(OnlinearError, match="header says nothing of the format 'array'"):
+        open_stream(np.eye(2), header=True)
+
+
+@pytest.mark.parametrize("bits", [0, 31])
+def test_too_few_and_too_many_bits_are_refused(tmp_path: Path, bits: int) -> None:
+    (tmp_path / "rows.vw").write_text("1 | a\n")
+    with pytest.raises(OnlinearError, match=f"bits is {bits}: choose 1 to 30"):
+        open_stream(tmp_path / "rows.vw", bits=bits)
+
+
+def test_nothing_to_read_is_refused() -> None:
+    with pytest.raises(BadSource, match="there is nothing to read: name at least one file"):
+        open_stream([])
+
+
+def test_packages_for_tables_are_loaded_for_tables_only() -> None:
+    check = "import sys, onlinear.streams.stream; print({'pyarrow', 'pandas', 'polars'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, check=True)
+    assert done.stdout.strip() == b"set()"

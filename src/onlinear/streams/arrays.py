@@ -66,7 +66,7 @@ class Arrays(NamedTuple):
 
 def is_matrix(thing: Any) -> bool:
     """Whether it is an array, or a sparse matrix of SciPy's."""
-    return isinstance(thing, np.ndarray) or hasattr(thing, "tocsr")
+    return isinstance(thing, np.ndarray) or hasattr(type(thing), "tocsr")
 
 
 def matrix_of(X: Any, target: Any, weight: Any) -> Matrix:

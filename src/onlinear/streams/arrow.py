@@ -28,6 +28,7 @@ INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or m
 NO_LABEL = "the label, column {name!r}, is missing: fill it in, or leave the row out"
 BAD_LABEL = "the label {value} is not a finite number: mend it, or leave the row out"
 BAD_WEIGHT = "the weight {value} is not a finite number of at least 0: mend it, or take another column"
+NOT_UTF_8 = "{}: column {!r} has a text that is not UTF-8 in rows {} to {}: convert it, or ignore the column"
 
 
 class Feature(NamedTuple):
@@ -67,7 +68,7 @@ class ArrowTable:
         label, schema = label_of(source), schema_of(source)
         if schema.names != [column.name for column in self.columns]:
             raise BadSource(f"{label}: has the columns {listed(schema.names)}: are all tables of the same kind?")
-        check_types(self.columns, schema, label)
+        check_types(self.columns, self.target_kind, schema, label)
         return pieces_of(source, [column.name for column in self.columns if column.kind != "ignore"])
 
     def adapted(self, sources: Sequence[Any], labelled: bool) -> ArrowTable:
@@ -78,7 +79,7 @@ class ArrowTable:
 
     def parse(self, piece: Piece, source: str, stop_at_bad: bool) -> Block:
         """The rows of a batch; after a bad row none, or all but the bad ones."""
-        found = self._read(piece.batch)
+        found = self._read(piece, source)
         rows = np.arange(piece.batch.num_rows)
         broken = np.flatnonzero(found.bad)[: 1 if stop_at_bad else None]
         left = found.bad == 0
@@ -89,16 +90,20 @@ class ArrowTable:
         block = Block(NO_ROWS, found.labels[left], found.importance[left], origin, bad, piece.read)
         return with_columns(block, self._named(found, rows[left], piece), self.naming, stop_at_bad)
 
-    def _read(self, batch: Any) -> Found:
-        rows = batch.num_rows
+    def _read(self, piece: Piece, source: str) -> Found:
+        batch, rows = piece.batch, piece.batch.num_rows
         found = Found(np.full(rows, math.nan), np.ones(rows), np.zeros(rows, np.int64), [])
         for place, column in enumerate(self.columns):
             if column.kind != "ignore":
-                self._read_column(found, place, column, batch.column(column.name))
+                try:
+                    self._read_column(found, place, column, batch.column(column.name))
+                except UnicodeDecodeError:
+                    last = piece.first_row + rows - 1
+                    raise BadSource(NOT_UTF_8.format(source, column.name, piece.first_row, last)) from None
         return found
 
     def _read_column(self, found: Found, place: int, column: Column, cells: Any) -> None:
-        numbers = numbers_of(cells) if is_numeric(cells.type) else np.zeros(len(cells))
+        numbers = numbers_of(cells) if is_numeric(cells.type) else np.full(len(cells), math.nan)
         found.blame(np.isinf(numbers), place)
         if column.kind == "weight":
             found.blame(~(numbers >= 0.0), place)
@@ -116,7 +121,7 @@ class ArrowTable:
             names = [f"{column.name}={'?' if word is None else word}" for word in words]
             found.features.append(Feature(names, codes, np.ones(len(cells))))
         else:
-            absent = np.isnan(numbers) if is_numeric(cells.type) else np.ones(len(cells), np.bool_)
+            absent = np.isnan(numbers)
             names = [column.name, f"{column.name}=?"]
             found.features.append(Feature(names, absent.astype(np.intp), np.where(absent, 1.0, numbers)))
 
@@ -164,18 +169,19 @@ def infer_table(
     for column, field in zip(columns, schema, strict=True):
         if column.kind == "target" and is_truth(field.type):
             target_kind = "category"
-    check_types(columns, schema, label_of(sources[0]))
+    check_types(columns, target_kind, schema, label_of(sources[0]))
     return ArrowTable(columns, target_kind, missing, naming)
 
 
-def check_types(columns: Sequence[Column], schema: Any, source: str) -> None:
+def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source: str) -> None:
     """Refuse columns that are neither numbers nor texts, and texts where numbers have to be."""
     for column, field in zip(columns, schema, strict=True):
         if column.kind != "ignore" and not (is_numeric(field.type) or is_text(field.type)):
             raise OnlinearError(
                 f"{source}: column {column.name!r} is of the type {field.type}: make it numbers or texts, or ignore it"
             )
-        if column.kind in ("number", "weight") and not is_numeric(field.type) and not is_nothing(field.type):
+        kind = target_kind if column.kind == "target" else column.kind
+        if kind in ("number", "weight") and not is_numeric(field.type) and not is_nothing(field.type):
             raise OnlinearError(
                 f"{source}: column {column.name!r} has texts ({field.type}) where numbers should be: convert it"
             )

@@ -36,6 +36,19 @@ EXTENSIONS = {
 }
 FORMATS = tuple(sorted(set(EXTENSIONS.values())))
 
+#: the options that say something of a table
+OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing")
+#: those that say something of each format, or of arrays
+USED = {
+    "svmlight": ("first_index",),
+    "vw": (),
+    "csv": (*OF_COLUMNS, "header", "delimiter"),
+    "jsonl": OF_COLUMNS,
+    "parquet": OF_COLUMNS,
+    "arrow": OF_COLUMNS,
+    "array": ("target", "weight"),
+}
+
 
 class Format(Protocol):
     """How a source is cut into pieces, and how each becomes rows."""
@@ -69,18 +82,15 @@ class Options(NamedTuple):
         for role, column in (("target", self.target), ("weight", self.weight)):
             if column is not None and not isinstance(column, str | int):
                 raise OnlinearError(f"the {role} of a table is one of its columns: give its name or its number")
-        return {
-            "target": self.target,
-            "weight": self.weight,
-            "ignore": self.ignore,
-            "categories": self.categories,
-            "missing": tuple(self.missing),
-            "naming": self.naming,
-        }
+        said = self._asdict()
+        return {name: said[name] for name in (*OF_COLUMNS, "naming")} | {"missing": tuple(self.missing)}
 
 
 def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
     """The format of that name, for these sources."""
+    if name not in FORMATS:
+        raise OnlinearError(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
+    check_used(name, options)
     match name:
         case "svmlight":
             return Svmlight(options.first_index)
@@ -90,9 +100,15 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
             return infer(sources, header=options.header, delimiter=options.delimiter, **options.of_columns())
         case "jsonl":
             return infer_keys(sources, **options.of_columns())
-        case "parquet" | "arrow":
+        case _:
             return infer_table(sources, **options.of_columns())
-    raise OnlinearError(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
+
+
+def check_used(name: str, options: Options) -> None:
+    """Refuse what would say nothing of this format."""
+    for field, said in options._asdict().items():
+        if field not in (*USED[name], "naming") and said is not Options._field_defaults[field]:
+            raise OnlinearError(f"{field} says nothing of the format {name!r}: leave it away")
 
 
 def common_format(files: Sequence[str]) -> str:

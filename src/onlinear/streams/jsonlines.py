@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.errors import BadLine, OnlinearError
+from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.streams.blocks import Block
 from onlinear.streams.cells import BLANKS
 from onlinear.streams.csvtext import MISSING
@@ -197,10 +197,14 @@ def infer_keys(
 ) -> JSONLines:
     """The format of files by a look at their first records: always as many, however the files are read."""
     records = list(islice(first_records(looks_at(files)), rows))
+    if not any(records):
+        raise nothing_in(looks_at(files))
     keys = list(dict.fromkeys(key for record in records for key in record))
     if target is None:
-        first = listed(list(records[0])) if records else "none"
-        raise OnlinearError(f"the target is not named: name its key, of which the first record has {first}")
+        first = next(filter(None, records))
+        raise OnlinearError(
+            f"the target is not named: name its key, of which the first record has {listed(list(first))}"
+        )
     for key in (target, weight):
         if key is not None and not any(has(record, str(key)) for record in records):
             raise OnlinearError(f"there is no key {str(key)!r} in the first records: their keys are {listed(keys)}")
@@ -221,3 +225,12 @@ def first_records(files: Sequence[str]) -> Iterator[dict[str, Any]]:
                     yield record_in(line)
                 except (Wrong, RecursionError):
                     yield {}
+
+
+def nothing_in(files: Sequence[str]) -> OnlinearError:
+    """Why files have no record to look at: the first bad line, if there is one."""
+    for file in files:
+        for chunk in chunks(file):
+            for line, _ in JSONLines(None).parse(chunk, file, stop_at_bad=True).bad:
+                return line
+    return BadSource(f"{files[0]}: is empty: there is no record in it")

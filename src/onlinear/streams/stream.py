@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from onlinear.errors import BadLine, BadSource
+from onlinear.features.names import HashedNames
 from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import MISSING
-from onlinear.streams.formats import Format, Options, common_format, format_of
+from onlinear.streams.formats import Format, Options, check_used, common_format, format_of
 from onlinear.streams.naming import Naming
 from onlinear.streams.sources import expand, total_bytes
 from onlinear.streams.standard_input import STANDARD_INPUT, with_looks
@@ -102,10 +103,12 @@ def open_stream(
     first_index : of svmlight's indices, 1 or 0
     on_bad : called with every bad line instead of ending the stream there
     """
+    naming = Naming(HashedNames(BITS if bits is None else bits).bits)  # refuses too many
+    columns = (target, weight, tuple(ignore), tuple(categories))
+    options = Options(*columns, header, delimiter, missing, first_index, naming)
     if is_matrix(source):
+        check_used("array", options)
         return Stream([matrix_of(source, target, weight)], Arrays(), on_bad)
-    naming = Naming(bits or BITS)
-    options = Options(target, weight, ignore, categories, header, delimiter, missing, first_index, naming)
     sources, name = sources_of(source, format)
     return Stream(sources, format_of(name, sources, options), on_bad)
 

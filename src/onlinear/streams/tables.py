@@ -38,7 +38,13 @@ class Piece(NamedTuple):
 
 def is_frame(thing: Any) -> bool:
     """Whether it is a table in memory."""
-    return any((kind.__module__.partition(".")[0], kind.__name__) in FRAMES for kind in type(thing).__mro__)
+    return frame_kind(thing) is not None
+
+
+def frame_kind(thing: Any) -> tuple[str, str] | None:
+    """The package and the name of the class that makes it a table."""
+    kinds = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(thing).__mro__)
+    return next((kind for kind in kinds if kind in FRAMES), None)
 
 
 def schema_of(source: Any) -> Any:
@@ -125,14 +131,17 @@ def arrow(file: Any) -> Table:
 
 
 def frame(source: Any) -> Table:
-    """A table in memory. Pandas' and polars' are converted a part at a time."""
-    if hasattr(source, "to_batches"):
-        return Table(
-            source.schema, lambda names, rows: whole(source.select(list(names)).to_batches(max_chunksize=rows))
-        )
-    if hasattr(source, "num_rows"):  # one record batch
-        return Table(source.schema, lambda names, rows: whole([source.select(list(names))]))
-    return polars_frame(source) if hasattr(source, "to_arrow") else pandas_frame(source)
+    """A table in memory. Those of pandas and polars are converted a part at a time."""
+    match frame_kind(source):
+        case "polars", _:
+            return polars_frame(source)
+        case "pandas", _:
+            return pandas_frame(source)
+        case _, "Table":
+            return Table(
+                source.schema, lambda names, rows: whole(source.select(list(names)).to_batches(max_chunksize=rows))
+            )
+    return Table(source.schema, lambda names, rows: whole([source.select(list(names))]))
 
 
 def whole(batches: Any) -> Iterator[tuple[Any, float]]:
