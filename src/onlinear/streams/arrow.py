@@ -117,13 +117,9 @@ class ArrowTable:
             found.blame(np.isnan(numbers), place)
             found.labels = numbers
         elif column.kind == "category":
-            words, codes = coded(cells, self.missing)
-            names = [f"{column.name}={'?' if word is None else word}" for word in words]
-            found.features.append(Feature(names, codes, np.ones(len(cells))))
+            found.features.append(category(column.name, cells, self.missing))
         else:
-            absent = np.isnan(numbers)
-            names = [column.name, f"{column.name}=?"]
-            found.features.append(Feature(names, absent.astype(np.intp), np.where(absent, 1.0, numbers)))
+            found.features.append(number(column.name, numbers))
 
     def _named(self, found: Found, rows: np.ndarray, piece: Piece) -> NamedRows:
         features = found.features
@@ -213,6 +209,18 @@ def is_truth(kind: Any) -> bool:
     from pyarrow import types
 
     return types.is_boolean(kind)
+
+
+def category(name: str, cells: Any, missing: Sequence[str]) -> Feature:
+    """The features of texts: ``town=Bern``, or ``town=?``."""
+    words, codes = coded(cells, missing)
+    return Feature([f"{name}={'?' if word is None else word}" for word in words], codes, np.ones(len(cells)))
+
+
+def number(name: str, numbers: np.ndarray) -> Feature:
+    """The features of numbers: ``age``, or ``age=?``."""
+    absent = np.isnan(numbers)
+    return Feature([name, f"{name}=?"], absent.astype(np.intp), np.where(absent, 1.0, numbers))
 
 
 def numbers_of(cells: Any) -> np.ndarray:
