@@ -189,12 +189,12 @@ GOOD = {"x": 1.0, "town": "a", "w": 1.0, "n": 2.0}
         ({"n": math.inf}, 4, "the label inf is not a finite number: mend it, or leave the row out"),
     ],
 )
+@pytest.mark.parametrize("kind", range(4))
 def test_bad_rows_are_named_by_row_and_column(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: dict[str, Any], column: int, reason: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: dict[str, Any], column: int, reason: str, kind: int
 ) -> None:
     rows = [GOOD, GOOD, GOOD | change, GOOD]
-    file = str(tmp_path / "rows.parquet")
-    parquet.write_table(pa.Table.from_pylist(rows), file)
+    file = str(list(files_of(pa.Table.from_pylist(rows), tmp_path, 10))[kind])
     for most in (1, 2, 3, 10):
         monkeypatch.setattr(tables, "MOST_ROWS", most)
         learned, error = until_error(open_stream(file, weight="w"))
