@@ -26,7 +26,7 @@ LAYERS = (
     {"kernels"},
     {"learner", "streams"},
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
-    {"training", "recipe"},
+    {"training"},
     {"answers", "runs", "modelfile"},
     {"testing", "inspection"},
     {"estimators"},

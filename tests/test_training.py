@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from onlinear import BadLine, BadModel, OnlineClassifier, OnlineRegressor, Perceptron, losses, rules
+from onlinear import BadLine, BadModel, OnlinearError, OnlineClassifier, OnlineRegressor, Perceptron, losses, rules
 from onlinear.classes import Classes
 from onlinear.estimators.saving import restore, save_parts
 from onlinear.learner import Settings
 from onlinear.model.container import read_model, write_model
-from onlinear.streams import stream as streams
-from onlinear.streams.sources import chunks
+from onlinear.streams import sources, tables
 from onlinear.streams.stream import open_stream
 from onlinear.training import Training, classes_in
 
@@ -26,7 +25,7 @@ ROWS, COLUMNS = 400, 30
 @pytest.fixture(params=[200, 4000, 1 << 20])
 def chunk_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     size: int = request.param
-    monkeypatch.setattr(streams, "chunks", lambda path, ends: chunks(path, size, ends))
+    monkeypatch.setattr(sources, "CHUNK", size)
     return size
 
 
@@ -142,6 +141,41 @@ def test_the_first_rows_tell_the_classes() -> None:
     assert classes_in([np.array([1.0])]).open
 
 
+@pytest.mark.parametrize("most", [7, 1000])
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        ("dense", rules.Normalised()),
+        ("dense", rules.OnlineNewton()),
+        ("sparse", rules.Normalised()),
+    ],
+)
+def test_arrays_and_matrices(monkeypatch: pytest.MonkeyPatch, most: int, kind: str, rule: Any) -> None:
+    monkeypatch.setattr(tables, "MOST_ROWS", most)
+    X, y = two_classes()
+    X = X.toarray() if kind == "dense" else X
+    training = Training(losses.Logistic(), rule, Settings(), Classes(open=True))
+    for block in open_stream(X, target=y):
+        training.learn(block)
+    same_bits(training, OnlineClassifier(rule=rule).partial_fit(X, y), COLUMNS)
+
+
+def test_dense_rows_of_another_width_are_refused() -> None:
+    training = Training(losses.Squared(), rules.Normalised(), Settings(), None)
+    (block,) = open_stream(np.eye(3), target=[1, 2, 3])
+    training.learn(block)
+    (wider,) = open_stream(np.eye(4), target=[1, 2, 3, 4])
+    with pytest.raises(OnlinearError, match="the rows have 4 columns, but the learner has 3 features"):
+        training.learn(wider)
+
+
+def test_an_array_without_labels_is_refused_with_its_row() -> None:
+    training = Training(losses.Squared(), rules.Normalised(), Settings(), None)
+    (block,) = open_stream(np.eye(2), target=[1, np.nan])
+    with pytest.raises(BadLine, match="Matrix:2:1: there is no label to learn from"):
+        training.learn(block)
+
+
 # ------------------------------------------------------------------ model files
 
 
@@ -150,7 +184,7 @@ def two_classes() -> tuple[Any, np.ndarray]:
     return X, np.where(X[:, :5].sum(axis=1).A1 > 0.7, 1, -1)
 
 
-@pytest.mark.parametrize("kind", ["two", "open", "numbers", "hashed"])
+@pytest.mark.parametrize("kind", ["two", "open", "numbers", "hashed", "dense"])
 def test_a_training_is_saved_as_the_estimator_that_has_learned_the_same(tmp_path: Path, kind: str) -> None:
     X, y = two_classes()
     if kind == "hashed":
@@ -164,6 +198,11 @@ def test_a_training_is_saved_as_the_estimator_that_has_learned_the_same(tmp_path
         training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 10)
         model: Any = OnlineClassifier(bits=10).learn_many(rows, y.tolist())
         trained(training, file, bits=10)
+    elif kind == "dense":
+        training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True))
+        for block in open_stream(X.toarray(), target=y):
+            training.learn(block)
+        model = OnlineClassifier().partial_fit(X.toarray(), y)
     else:
         file = svmlight_file(tmp_path, X, y)
         if kind == "numbers":

@@ -9,9 +9,9 @@ import numpy as np
 
 from onlinear.answers import Answers
 from onlinear.modelfile import Trained
-from onlinear.recipe import Recipe
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.streams.collisions import expected_names
+from onlinear.streams.recipe import Recipe
 
 
 def inspected(trained: Trained, most: int) -> dict[str, Any]:

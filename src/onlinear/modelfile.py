@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from onlinear.errors import BadModel
 from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.model.values import only_bad_models
-from onlinear.recipe import Recipe
+from onlinear.streams.recipe import Recipe
 from onlinear.training import Training
 
 #: arrays of the recipe have names that begin so

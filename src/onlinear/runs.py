@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import BadLine
-from onlinear.recipe import Recipe
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block, good_parts
+from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream
 from onlinear.training import Totals, Training
 

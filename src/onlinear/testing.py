@@ -8,9 +8,9 @@ import numpy as np
 
 from onlinear.answers import Answers
 from onlinear.errors import BadInput
-from onlinear.recipe import Recipe
 from onlinear.streams.blocks import Block, good_parts
-from onlinear.streams.stream import OnBad
+from onlinear.streams.recipe import Recipe
+from onlinear.streams.stream import OnBad, open_alike
 
 #: log loss takes no probability for less than this
 LEAST_CHANCE = 1e-15
@@ -103,7 +103,7 @@ class NumberTest:
 def figures_of(answers: Answers, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:
     """The figures of a test on the rows of files."""
     test, stop_at_bad = test_of(answers), on_bad is None
-    for block in recipe.stream(files, labelled=True).blocks(stop_at_bad):
+    for block in open_alike(files, recipe.format).blocks(stop_at_bad):
         for part, bad in good_parts(block, test.refused):
             if len(part):
                 part = recipe.apply(part, stop_at_bad)

@@ -22,7 +22,7 @@ from onlinear.model.learners import learner_now, pack_learner, unpack_learner
 from onlinear.model.names import NamesNow, pack_names
 from onlinear.model.values import OURS, Packer, Unpacker
 from onlinear.one_against_rest import add_class, answering, outputs_for, targets_for
-from onlinear.rows import Numbers, SparseRows
+from onlinear.rows import DenseRows, Numbers, SparseRows
 from onlinear.streams.blocks import Block
 
 #: columns a table has room for at first, and how many times as large it grows
@@ -54,6 +54,7 @@ class Training:
         self.classes = classes
         self.opened = classes is not None and classes.open
         self.bits = bits
+        self.dense = False
         self.width = 0
         self.pass_starts: list[tuple[int, int]] = []
         self.start_pass()
@@ -121,7 +122,10 @@ class Training:
         self._learn_rows(block)
 
     def _learn_rows(self, block: Block) -> None:
-        self._make_room(block.width)
+        if isinstance(block.rows, DenseRows):
+            self._fit_columns(block.rows.values.shape[1])
+        else:
+            self._make_room(block.width)
         if self.classes is None:
             self._learn(block, Numbers(block.labels), None)
         else:
@@ -148,6 +152,15 @@ class Training:
             learned = np.arange(len(block)) if order is None else order
             row = learned[block.importance[learned] > 0.0][self.learner.examples - before]
             raise Diverged(f"{block.origin.error(int(row), '')}{error}") from None
+
+    def _fit_columns(self, width: int) -> None:
+        """Dense rows have every column, and the table just as many from the first row on."""
+        learner = self.learner
+        if learner.examples == 0 and learner.features != width:
+            self.learner = Learner(
+                learner.losses, learner.rules, features=width, outputs=learner.outputs, settings=learner.settings
+            )
+        self.dense, self.width = True, width
 
     def _make_room(self, width: int) -> None:
         self.width = max(self.width, width)
@@ -176,7 +189,7 @@ class Training:
         }
         if self.classes is not None:
             header["classes"] = pack_classes(packer, self.classes)
-        header |= {"shown": {"sparse": False}, "rows": "sparse"}
+        header |= {"shown": {"sparse": False}, "rows": "dense" if self.dense else "sparse"}
         if names is not None:
             header["names"] = pack_names(packer, NamesNow(0, list(names), None, []))
         else:
@@ -233,6 +246,7 @@ class Training:
         training.learner = unpack_learner(unpacker, header["learner"])
         training.classes = unpack_classes(unpacker, header["classes"]) if "classes" in header else None
         training.bits = header["names"].get("bits") if "names" in header else None
+        training.dense = header.get("rows") == "dense"
         training.width = training.learner.features if training.bits is None else 0
         state = {name: unpacker.unpack(value) for name, value in header["state"].items()}
         training.opened = state.get("_opened", False)

@@ -12,7 +12,6 @@ from onlinear.rows import DenseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.naming import Naming
-from onlinear.streams.sources import chunks
 from onlinear.streams.svmlight import Svmlight
 from onlinear.streams.vwtext import VWText
 
@@ -29,7 +28,7 @@ TEXTS: dict[str, tuple[str, Any]] = {
 def parsed(path: Path, kind: str) -> Block:
     text, form = TEXTS[kind]
     (path / "rows").write_text(text)
-    (chunk,) = chunks(path / "rows", ends=form.ends())
+    (chunk,) = form.pieces(str(path / "rows"))
     return form.parse(chunk, "rows", stop_at_bad=False)
 
 
@@ -99,7 +98,7 @@ def test_names_can_be_asked_for_when_the_thread_has_read_on(tmp_path: Path) -> N
     (tmp_path / "others").write_text("a,b\n" + ",\n" * 100)
 
     def read_others() -> None:
-        (chunk,) = chunks(tmp_path / "others", ends=form.ends())
+        (chunk,) = form.pieces(str(tmp_path / "others"))
         form.parse(chunk, "others", stop_at_bad=True)
 
     read_others()  # takes room that is used again

@@ -99,7 +99,7 @@ def read(file: Path, form: CSVText, size: int) -> tuple[list[object], list[tuple
     """All rows of a file, and the places of all bad records."""
     rows: list[object] = []
     bad = []
-    for chunk in chunks(file, size, form.ends()):
+    for chunk in chunks(file, size, RecordEnds(form.delimiter)):
         block = form.parse(chunk, file.name, stop_at_bad=False)
         rows += rows_of(block)
         bad += [(line.line, line.column, raw) for line, raw in block.bad]
@@ -154,7 +154,7 @@ def test_the_first_bad_record_ends_the_rows(
     first = min((line for line, _, _ in wanted_bad), default=None)
     rows: list[object] = []
     bad: list[tuple[int, int, bytes]] = []
-    for chunk in chunks(file, size, form.ends()):
+    for chunk in chunks(file, size, RecordEnds(form.delimiter)):
         block = form.parse(chunk, "stop.csv", stop_at_bad=True)
         rows += rows_of(block)
         bad = [(line.line, line.column, raw) for line, raw in block.bad]
@@ -231,7 +231,7 @@ def test_what_is_wrong_is_said_with_its_place(
 def parsed(tmp_path: Path, text: str, form: CSVText) -> Block:
     file = tmp_path / "rows.csv"
     file.write_text(text, newline="")
-    (chunk,) = chunks(file, ends=form.ends())
+    (chunk,) = chunks(file, ends=RecordEnds(form.delimiter))
     return form.parse(chunk, str(file), stop_at_bad=False)
 
 
@@ -302,7 +302,9 @@ def test_blocks_stay_as_they_are_when_the_next_one_is_read(tmp_path: Path) -> No
     for width in (2, 80):
         form = CSVText((*(Column(f"c{k}", "number") for k in range(width)), Column("y", "target")), header=False)
         file.write_text("".join(",".join([str(k)] * width + ["no" * (k % 3)]) + "\n" for k in range(100)))
-        blocks = [form.parse(chunk, "rows.csv", stop_at_bad=False) for chunk in chunks(file, 400, form.ends())]
+        blocks = [
+            form.parse(chunk, "rows.csv", stop_at_bad=False) for chunk in chunks(file, 400, RecordEnds(form.delimiter))
+        ]
         rows, _ = read(file, form, 1 << 20)
         assert len(blocks) > 1
         assert [row for block in blocks for row in rows_of(block)] == rows
@@ -411,5 +413,7 @@ def test_threads_read_side_by_side(tmp_path: Path) -> None:
     def parse(chunk: Chunk) -> Block:
         return form.parse(chunk, "rows.csv", stop_at_bad=False)
 
-    together = [row for block in in_order(parse, chunks(file, 10_000, form.ends()), 4) for row in rows_of(block)]
+    together = [
+        row for block in in_order(parse, chunks(file, 10_000, RecordEnds(form.delimiter)), 4) for row in rows_of(block)
+    ]
     assert together == alone

@@ -12,7 +12,6 @@ from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.inference import infer
 from onlinear.streams.naming import Naming
-from onlinear.streams.sources import chunks
 
 
 def written(folder: Path, text: str, name: str = "rows.csv") -> str:
@@ -183,7 +182,7 @@ def test_what_was_inferred_can_read_what_was_looked_at(
     if not any(cells):
         return
     form = infer(file, header=True)
-    for chunk in chunks(file, ends=form.ends()):
+    for chunk in form.pieces(str(file)):
         block = form.parse(chunk, "inferred.csv", stop_at_bad=False)
         wrong = [str(line) for line, _ in block.bad]
         assert len(block) + len(wrong) == len(cells)

@@ -19,7 +19,7 @@ from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.lines import Lines
 from onlinear.streams.naming import Naming, cells_of
 from onlinear.streams.scaling import MaxAbs, Standardise
-from onlinear.streams.sources import Chunk, chunks
+from onlinear.streams.sources import Chunk
 from onlinear.streams.vocabulary import Vocabulary
 from slow_stages import Entries, max_abs, standardised
 
@@ -167,7 +167,7 @@ def test_the_numbers_of_a_table_are_found_however_they_are_named(tmp_path: Path,
     columns = (Column("town", "category"), Column("age", "number"), Column("size", "number"), Column("y", "target"))
     form = CSVText(columns, naming=naming)
     (tmp_path / "rows.csv").write_text("town,age,size,y\nBern,,1,a\nUri,30,?,b\nUri,50,1,b\nBern,40,3,a\n")
-    (chunk,) = chunks(tmp_path / "rows.csv", ends=form.ends())
+    (chunk,) = form.pieces(str(tmp_path / "rows.csv"))
     block = form.parse(chunk, "rows.csv", stop_at_bad=True)
     columns_of = partial(cells_of, bits=20)
     if naming.remembers:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from onlinear import BadLine, BadSource, OnlinearError
-from onlinear.streams import stream as module
+from onlinear.streams import sources, stream as module
 from onlinear.streams.ahead import in_order
-from onlinear.streams.sources import chunks
 from onlinear.streams.stream import Stream, open_stream
 
 
@@ -37,7 +39,10 @@ def test_the_format_is_told_by_the_extension_or_by_name(tmp_path: Path) -> None:
     (tmp_path / "rows").write_text("1 1:4\n")
     assert values(open_stream(tmp_path / "rows.vw")) == [2.0]
     assert values(open_stream(tmp_path / "rows", "svmlight")) == [4.0]
-    with pytest.raises(OnlinearError, match="its name does not say which format it has: name one of csv, svmlight, vw"):
+    with pytest.raises(
+        OnlinearError,
+        match="its name does not say which format it has: name one of arrow, csv, jsonl, parquet, svmlight, vw",
+    ):
         open_stream(tmp_path / "rows")
     with pytest.raises(OnlinearError, match="the format 'cvs' is unknown: choose one of"):
         open_stream(tmp_path / "rows", "cvs")
@@ -67,7 +72,7 @@ def test_neither_threads_nor_the_size_of_chunks_change_what_is_read(
     monkeypatch.setattr(module, "THREADS", threads)
     expected = [float(entry.split(":")[1]) for line in lines[:250] for entry in line.split()[1:]]
     for size in (50, 1000, 100_000):
-        monkeypatch.setattr(module, "chunks", lambda path, ends, size=size: chunks(path, size, ends))
+        monkeypatch.setattr(sources, "CHUNK", size)
         seen: list[float] = []
         problem = None
         try:
@@ -115,3 +120,40 @@ def test_whoever_stops_early_leaves_no_thread_behind() -> None:
     results.close()  # type: ignore[attr-defined]
     assert closed.is_set()
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("rows.svm", {"target": "y"}),
+        ("rows.vw", {"delimiter": ";"}),
+        ("rows.vw", {"first_index": 0}),
+        ("rows.jsonl", {"header": True}),
+        ("rows.csv", {"first_index": 0}),
+    ],
+)
+def test_options_that_say_nothing_of_a_format_are_refused(tmp_path: Path, name: str, options: dict[str, Any]) -> None:
+    (tmp_path / name).write_text("")
+    (option,) = options
+    with pytest.raises(OnlinearError, match=f"{option} says nothing of the format '.*': leave it away"):
+        open_stream(tmp_path / name, **options)
+    with pytest.raises(OnlinearError, match="header says nothing of the format 'array'"):
+        open_stream(np.eye(2), header=True)
+
+
+@pytest.mark.parametrize("bits", [0, 31])
+def test_too_few_and_too_many_bits_are_refused(tmp_path: Path, bits: int) -> None:
+    (tmp_path / "rows.vw").write_text("1 | a\n")
+    with pytest.raises(OnlinearError, match=f"bits is {bits}: choose 1 to 30"):
+        open_stream(tmp_path / "rows.vw", bits=bits)
+
+
+def test_nothing_to_read_is_refused() -> None:
+    with pytest.raises(BadSource, match="there is nothing to read: name at least one file"):
+        open_stream([])
+
+
+def test_packages_for_tables_are_loaded_for_tables_only() -> None:
+    check = "import sys, onlinear.streams.stream; print({'pyarrow', 'pandas', 'polars'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, check=True)
+    assert done.stdout.strip() == b"set()"

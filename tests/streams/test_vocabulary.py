@@ -153,7 +153,7 @@ def test_looking_up_leaves_out_what_is_unknown_and_changes_nothing(
 
 def one_block(tmp_path: Path, text: str, form: Any) -> Block:
     (tmp_path / "rows").write_text(text)
-    (chunk,) = chunks(tmp_path / "rows", ends=form.ends())
+    (chunk,) = form.pieces(str(tmp_path / "rows"))
     return form.parse(chunk, "rows", stop_at_bad=False)
 
 

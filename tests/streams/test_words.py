@@ -20,6 +20,7 @@ from onlinear.streams.sources import chunks
 from onlinear.streams.texts import grams_for, grams_of_texts
 from slow_parsers import entries, placed
 from slow_tables import Wrong, grams, table
+from stream_rows import ends_of
 
 BITS = 5  # few, so that names collide
 
@@ -121,7 +122,7 @@ def test_tables_with_texts_and_crosses_are_those_of_the_slow_parser(
     file = tmp_path_factory.getbasetemp() / "words.csv"
     file.write_bytes(text)
     rows, bad = [], []
-    for chunk in chunks(file, size, form.ends()):
+    for chunk in chunks(file, size, ends_of(form)):
         block = form.parse(chunk, file.name, stop_at_bad=False)
         starts, columns, values = block.rows  # type: ignore[misc]
         for label, a, b in zip(block.labels.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
@@ -153,7 +154,7 @@ def test_names_are_those_of_the_entries(
     crosses = form.naming.crosses
     form = CSVText(form.columns, naming=Naming(None, crosses=crosses), header=False, words=form.words)
     found = []
-    for chunk in chunks(file, size, form.ends()):
+    for chunk in chunks(file, size, ends_of(form)):
         block = form.parse(chunk, file.name, stop_at_bad)
         assert block.named is not None
         assert len(block) == len(block.named.starts) - 1
@@ -176,7 +177,7 @@ def test_names_are_those_of_the_entries(
 
 def parsed(file: Path, form: CSVText) -> list[dict[int, float]]:
     found = []
-    for chunk in chunks(file, ends=form.ends()):
+    for chunk in form.pieces(str(file)):
         starts, columns, values = form.parse(chunk, file.name, stop_at_bad=True).rows  # type: ignore[misc]
         found += [
             dict(zip(columns[a:b].tolist(), values[a:b].tolist(), strict=True)) for a, b in itertools.pairwise(starts)

@@ -17,11 +17,11 @@ from onlinear.cli.watching import watcher
 from onlinear.errors import Refused
 from onlinear.learner import Settings
 from onlinear.modelfile import open_model
-from onlinear.recipe import Recipe
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
 from onlinear.runs import Progress, Run
 from onlinear.streams.blocks import Block
-from onlinear.streams.stream import Stream, open_stream
+from onlinear.streams.recipe import Recipe
+from onlinear.streams.stream import Stream, open_alike, open_stream
 from onlinear.training import Training, classes_in
 
 #: rows whose labels say what is to be learned
@@ -148,7 +148,7 @@ def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
     if trained.unfinished is None:
         if not wanted["files"]:
             raise Refused(f"{wanted['resume']} is finished: name more files to learn from")
-        stream = trained.recipe.stream(wanted["files"], labelled=True)
+        stream = open_alike(wanted["files"], trained.recipe.format)
         bad = BadLines(wanted["bad_lines"])
         on_bad = None if bad.wanted == FAIL else bad.take
         progress = Progress(before=trained.training.totals())

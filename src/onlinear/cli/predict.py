@@ -34,6 +34,7 @@ def predict(
         from onlinear.cli.badlines import FAIL, BadLines
         from onlinear.cli.printing import Printer
         from onlinear.modelfile import open_model
+        from onlinear.streams.stream import open_alike
 
         trained = open_model(model)
         answers = Answers(trained.training)
@@ -41,7 +42,7 @@ def predict(
             raise Refused("the model has no probabilities: leave out --probabilities, or train with the loss log_loss")
         bad = BadLines(bad_lines)
         on_bad: OnBad | None = None if bad.wanted == FAIL else bad.take
-        stream = trained.recipe.stream(files, labelled=False)
+        stream = open_alike(files, trained.recipe.format, labelled=False)
         with opened(output) as out:
             printer = Printer(answers, out, format_of(output, output_format), scores, probabilities)
             for block in stream.blocks(stop_at_bad=on_bad is None):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -20,7 +20,9 @@ MOST_ENTRIES = 2**31 - 1
 
 
 class Origin(Protocol):
-    """Where rows come from."""
+    """Where rows come from: the place of each, in a text or a table."""
+
+    places: np.ndarray
 
     def error(self, row: int, reason: str) -> BadLine:
         """What is wrong with a row, with the place of its line."""
@@ -30,6 +32,31 @@ class Origin(Protocol):
 
     def behind(self, row: int) -> Origin:
         """Where the rows from this one on come from, counted from 0 again."""
+
+    def only(self, rows: np.ndarray) -> Origin:
+        """The origin of those rows alone for which there is a True."""
+
+
+@dataclass(slots=True)
+class RowNumbers:
+    """The origin of rows of a table, which are counted from 1."""
+
+    source: str
+    places: np.ndarray
+    #: the text of the row at a place
+    text_at: Callable[[int], bytes]
+
+    def error(self, row: int, reason: str) -> BadLine:
+        return BadLine(self.source, int(self.places[row]), 1, reason)
+
+    def text(self, row: int) -> bytes:
+        return self.text_at(int(self.places[row]))
+
+    def behind(self, row: int) -> RowNumbers:
+        return replace(self, places=self.places[row:])
+
+    def only(self, rows: np.ndarray) -> RowNumbers:
+        return replace(self, places=self.places[rows])
 
 
 #: the first row of a block that is refused, and why; None if none is

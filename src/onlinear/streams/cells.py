@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.errors import BadLine
+from onlinear.errors import BadLine, BadSource
 from onlinear.kernels.breaks import LINE_FEED, room_for_breaks
 from onlinear.kernels.table import CLOSED, NOWHERE, OPENED, find_cells, last_record_end
 from onlinear.streams.lines import SHOWN, Lines
-from onlinear.streams.sources import Chunk
+from onlinear.streams.sources import Chunk, chunks
 
 BEFORE, BEHIND = b" \t", b" \t\r"
 BLANKS = BEHIND.decode()
@@ -150,3 +151,26 @@ class RecordEnds:
             return 0
         self._quoting -= end
         return end
+
+
+class Top(NamedTuple):
+    """The first record of a file: its cells, each with its place, and where it ends."""
+
+    words: list[tuple[int, str]]
+    stop: int
+    lines: Lines
+
+
+def first_record(file: str, delimiter: str) -> Top:
+    for chunk, cells in texts(file, delimiter):
+        first, last = cells.first_record()
+        if first < len(cells.breaks):
+            return Top(cells.words(first, last), int(cells.breaks[last]), Lines(chunk, file, np.empty(0)))
+        if cells.unclosed >= 0:
+            raise unclosed(cells, Lines(chunk, file, np.empty(0)))[0]
+    raise BadSource(f"{file}: is empty: there is no table in it")
+
+
+def texts(file: str, delimiter: str) -> Iterator[tuple[Chunk, Cells]]:
+    for chunk in chunks(file, ends=RecordEnds(delimiter)):
+        yield chunk, cut(chunk, delimiter)

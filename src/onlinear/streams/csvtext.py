@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,12 +24,14 @@ from onlinear.kernels import table as kernel
 from onlinear.kernels.grams import Grams, room_for_grams
 from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
 from onlinear.streams.blocks import Block
-from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed, unquoted, word
+from onlinear.streams.cells import Cells, RecordEnds, cut, first_record, unclosed, unquoted, word
 from onlinear.streams.crossing import check_crosses
 from onlinear.streams.lines import Lines
+from onlinear.streams.matching import ROLES, kind_now, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.reading import read_lines
-from onlinear.streams.sources import Chunk
+from onlinear.streams.sources import Chunk, chunks
+from onlinear.streams.standard_input import looks_at
 from onlinear.streams.texts import grams_for
 
 KINDS = {
@@ -95,16 +98,32 @@ class CSVText:
         """The names of the number columns."""
         return [column.name for column in self.columns if column.kind == "number"]
 
-    def ends(self) -> RecordEnds:
-        """Where a file of this format may be cut; a new one for each file."""
-        return RecordEnds(self.delimiter)
+    def pieces(self, source: str) -> Iterator[Chunk]:
+        return chunks(source, ends=RecordEnds(self.delimiter))
+
+    def adapted(self, sources: Sequence[str], labelled: bool) -> CSVText:
+        """The same for other files, whose columns are found by the names in the header, or else by their number."""
+        names = [name for _, name in first_record(looks_at(sources)[0], self.delimiter).words]
+        if not self.header:
+            return replace(self, columns=self._by_number(len(names), labelled, sources[0]))
+        kinds = kinds_for(dict(self.columns), names, labelled, sources[0])
+        return replace(self, columns=tuple(map(Column, names, kinds)))
+
+    def _by_number(self, width: int, labelled: bool, source: str) -> tuple[Column, ...]:
+        """As many columns as records have cells: all of them, or those but the target, or but the weight too."""
+        for left_out in ((),) if labelled else ((), ROLES[:1], ROLES):
+            columns = [column for column in self.columns if column.kind not in left_out]
+            if len(columns) == width:
+                return tuple(Column(name, kind_now(kind, labelled)) for name, kind in columns)
+        known = len(self.columns)
+        raise OnlinearError(f"{source}: the first record has {width} cells, not {known}: has it the same columns?")
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad record none, or all but the bad ones."""
         cells = cut(chunk, self.delimiter)
         plan = plan_for(self.columns, self.target_kind, self.missing)
         found = self._room(cells)
-        lines = Lines(chunk, source, found.places)
+        lines = Lines(chunk, source, found.places, lambda place: cut(chunk, self.delimiter).record_from(place))
         if self.header and chunk.first_line == 1:
             found.counts[BREAK], found.counts[NEXT] = self._behind_header(cells, lines)
 

@@ -14,11 +14,11 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, Plan, judge_columns, plan_of
-from onlinear.streams.cells import Cells, RecordEnds, cut, unclosed
+from onlinear.streams.cells import Cells, Top, cut, first_record, texts
 from onlinear.streams.csvtext import MISSING, NOT_UTF_8, Column, CSVText, check_delimiter
-from onlinear.streams.lines import Lines
 from onlinear.streams.naming import Naming
-from onlinear.streams.sources import STANDARD_INPUT, Chunk, Path, chunks, expand, inner_name
+from onlinear.streams.sources import Path, chunks, expand, inner_name
+from onlinear.streams.standard_input import looks_at
 
 #: records that are looked at
 ROWS = 10_000
@@ -64,14 +64,27 @@ def infer(
     naming : how names become columns
     words : how texts are cut
     """
-    files = expand(paths)
-    if not files or STANDARD_INPUT in files:
-        raise BadSource("standard input cannot be looked at beforehand: save it to a file, or name its columns")
+    files = looks_at(expand(paths))
     delimiter = delimiter or sniffed(files[0])
     check_delimiter(delimiter)
     look = looked_at(files, delimiter, header, missing, rows)
     names = look.names
     kinds = ["category" if numbers == 0 or texts else "number" for numbers, texts in look.counts.tolist()]
+    columns, target_kind = with_roles(names, kinds, target, weight, ignore, categories, text)
+    return CSVText(columns, target_kind, delimiter, missing, naming, look.header, words)
+
+
+def with_roles(
+    names: Sequence[str],
+    kinds: Sequence[str],
+    target: str | int | None,
+    weight: str | int | None,
+    ignore: Sequence[str | int],
+    categories: Sequence[str | int],
+    text: Sequence[str | int] = (),
+) -> tuple[tuple[Column, ...], str]:
+    """The columns, some of which have another kind than their cells say, and the kind of the target's cells."""
+    kinds = list(kinds)
     for column in categories:
         kinds[position_of(names, column)] = "category"
     chosen = position_of(names, -1 if target is None else target)
@@ -84,8 +97,7 @@ def infer(
         if kinds[place] in ("target", "weight", "text") and kinds[place] != kind:
             raise OnlinearError(f"column {names[place]!r} cannot be {kinds[place]} and {kind} at once: choose one")
         kinds[place] = kind
-    columns = tuple(map(Column, names, kinds))
-    return CSVText(columns, target_kind, delimiter, missing, naming, look.header, words)
+    return tuple(map(Column, names, kinds)), target_kind
 
 
 class Look(NamedTuple):
@@ -113,29 +125,6 @@ def looked_at(files: Sequence[str], delimiter: str, header: bool | None, missing
     if header:
         return Look(checked_names(top), below, True)
     return Look([str(k) for k in range(1, len(top.words) + 1)], first + below, False)
-
-
-class Top(NamedTuple):
-    """The first record of a file: its cells, each with its place, and where it ends."""
-
-    words: list[tuple[int, str]]
-    stop: int
-    lines: Lines
-
-
-def first_record(file: str, delimiter: str) -> Top:
-    for chunk, cells in texts(file, delimiter):
-        first, last = cells.first_record()
-        if first < len(cells.breaks):
-            return Top(cells.words(first, last), int(cells.breaks[last]), Lines(chunk, file, np.empty(0)))
-        if cells.unclosed >= 0:
-            raise unclosed(cells, Lines(chunk, file, np.empty(0)))[0]
-    raise BadSource(f"{file}: is empty: there is no table in it")
-
-
-def texts(file: str, delimiter: str) -> Iterator[tuple[Chunk, Cells]]:
-    for chunk in chunks(file, ends=RecordEnds(delimiter)):
-        yield chunk, cut(chunk, delimiter)
 
 
 def judged(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tuple[np.ndarray, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -18,10 +19,14 @@ WORD_ENDS = b" \t\r\n"
 class Lines:
     """A chunk whose rows start at ``places``."""
 
-    def __init__(self, chunk: Chunk, source: str, places: np.ndarray) -> None:
+    def __init__(
+        self, chunk: Chunk, source: str, places: np.ndarray, text_at: Callable[[int], bytes] | None = None
+    ) -> None:
+        """``text_at`` gives the record that starts at a place, if it may have several lines."""
         self.chunk = chunk
         self.source = source
         self.places = places
+        self.text_at = text_at or self.line
 
     @cached_property
     def _ends(self) -> np.ndarray:
@@ -33,12 +38,16 @@ class Lines:
         return self.at(int(self.places[row]), reason)
 
     def text(self, row: int) -> bytes:
-        """The line of a row."""
-        return self.line(int(self.places[row]))
+        """The row as it stands in the file."""
+        return self.text_at(int(self.places[row]))
 
     def behind(self, row: int) -> Lines:
         """The lines of the rows from this one on."""
-        return Lines(self.chunk, self.source, self.places[row:])
+        return Lines(self.chunk, self.source, self.places[row:], self.text_at)
+
+    def only(self, rows: np.ndarray) -> Lines:
+        """The lines of those rows alone for which there is a True."""
+        return Lines(self.chunk, self.source, self.places[: len(rows)][rows], self.text_at)
 
     def at(self, where: int, reason: str) -> BadLine:
         """What is wrong at a place. Columns are counted in bytes from 1."""

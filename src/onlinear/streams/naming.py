@@ -15,7 +15,6 @@ from onlinear.kernels.placing import place_by_hash
 from onlinear.rows import SparseRows
 from onlinear.streams import crossing
 from onlinear.streams.blocks import Block
-from onlinear.streams.lines import Lines
 
 #: what may be wrong with a row, beside what is wrong with its crosses
 INFINITE = max(crossing.REASONS) + 1
@@ -115,10 +114,8 @@ def cells_of(names: Sequence[str], bits: int) -> np.ndarray:
 
 def without(block: Block, reasons: Mapping[int, str], text_at: Callable[[int], bytes], stop_at_bad: bool) -> Block:
     """The block without the rows that have a reason against them (and no entries); or none from the first one on."""
-    lines = block.origin
-    assert isinstance(lines, Lines)
-    places = [(int(lines.places[row]), reason) for row, reason in reasons.items()]
-    bad = [(lines.at(place, reason), text_at(place)) for place, reason in places] + block.bad
+    origin = block.origin
+    bad = [(origin.error(row, why), text_at(int(origin.places[row]))) for row, why in reasons.items()] + block.bad
     bad = sorted(bad, key=lambda pair: pair[0].line)
     left = np.array([row for row in range(len(block)) if row not in reasons], np.intp)
     if stop_at_bad:
@@ -128,7 +125,7 @@ def without(block: Block, reasons: Mapping[int, str], text_at: Callable[[int], b
         rows_left(block.rows, left) if block.named is None else block.rows,
         block.labels[left],
         block.importance[left],
-        Lines(lines.chunk, lines.source, lines.places[left]),
+        origin.only(np.isin(np.arange(len(block)), left)),
         bad,
         block.read,
         block.width,

@@ -10,7 +10,7 @@ from onlinear.errors import OnlinearError
 
 
 def packed(value: Any) -> Any:
-    """A record (a named tuple or a dataclass) as a dict, a tuple as a list, anything else as it is.
+    """A record (a named tuple or a dataclass) as a dict, a tuple or a set as a list, anything else as it is.
 
     >>> from onlinear.streams.svmlight import Svmlight
     >>> packed(Svmlight(first_index=0))
@@ -18,6 +18,8 @@ def packed(value: Any) -> Any:
     """
     if is_record(type(value)):
         return {name: packed(getattr(value, name)) for name in fields_of(type(value))}
+    if isinstance(value, frozenset):
+        return sorted(value)
     if isinstance(value, tuple):
         return [packed(item) for item in value]
     return value
@@ -36,6 +38,9 @@ def unpacked(kind: Any, value: Any) -> Any:
         if type(value) is list and (inner[-1] is ... or len(inner) == len(value)):
             kinds = [inner[0]] * len(value) if inner[-1] is ... else inner
             return tuple(unpacked(each, item) for each, item in zip(kinds, value, strict=True))
+    elif get_origin(kind) is frozenset:
+        if type(value) is list:
+            return frozenset(unpacked(get_args(kind)[0], item) for item in value)
     elif type(value) in allowed_types(kind):
         return value
     raise OnlinearError(f"the recipe holds {value!r:.60} where {kind} should be: it is not one that we wrote")

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.errors import BadSource, OnlinearError
+from onlinear.streams.standard_input import STANDARD_INPUT, StandardInput, standard_input
 
 Path: TypeAlias = str | os.PathLike[str]
 Text: TypeAlias = NDArray[np.uint8]
@@ -33,7 +34,6 @@ Text: TypeAlias = NDArray[np.uint8]
 # the call before and holds no end, so an object that keeps its state (CSV: inside quotes?) needs each byte just once.
 Ends: TypeAlias = Callable[[Text, int], int]
 
-STANDARD_INPUT = "-"
 CHUNK = 4 << 20
 MOST_LINE = 1 << 30
 SLACK = 64  # bytes behind a text that may be read and written
@@ -126,8 +126,7 @@ def open_bytes(path: Path) -> Iterator[Source]:
     """
     name = os.fsdecode(path)
     with ExitStack() as stack:
-        raw = _standard_input() if name == STANDARD_INPUT else stack.enter_context(_opened(name))
-        tap = _Tap(raw)
+        tap = _Tap(stack.enter_context(_opened(name)) if name != STANDARD_INPUT else _standard_input(name))
         label = "standard input" if name == STANDARD_INPUT else name
         yield stack.enter_context(Source(label, tap, _compression(name) or _recognised(name, tap)))
 
@@ -155,12 +154,14 @@ def count_lines(text: Text) -> int:
     return sum(int(np.count_nonzero(text[k : k + STEP] == NEWLINE)) for k in range(0, len(text), STEP))
 
 
-def chunks(path: Path, size: int = CHUNK, ends: Ends = last_line_end) -> Iterator[Chunk]:
+def chunks(path: Path, size: int | None = None, ends: Ends = last_line_end) -> Iterator[Chunk]:
     """The text of a file in chunks of whole lines, none for an empty file.
 
-    A chunk has at most ``size`` bytes (3 if that is less) unless one line alone has more. A UTF-8 byte-order mark is
-    dropped. ``ends`` may cut elsewhere than at line ends (see ``Ends``); one with a state serves one file.
+    A chunk has at most ``size`` bytes (CHUNK unless told; 3 if that is less) unless one line alone has more. A UTF-8
+    byte-order mark is dropped. ``ends`` may cut elsewhere than at line ends (see ``Ends``); one with a state serves one
+    file.
     """
+    size = CHUNK if size is None else size
     if size < 1:
         raise OnlinearError(f"chunks of {size} bytes: give at least 1")
     with open_bytes(path) as source:
@@ -243,6 +244,10 @@ def _check(name: str) -> os.stat_result:
     return found
 
 
+def _standard_input(name: str) -> io.RawIOBase | io.BufferedIOBase:
+    return name.opened() if isinstance(name, StandardInput) else standard_input()
+
+
 def _opened(name: str) -> io.FileIO:
     try:
         return open(name, "rb", buffering=0)
@@ -260,13 +265,6 @@ def _refusal(name: str, error: OSError | ValueError) -> BadSource:
             return BadSource(f"{name}: may not be read by you: ask its owner, or change its mode (chmod +r)")
         case _:
             return BadSource(f"{name}: cannot be opened ({_reason(error)}): check the name")
-
-
-def _standard_input() -> io.BufferedIOBase:
-    found = getattr(sys.stdin, "buffer", None)  # None without a console, or after `<&-`
-    if found is None or found.closed:
-        raise BadSource("standard input (-) is closed: name a file, or pipe something in")
-    return found
 
 
 def _compression(name: str) -> str | None:
@@ -344,7 +342,7 @@ class _Corrupt(_Damaged):
 class _Tap(io.RawIOBase):
     """The bytes as they lie on disk, counted."""
 
-    def __init__(self, raw: io.FileIO | io.BufferedIOBase) -> None:
+    def __init__(self, raw: io.RawIOBase | io.BufferedIOBase) -> None:
         self.consumed = 0
         self.latest = 0  # where the latest read began
         self._raw = raw

@@ -1,21 +1,21 @@
-"""Stream: examples from files, a pass for each iteration."""
+"""Stream: examples from files or memory, a pass for each iteration."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any
 
-from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.errors import BadLine, BadSource
+from onlinear.features.names import HashedNames
 from onlinear.streams.ahead import in_order
+from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
-from onlinear.streams.csvtext import CSVText
-from onlinear.streams.inference import infer
+from onlinear.streams.csvtext import MISSING
+from onlinear.streams.formats import Format, Options, check_used, common_format, format_of
 from onlinear.streams.naming import Naming
-from onlinear.streams.sources import STANDARD_INPUT, Chunk, Ends, Path, chunks, expand, inner_name, total_bytes
-from onlinear.streams.svmlight import Svmlight
-from onlinear.streams.vwtext import VWText
+from onlinear.streams.sources import expand, total_bytes
+from onlinear.streams.standard_input import STANDARD_INPUT, with_looks
+from onlinear.streams.tables import is_frame
 
 #: how many threads read ahead of the learner
 THREADS = 2
@@ -27,51 +27,29 @@ BITS = 18
 OnBad = Callable[[BadLine, bytes], None]
 
 
-class Format(Protocol):
-    """How the text of a file becomes rows."""
-
-    @property
-    def naming(self) -> Naming | None:
-        """How names become columns; None where there are only numbers."""
-
-    def numbers(self) -> list[str]:
-        """The names of number columns."""
-
-    def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block: ...
-
-    def ends(self) -> Ends:
-        """Where a file may be cut: a new one for each file."""
-
-
-EXTENSIONS = {
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".vw": "vw",
-    ".csv": "csv",
-    ".tsv": "csv",
-}
-FORMATS: dict[str, Any] = {"csv": CSVText, "svmlight": Svmlight, "vw": VWText}
-
-
 class Stream:
-    """Examples from files, in order. Each iteration is a pass: blocks of rows, whose size means nothing.
+    """Examples from sources, in order. Each iteration is a pass: blocks of rows, whose size means nothing.
 
-    The first bad line ends the stream with a :class:`onlinear.BadLine`, after all rows before it; with ``on_bad`` bad
-    lines are handed there and left out.
+    A source is the name of a file, or something in memory. The first bad line ends the stream with a
+    :class:`onlinear.BadLine`, after all rows before it; with ``on_bad`` bad lines are handed there and left out.
     """
 
-    def __init__(self, files: Sequence[str], format: Format, on_bad: OnBad | None = None) -> None:
-        self.files = list(files)
+    def __init__(self, sources: Sequence[Any], format: Format, on_bad: OnBad | None = None) -> None:
+        self.sources = list(sources)
         self.format = format
         self.on_bad = on_bad
         self.read = 0  # bytes on disk of this pass so far
         self._begun = False
 
     @property
+    def files(self) -> list[str]:
+        """Those sources that are files."""
+        return [source for source in self.sources if isinstance(source, str)]
+
+    @property
     def total_bytes(self) -> int | None:
-        """The size of all files on disk; None if standard input is among them."""
-        return total_bytes(self.files)
+        """The size of all files on disk; None if there is another source, as standard input."""
+        return total_bytes(self.files) if len(self.files) == len(self.sources) else None
 
     def __iter__(self) -> Iterator[Block]:
         for block in self.blocks(stop_at_bad=self.on_bad is None):
@@ -88,66 +66,81 @@ class Stream:
             raise BadSource("standard input can be read only once: save it to a file for a second pass")
         self._begun = True
         before = 0
-        for file in self.files:
-            for block in self._blocks(file, stop_at_bad):
+        for source in self.sources:
+            for block in self._blocks(source, stop_at_bad):
                 self.read = before + block.read
                 yield block
                 if block.bad and stop_at_bad:
                     return
             before = self.read
 
-    def _blocks(self, file: str, stop_at_bad: bool) -> Iterator[Block]:
-        def parse(chunk: Chunk) -> Block:
-            return self.format.parse(chunk, file, stop_at_bad)
+    def _blocks(self, source: Any, stop_at_bad: bool) -> Iterator[Block]:
+        name = source if isinstance(source, str) else type(source).__name__
 
-        return in_order(parse, chunks(file, ends=self.format.ends()), THREADS)
+        def parse(piece: Any) -> Block:
+            return self.format.parse(piece, name, stop_at_bad)
+
+        return in_order(parse, self.format.pieces(source), THREADS)
 
 
 def open_stream(
-    paths: Path | Sequence[Path],
+    source: Any,
     format: str | None = None,
     *,
+    target: Any = None,
+    weight: Any = None,
+    ignore: Sequence[str | int] = (),
+    categories: Sequence[str | int] = (),
+    header: bool | None = None,
+    delimiter: str | None = None,
+    missing: Sequence[str] = MISSING,
     bits: int | None = None,
     first_index: int = 1,
-    target: str | int | None = None,
-    weight: str | int | None = None,
     on_bad: OnBad | None = None,
 ) -> Stream:
-    """Examples from files: re-iterable, constant in memory.
+    """Examples from files or memory: re-iterable, constant in memory.
 
     Parameters
     ----------
-    paths : a file, a glob, ``-`` for standard input, or a list of them; ``.gz``, ``.bz2``, ``.xz`` and ``.zst`` are
-        decompressed
-    format : "svmlight", "vw" or "csv"; by default told from the extension
+    source : a file, a glob, ``-`` for standard input, or a list of them, of which ``.gz``, ``.bz2``, ``.xz`` and
+        ``.zst`` are decompressed; a frame of pandas or polars, a table of Arrow; an array or a sparse matrix
+    format : "svmlight", "vw", "csv", "jsonl", "parquet" or "arrow"; by default told from the extension
+    target, weight : columns of a table, by name or by position (from 1, or from the end with -1); the target is the
+        last one if you do not say, but of JSON lines it has to be named. For an array or a matrix, arrays
+    ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
+    header, delimiter : of CSV: whether the first record has the names, and what is between cells; told by a look
+    missing : texts that stand for nothing
     bits : hash names to 2**bits columns
     first_index : of svmlight's indices, 1 or 0
-    target, weight : columns of a table, by name or by position; the target is the last one if you do not say
     on_bad : called with every bad line instead of ending the stream there
     """
-    files = expand(paths)
-    name = format or common_format(files)
-    if name not in FORMATS:
-        raise OnlinearError(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
-    if name == "csv":
-        return Stream(files, infer(files, target=target, weight=weight, naming=Naming(bits or BITS)), on_bad)
-    if name == "vw":
-        return Stream(files, VWText(Naming(bits or BITS)), on_bad)
-    return Stream(files, Svmlight(first_index), on_bad)
+    naming = Naming(HashedNames(BITS if bits is None else bits).bits)  # refuses too many
+    columns = (target, weight, tuple(ignore), tuple(categories))
+    options = Options(*columns, header, delimiter, missing, first_index, naming)
+    if is_matrix(source):
+        check_used("array", options)
+        return Stream([matrix_of(source, target, weight)], Arrays(), on_bad)
+    sources, name = sources_of(source, format)
+    return Stream(sources, format_of(name, sources, options), on_bad)
 
 
-def common_format(files: Sequence[str]) -> str:
-    """The format that the extensions of all files stand for."""
-    found = {EXTENSIONS.get(extension_of(file)) for file in files}
-    if len(found) == 1 and None not in found:
-        return next(iter(found))  # type: ignore[return-value]
-    strange = [file for file in files if extension_of(file) not in EXTENSIONS]
-    if strange:
-        raise OnlinearError(
-            f"{strange[0]}: its name does not say which format it has: name one of {', '.join(FORMATS)}"
-        )
-    raise OnlinearError(f"the files have several formats ({', '.join(sorted(map(str, found)))}): read them apart")
+def open_alike(source: Any, format: Format, *, labelled: bool = True, on_bad: OnBad | None = None) -> Stream:
+    """Examples from other sources of a format that is known, as that of a stream before.
+
+    Columns of a table are found by their names. If the examples need not be ``labelled``, their labels are NaN, and
+    neither target nor weight need be there.
+    """
+    if is_matrix(source):
+        return Stream([matrix_of(source, None, None)], format, on_bad)
+    sources = [source] if is_frame(source) else with_looks(expand(source))
+    return Stream(sources, format.adapted(sources, labelled), on_bad)
 
 
-def extension_of(file: str) -> str:
-    return PurePath(inner_name(os.fspath(file))).suffix.lower()
+def sources_of(source: Any, format: str | None) -> tuple[list[Any], str]:
+    """What is to be read, and the name of its format."""
+    if is_frame(source):
+        return [source], "arrow"
+    files = with_looks(expand(source))
+    if not files:
+        raise BadSource("there is nothing to read: name at least one file")
+    return list(files), format or common_format(files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from onlinear.streams.blocks import Block
 from onlinear.streams.lines import Lines, word_at
 from onlinear.streams.naming import Naming
 from onlinear.streams.reading import Text, prepared, read_lines
-from onlinear.streams.sources import Chunk, Ends, last_line_end
+from onlinear.streams.sources import Chunk, chunks
 
 REASONS = {
     kernel.BAD_LABEL: "the label {word!r} is not a number: mend it, or take another format",
@@ -45,8 +46,12 @@ class Svmlight(NamedTuple):
         """None: only a table has number columns."""
         return []
 
-    def ends(self) -> Ends:
-        return last_line_end
+    def pieces(self, source: str) -> Iterator[Chunk]:
+        return chunks(source)
+
+    def adapted(self, sources: Sequence[str], labelled: bool) -> Svmlight:
+        """The same: every line says what it has."""
+        return self
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.errors import BadModel, Refused
+from onlinear.errors import OnlinearError, Refused
 from onlinear.streams.blocks import Block
+from onlinear.streams.formats import FORMATS, Format
 from onlinear.streams.naming import cells_of
 from onlinear.streams.recipes import packed, unpacked
 from onlinear.streams.scaling import ColumnsOf, MaxAbs, Standardise
-from onlinear.streams.sources import expand
-from onlinear.streams.stream import FORMATS, Format, Stream
 from onlinear.streams.vocabulary import Vocabulary
 
 Arrays = dict[str, np.ndarray]
@@ -43,10 +42,6 @@ class Recipe:
     def exact_names(self) -> list[str] | None:
         """The names of the columns, where each has its own."""
         return self.vocabulary.names() if self.vocabulary is not None and self.bits is None else None
-
-    def stream(self, files: list[str], *, labelled: bool) -> Stream:
-        """Other files, read as those that the model has learned from."""
-        return Stream(expand(files), self.format)
 
     # -------------------------------------------------------------- rows
 
@@ -86,10 +81,10 @@ class Recipe:
         """The recipe that :meth:`parts` came from."""
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
-            raise BadModel(f"the model was trained on the format {name!r:.60}, which this version does not have")
+            raise OnlinearError(f"the model was trained on the format {name!r:.60}, which this version does not have")
         scaling = header["scaling"]
         if scaling is not None and scaling not in SCALINGS:
-            raise BadModel(f"the model's rows were scaled by {scaling!r:.60}, which this version does not know")
+            raise OnlinearError(f"the model's rows were scaled by {scaling!r:.60}, which this version does not know")
         recipe = cls(unpacked(FORMATS[name], fields), scaling)
         if recipe.vocabulary is not None:
             recipe.vocabulary = Vocabulary.restored(below("vocabulary/", arrays), recipe.vocabulary.naming)

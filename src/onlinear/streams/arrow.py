@@ -1,0 +1,268 @@
+"""Tables by columns, as CSV by rows: a row means what the dict of its cells means.
+
+Numbers and truth values are numbers, texts and dictionaries are categories. A cell that is null, NaN or a missing word
+is ``town=?``: a hint, never a silent zero.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.streams.blocks import Block, RowNumbers
+from onlinear.streams.cells import BLANKS
+from onlinear.streams.csvtext import MISSING, Column, check_columns
+from onlinear.streams.inference import listed, with_roles
+from onlinear.streams.matching import kinds_for
+from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.tables import Piece, pieces_of, schema_of
+from onlinear.streams.words import hashes_of, is_missing, shown, text_of
+
+INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or make it null"
+NO_LABEL = "the label, column {name!r}, is missing: fill it in, or leave the row out"
+BAD_LABEL = "the label {value} is not a finite number: mend it, or leave the row out"
+BAD_WEIGHT = "the weight {value} is not a finite number of at least 0: mend it, or take another column"
+NOT_UTF_8 = "{}: column {!r} has a text that is not UTF-8 in rows {} to {}: convert it, or ignore the column"
+
+
+class Feature(NamedTuple):
+    """The features of a column: all names there are, and for each row which of them it has, and its value."""
+
+    names: list[str]
+    codes: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(slots=True)
+class Found:
+    """What a batch holds. ``bad`` is the first column of each row, counted from 1, with which something is wrong."""
+
+    labels: np.ndarray
+    importance: np.ndarray
+    bad: np.ndarray
+    features: list[Feature]
+
+    def blame(self, rows: np.ndarray, column: int) -> None:
+        self.bad[rows & (self.bad == 0)] = column + 1
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowTable:
+    """The format."""
+
+    columns: tuple[Column, ...]
+    target_kind: str = "category"
+    missing: tuple[str, ...] = MISSING
+    naming: Naming = Naming()
+
+    def __post_init__(self) -> None:
+        check_columns(self.columns)
+
+    def pieces(self, source: Any) -> Iterator[Piece]:
+        label, schema = label_of(source), schema_of(source)
+        if schema.names != [column.name for column in self.columns]:
+            raise BadSource(f"{label}: has the columns {listed(schema.names)}: are all tables of the same kind?")
+        check_types(self.columns, self.target_kind, schema, label)
+        return pieces_of(source, [column.name for column in self.columns if column.kind != "ignore"])
+
+    def numbers(self) -> list[str]:
+        """The names of the number columns."""
+        return [column.name for column in self.columns if column.kind == "number"]
+
+    def adapted(self, sources: Sequence[Any], labelled: bool) -> ArrowTable:
+        """The same for other tables, whose columns are found by their names."""
+        names, label = schema_of(sources[0]).names, label_of(sources[0])
+        kinds = kinds_for(dict(self.columns), names, labelled, label)
+        return replace(self, columns=tuple(map(Column, names, kinds)))
+
+    def parse(self, piece: Piece, source: str, stop_at_bad: bool) -> Block:
+        """The rows of a batch; after a bad row none, or all but the bad ones."""
+        found = self._read(piece, source)
+        rows = np.arange(piece.batch.num_rows)
+        broken = np.flatnonzero(found.bad)[: 1 if stop_at_bad else None]
+        left = found.bad == 0
+        if stop_at_bad and len(broken):
+            left[broken[0] :] = False
+        bad = [self._bad_row(piece, source, row, int(found.bad[row])) for row in broken.tolist()]
+
+        def text_at(place: int) -> bytes:
+            return row_text(piece, place - piece.first_row)
+
+        origin = RowNumbers(source, piece.first_row + rows[left], text_at)
+        block = Block(NO_ROWS, found.labels[left], found.importance[left], origin, bad, piece.read)
+        return with_columns(block, self._named(found, rows[left], text_at), self.naming, stop_at_bad)
+
+    def _read(self, piece: Piece, source: str) -> Found:
+        batch, rows = piece.batch, piece.batch.num_rows
+        found = Found(np.full(rows, math.nan), np.ones(rows), np.zeros(rows, np.int64), [])
+        for place, column in enumerate(self.columns):
+            if column.kind != "ignore":
+                try:
+                    self._read_column(found, place, column, batch.column(column.name))
+                except UnicodeDecodeError:
+                    last = piece.first_row + rows - 1
+                    raise BadSource(NOT_UTF_8.format(source, column.name, piece.first_row, last)) from None
+        return found
+
+    def _read_column(self, found: Found, place: int, column: Column, cells: Any) -> None:
+        numbers = numbers_of(cells) if is_numeric(cells.type) else np.full(len(cells), math.nan)
+        found.blame(np.isinf(numbers), place)
+        if column.kind == "weight":
+            found.blame(~(numbers >= 0.0), place)
+            found.importance = numbers
+        elif column.kind == "target" and self.target_kind == "category":
+            words, codes = coded(cells, self.missing)
+            labels = np.array([None if word is None else word.strip(BLANKS) for word in words], object)
+            found.labels = labels[codes]
+            found.blame(np.array([word is None for word in words])[codes], place)
+        elif column.kind == "target":
+            found.blame(np.isnan(numbers), place)
+            found.labels = numbers
+        elif column.kind == "category":
+            found.features.append(category(column.name, cells, self.missing))
+        else:
+            found.features.append(number(column.name, numbers))
+
+    def _named(self, found: Found, rows: np.ndarray, text_at: Callable[[int], bytes]) -> NamedRows:
+        features = found.features
+        hashes, values = np.empty((len(rows), len(features)), np.uint64), np.empty((len(rows), len(features)))
+        for k, feature in enumerate(features):
+            hashes[:, k], values[:, k] = hashes_of(feature.names)[feature.codes[rows]], feature.values[rows]
+
+        def names_of(row: int) -> list[str]:
+            return [feature.names[feature.codes[rows[row]]] for feature in features]
+
+        starts = np.arange(len(rows) + 1, dtype=np.int32) * np.int32(len(features))
+        return NamedRows(starts, hashes.ravel(), values.ravel(), names_of, text_at)
+
+    def _bad_row(self, piece: Piece, source: str, row: int, place: int) -> tuple[BadLine, bytes]:
+        column = self.columns[place - 1]
+        value = piece.batch.column(column.name)[row].as_py()
+        reason = INFINITE
+        if column.kind == "weight":
+            reason = BAD_WEIGHT
+        elif column.kind == "target":
+            reason = BAD_LABEL if isinstance(value, float) and math.isinf(value) else NO_LABEL
+        said = reason.format(value=shown(value), name=column.name)
+        return BadLine(source, piece.first_row + row, place, said), row_text(piece, row)
+
+
+def infer_table(
+    sources: Sequence[Any],
+    *,
+    target: str | int | None = None,
+    weight: str | int | None = None,
+    ignore: Sequence[str | int] = (),
+    categories: Sequence[str | int] = (),
+    missing: tuple[str, ...] = MISSING,
+    naming: Naming = Naming(),
+) -> ArrowTable:
+    """The format of tables by the schema of the first one; no row is looked at."""
+    schema = schema_of(sources[0])
+    kinds = ["number" if is_numeric(field.type) else "category" for field in schema]
+    columns, target_kind = with_roles(schema.names, kinds, target, weight, ignore, categories)
+    for column, field in zip(columns, schema, strict=True):
+        if column.kind == "target" and is_truth(field.type):
+            target_kind = "category"
+    check_types(columns, target_kind, schema, label_of(sources[0]))
+    return ArrowTable(columns, target_kind, missing, naming)
+
+
+def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source: str) -> None:
+    """Refuse columns that are neither numbers nor texts, and texts where numbers have to be."""
+    for column, field in zip(columns, schema, strict=True):
+        if column.kind != "ignore" and not (is_numeric(field.type) or is_text(field.type)):
+            raise OnlinearError(
+                f"{source}: column {column.name!r} is of the type {field.type}: make it numbers or texts, or ignore it"
+            )
+        kind = target_kind if column.kind == "target" else column.kind
+        if kind in ("number", "weight") and not is_numeric(field.type) and not is_nothing(field.type):
+            raise OnlinearError(
+                f"{source}: column {column.name!r} has texts ({field.type}) where numbers should be: convert it"
+            )
+
+
+def is_numeric(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a column holds texts; a dictionary holds names, whatever they are made of."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return is_numeric(kind.value_type) or is_text(kind.value_type)
+    return is_nothing(kind) or types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def is_nothing(kind: Any) -> bool:
+    """Whether all cells of a column are null, and nobody knows what they would be."""
+    from pyarrow import types
+
+    return types.is_null(kind)
+
+
+def is_truth(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_boolean(kind)
+
+
+def category(name: str, cells: Any, missing: Sequence[str]) -> Feature:
+    """The features of texts: ``town=Bern``, or ``town=?``."""
+    words, codes = coded(cells, missing)
+    return Feature([f"{name}={'?' if word is None else word}" for word in words], codes, np.ones(len(cells)))
+
+
+def number(name: str, numbers: np.ndarray) -> Feature:
+    """The features of numbers: ``age``, or ``age=?``."""
+    absent = np.isnan(numbers)
+    return Feature([name, f"{name}=?"], absent.astype(np.intp), np.where(absent, 1.0, numbers))
+
+
+def numbers_of(cells: Any) -> np.ndarray:
+    """Numbers in double precision, NaN for those that are missing."""
+    import pyarrow
+
+    numbers: np.ndarray = cells.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def coded(cells: Any, missing: Sequence[str]) -> tuple[list[str | None], np.ndarray]:
+    """The words of a column, None for those that are missing, and which of them each cell is."""
+    import pyarrow
+
+    if is_nothing(cells.type):
+        return [None], np.zeros(len(cells), np.intp)
+    if not pyarrow.types.is_dictionary(cells.type):
+        if pyarrow.types.is_string_view(cells.type):
+            cells = cells.cast(pyarrow.large_string())
+        cells = cells.dictionary_encode()
+    elif len(cells.dictionary) > len(cells):  # of a long dictionary, only the words that are there
+        cells = cells.dictionary_decode().dictionary_encode()
+    words = [word_of(value, missing) for value in cells.dictionary.to_pylist()]
+    return [*words, None], cells.indices.cast(pyarrow.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
+
+
+def word_of(value: Any, missing: Sequence[str]) -> str | None:
+    if isinstance(value, str):
+        return None if is_missing(value, missing) else value
+    return None if value is None or not math.isfinite(value) else text_of(value)
+
+
+def row_text(piece: Piece, row: int) -> bytes:
+    """A row as an object of JSON."""
+    return json.dumps(piece.batch.slice(row, 1).to_pylist()[0], default=str).encode()
+
+
+def label_of(source: Any) -> str:
+    """What errors call a source: a file by its name, a frame by its class."""
+    return source if isinstance(source, str) else type(source).__name__

@@ -1,0 +1,143 @@
+"""Formats by name: which one a source has, and what is to be known of it before it is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any, NamedTuple, Protocol
+
+from onlinear.errors import OnlinearError
+from onlinear.streams.arrow import ArrowTable, infer_table
+from onlinear.streams.blocks import Block
+from onlinear.streams.csvtext import MISSING, CSVText
+from onlinear.streams.inference import infer
+from onlinear.streams.jsonlines import JSONLines, infer_keys
+from onlinear.streams.naming import Naming
+from onlinear.streams.sources import inner_name
+from onlinear.streams.svmlight import Svmlight
+from onlinear.streams.vwtext import VWText
+
+EXTENSIONS = {
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".vw": "vw",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+#: Arrow reads Parquet, too
+FORMATS: dict[str, Any] = {
+    "arrow": ArrowTable,
+    "csv": CSVText,
+    "jsonl": JSONLines,
+    "parquet": ArrowTable,
+    "svmlight": Svmlight,
+    "vw": VWText,
+}
+
+#: the options that say something of a table
+OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing")
+#: those that say something of each format, or of arrays
+USED = {
+    "svmlight": ("first_index",),
+    "vw": (),
+    "csv": (*OF_COLUMNS, "header", "delimiter"),
+    "jsonl": OF_COLUMNS,
+    "parquet": OF_COLUMNS,
+    "arrow": OF_COLUMNS,
+    "array": ("target", "weight"),
+}
+
+
+class Format(Protocol):
+    """How a source is cut into pieces, and how each becomes rows."""
+
+    @property
+    def naming(self) -> Naming | None:
+        """How names become columns; None where there are only numbers."""
+
+    def numbers(self) -> list[str]:
+        """The names of number columns, where it has columns."""
+
+    def pieces(self, source: Any) -> Iterator[Any]: ...
+
+    def parse(self, piece: Any, source: str, stop_at_bad: bool) -> Block: ...
+
+    def adapted(self, sources: Sequence[Any], labelled: bool) -> Format:
+        """The same format for other sources: their columns may come in another order, or there may be more of them.
+
+        If they need not be ``labelled``, nobody looks at target and weight, which need not be there.
+        """
+
+
+class Options(NamedTuple):
+    """What a user may say of a source; see :func:`onlinear.streams.stream.open_stream`."""
+
+    target: str | int | None = None
+    weight: str | int | None = None
+    ignore: Sequence[str | int] = ()
+    categories: Sequence[str | int] = ()
+    header: bool | None = None
+    delimiter: str | None = None
+    missing: Sequence[str] = MISSING
+    first_index: int = 1
+    naming: Naming = Naming()
+
+    def of_columns(self) -> dict[str, Any]:
+        """What all tables are told."""
+        for role, column in (("target", self.target), ("weight", self.weight)):
+            if column is not None and not isinstance(column, str | int):
+                raise OnlinearError(f"the {role} of a table is one of its columns: give its name or its number")
+        said = self._asdict()
+        return {name: said[name] for name in (*OF_COLUMNS, "naming")} | {"missing": tuple(self.missing)}
+
+
+def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
+    """The format of that name, for these sources."""
+    if name not in FORMATS:
+        raise OnlinearError(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
+    check_used(name, options)
+    match name:
+        case "svmlight":
+            return Svmlight(options.first_index)
+        case "vw":
+            return VWText(options.naming)
+        case "csv":
+            return infer(sources, header=options.header, delimiter=options.delimiter, **options.of_columns())
+        case "jsonl":
+            return infer_keys(sources, **options.of_columns())
+        case _:
+            return infer_table(sources, **options.of_columns())
+
+
+def check_used(name: str, options: Options) -> None:
+    """Refuse what would say nothing of this format."""
+    for field, said in options._asdict().items():
+        if field not in (*USED[name], "naming") and said is not Options._field_defaults[field]:
+            raise OnlinearError(f"{field} says nothing of the format {name!r}: leave it away")
+
+
+def common_format(files: Sequence[str]) -> str:
+    """The format that the extensions of all files stand for."""
+    found = {EXTENSIONS.get(extension_of(file)) for file in files}
+    if len(found) == 1 and None not in found:
+        return next(iter(found))  # type: ignore[return-value]
+    strange = [file for file in files if extension_of(file) not in EXTENSIONS]
+    if strange:
+        raise OnlinearError(
+            f"{strange[0]}: its name does not say which format it has: name one of {', '.join(FORMATS)}"
+        )
+    raise OnlinearError(f"the files have several formats ({', '.join(sorted(map(str, found)))}): read them apart")
+
+
+def extension_of(file: str) -> str:
+    return PurePath(inner_name(os.fspath(file))).suffix.lower()

@@ -1,0 +1,115 @@
+"""The objects in the lines of a text, read by Python's own reader, which is held to the letter of JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from onlinear.streams.csvtext import NOT_UTF_8
+from onlinear.streams.sources import Chunk
+from onlinear.streams.words import shown
+
+NOT_FINITE = "{value} of {key!r} is not a finite number: mend it, or write null"
+TWICE = "the key {key!r} is there twice: rename one of them, or leave it out"
+NO_OBJECT = "a line is one object, {{...}}, and this one is {value}: write each record on a line of its own"
+NOT_JSON = "this is not JSON ({problem}): write each record as one object on a line of its own"
+SURROGATE = "there is half of a surrogate pair in this line, which is no character: mend it"
+NO_CONSTANT = "{value} is not a finite number, and no JSON: mend it, or write null"
+TOO_LONG = "there is a number with thousands of digits in this line: is it one?"
+
+
+class Wrong(Exception):
+    """What is wrong with a record, and where: at a key, or at a byte of its line."""
+
+    def __init__(self, reason: str, key: str | None = None, byte: int = 0) -> None:
+        self.reason, self.key, self.byte = reason, key, byte
+
+
+def lines_of(chunk: Chunk) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, without their ends, each with its place."""
+    place = 0
+    for line in chunk.text.tobytes().split(b"\n"):
+        if line.strip():
+            yield place, line.removesuffix(b"\r")
+        place += len(line) + 1
+
+
+def record_in(line: bytes) -> dict[str, Any]:
+    """The object in a line, or what is wrong with it."""
+    try:
+        record = DECODER.decode(line.decode())
+        if b"\\u" in line:
+            json.dumps(record, ensure_ascii=False).encode()  # refuses half of a surrogate pair
+    except UnicodeDecodeError as error:
+        raise Wrong(NOT_UTF_8, byte=error.start) from None
+    except UnicodeEncodeError:
+        raise Wrong(SURROGATE, byte=line.index(b"\\u")) from None
+    except json.JSONDecodeError as error:
+        raise Wrong(NOT_JSON.format(problem=error.msg), byte=len(error.doc[: error.pos].encode())) from None
+    except ValueError:
+        raise Wrong(TOO_LONG) from None
+    if type(record) is not dict:
+        raise Wrong(NO_OBJECT.format(value=shown(record)))
+    return record
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, of which a key may be there once."""
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        key = next(key for key, count in counts.items() if count > 1)
+        raise Wrong(TWICE.format(key=key), key)
+    return record
+
+
+def refused(constant: str) -> NoReturn:
+    """NaN and infinity, which Python's reader would let pass."""
+    raise Wrong(NO_CONSTANT.format(value=constant))
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=once, parse_constant=refused)
+
+
+def byte_of(line: bytes, wrong: Wrong) -> int:
+    """Where in a line something is wrong: at the key, if it can be found there."""
+    if wrong.key is None:
+        return wrong.byte
+    key = json.dumps(wrong.key.rpartition(".")[2], ensure_ascii=False).encode("utf-8", "surrogatepass")
+    found = re.search(re.escape(key) + rb"\s*:", line)
+    return found.start() if found else 0
+
+
+def finite(value: Any, key: str | None) -> float:
+    """A value that has to be a number, beyond which there are none."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise Wrong(NOT_FINITE.format(value=shown(value), key=key), key)
+    return number
+
+
+def taken(record: dict[str, Any], key: str) -> Any:
+    """The value of a key, which is no feature then; a dot leads into objects. None if there is none.
+
+    >>> record = {"a": {"b": 1}}
+    >>> taken(record, "a.b"), record
+    (1, {'a': {}})
+    """
+    if key in record:
+        return record.pop(key)
+    head, _, tail = key.partition(".")
+    inner = record.get(head)
+    return taken(inner, tail) if tail and type(inner) is dict else None
+
+
+def has(record: dict[str, Any], key: str) -> bool:
+    head, _, tail = key.partition(".")
+    inner = record.get(head)
+    return key in record or (bool(tail) and type(inner) is dict and has(inner, tail))

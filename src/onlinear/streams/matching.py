@@ -1,0 +1,27 @@
+"""Which columns of one table are which of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from onlinear.errors import OnlinearError
+
+#: kinds of columns that are no features, and that rows without labels do without
+ROLES = ("target", "weight")
+
+
+def kinds_for(known: Mapping[str, str], names: Sequence[str], labelled: bool, source: str) -> list[str]:
+    """The kinds of columns of these names, of which those known are among; others are ignored.
+
+    >>> kinds_for({"age": "number", "wage": "target"}, ["id", "age"], labelled=False, source="new.csv")
+    ['ignore', 'number']
+    """
+    for name, kind in known.items():
+        if name not in names and kind_now(kind, labelled) != "ignore":
+            raise OnlinearError(f"{source}: has no column {name!r}: add it, with empty cells if nothing is known of it")
+    return [kind_now(known.get(name, "ignore"), labelled) for name in names]
+
+
+def kind_now(kind: str, labelled: bool) -> str:
+    """A column's kind; without labels, nobody looks at the target and the weight."""
+    return kind if labelled or kind not in ROLES else "ignore"

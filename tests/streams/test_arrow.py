@@ -1,0 +1,385 @@
+"""Tables by columns: Parquet, Arrow and frames say what a CSV of the same cells says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings, strategies as st
+from pyarrow import feather, ipc, parquet
+
+from onlinear.errors import BadInput, BadLine, BadSource, OnlinearError
+from onlinear.streams import tables
+from onlinear.streams.arrow import ArrowTable, infer_table
+from onlinear.streams.csvtext import Column
+from onlinear.streams.naming import Naming
+from onlinear.streams.stream import Stream, open_alike, open_stream
+from stream_rows import rows_in, rows_meant, until_error
+
+BITS = 5  # few, so that names collide
+MISSING = ("", "?", "NA")
+TOWNS = st.sampled_from(["Bern", "Zürich", "a,b", '6" pipe', "?", "NA", "x=y", "日本"])
+ROWS = st.fixed_dictionaries(
+    {
+        "age": st.none() | st.integers(-(2**60), 2**60),
+        "share": st.none() | st.floats(-1e300, 1e300),
+        "town": st.none() | TOWNS,
+        "w": st.floats(0, 100),
+        "y": st.sampled_from(["yes", "no"]),
+    }
+)
+SCHEMA = pa.schema(
+    [("age", pa.int64()), ("share", pa.float64()), ("town", pa.string()), ("w", pa.float64()), ("y", pa.string())]
+)
+
+
+def meaning(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: "?" if row[key] is None or row[key] in MISSING else row[key] for key in ("age", "share", "town")}
+
+
+def meant(rows: list[dict[str, Any]], bits: int = BITS) -> list[Any]:
+    return rows_meant(map(meaning, rows), [row["y"] for row in rows], [row["w"] for row in rows], bits)
+
+
+def read(source: Any, **options: Any) -> list[Any]:
+    return rows_in(open_stream(source, **{"target": "y", "weight": "w", "bits": BITS} | options))
+
+
+def files_of(table: pa.Table, folder: Path, size: int) -> Iterator[Path]:
+    """The table in files of every kind, in batches of a size."""
+    parquet.write_table(table, folder / "rows.parquet", row_group_size=size)
+    yield folder / "rows.parquet"
+    feather.write_feather(table, folder / "rows.feather", chunksize=size)
+    yield folder / "rows.feather"
+    for name, kind in (("file.arrow", ipc.new_file), ("stream.ipc", ipc.new_stream)):
+        with kind(folder / name, table.schema) as out:
+            out.write_table(table, max_chunksize=size)
+        yield folder / name
+
+
+def frames_of(table: pa.Table) -> Iterator[Any]:
+    """The table in memory of every kind."""
+    yield table
+    yield pa.RecordBatch.from_pylist(table.to_pylist(), table.schema)
+    yield table.to_pandas()
+    yield table.to_pandas().astype({"town": "category", "age": "Int64"})
+    yield pl.from_arrow(table)
+    yield pl.from_arrow(table).with_columns(pl.col("town").cast(pl.Categorical))  # type: ignore[union-attr]
+    encoded = table.column("town").cast(pa.dictionary(pa.int8(), pa.string()))
+    yield table.set_column(2, "town", encoded)
+
+
+def text_files_of(rows: list[dict[str, Any]], folder: Path) -> Iterator[Path]:
+    """The rows as CSV and JSON lines."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(SCHEMA.names), quoting=csv.QUOTE_MINIMAL)
+    writer.writeheader()
+    writer.writerows(rows)
+    (folder / "rows.csv").write_text(out.getvalue(), newline="")
+    yield folder / "rows.csv"
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    yield folder / "rows.jsonl"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(ROWS, min_size=1, max_size=12), st.integers(1, 5), st.integers(1, 5))
+def test_the_same_table_in_every_form_gives_the_same_rows(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]], size: int, most: int
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    table = pa.Table.from_pylist(rows, SCHEMA)
+    expected = meant(rows)
+    with mock.patch.object(tables, "MOST_ROWS", most):
+        for source in (*files_of(table, folder, size), *frames_of(table)):
+            if isinstance(source, pd.DataFrame) and source["age"].dtype == "float64":
+                continue  # whole numbers beyond 2**53 were rounded by pandas, as they are here
+            assert read(source) == expected, source
+        if all(any(row[key] is not None for row in rows) for key in ("age", "share")):
+            for file in text_files_of(rows, folder):
+                options = {"header": True} if file.suffix == ".csv" else {}
+                assert read(file, **options) == expected, file
+
+
+def test_whole_numbers_with_gaps_in_pandas() -> None:
+    rows = [{"age": 39, "share": 0.5, "town": "a", "w": 1.0, "y": "no"}]
+    rows += [{"age": None, "share": None, "town": None, "w": 2.0, "y": "yes"}]
+    assert read(pd.DataFrame(rows)) == meant(rows)
+
+
+COLUMN_TYPES = [
+    (pa.array([1, None, 3], pa.uint8()), [1, "?", 3]),
+    (pa.array([2**63 + 1, 5, 0], pa.uint64()), [2**63 + 1, 5, 0]),
+    (pa.array([1.5, math.nan, None], pa.float32()), [1.5, "?", "?"]),
+    (pa.array([1.5, 2.0, None]).cast(pa.float16()), [1.5, 2.0, "?"]),
+    (pa.array([True, False, None]), [1, 0, "?"]),
+    (pa.array(["1.50", None, "2.25"]).cast(pa.decimal128(5, 2)), [1.5, "?", 2.25]),
+    (pa.array(["a", None, " NA "]), ["a", "?", "?"]),
+    (pa.array(["a", "b", None], pa.large_string()), ["a", "b", "?"]),
+    (pa.array(["a", "b", None], pa.string_view()), ["a", "b", "?"]),
+    (pa.array([None, None, None]), ["?", "?", "?"]),
+    (pa.array([3000, None, 3000]).dictionary_encode(), ["3000", "?", "3000"]),
+    (pa.DictionaryArray.from_arrays([0, 1, None], pa.array(["a", None, "unused", "words", "many"])), ["a", "?", "?"]),
+]
+
+
+@pytest.mark.parametrize(("column", "cells"), COLUMN_TYPES, ids=[str(column.type) for column, _ in COLUMN_TYPES])
+def test_types_of_columns(tmp_path: Path, column: pa.Array, cells: list[Any]) -> None:
+    table = pa.table({"x": column, "y": [1.0, 2.0, 3.0]})
+    expected = rows_meant([{"x": cell} for cell in cells], [1.0, 2.0, 3.0], [1.0] * 3, BITS)
+    assert rows_in(open_stream(table, bits=BITS)) == expected
+    with ipc.new_file(tmp_path / "rows.arrow", table.schema) as out:
+        out.write_table(table)
+    assert rows_in(open_stream(tmp_path / "rows.arrow", bits=BITS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pa.array([3000, None, 3600]), ["3000", "?", "3600"]),
+        (pa.array([3000.0, math.nan, 0.5]), ["3000", "?", "0.5"]),
+        (pa.array([True, None, False]), ["true", "?", "false"]),
+    ],
+)
+def test_numbers_that_are_names(column: pa.Array, words: list[str]) -> None:
+    stream = open_stream(pa.table({"zip": column, "y": [1, 2, 3]}), categories=["zip"], bits=BITS)
+    assert rows_in(stream) == rows_meant([{"zip": word} for word in words], [1.0, 2.0, 3.0], [1.0] * 3, BITS)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (pa.array([1, 2]), [1.0, 2.0]),
+        (pa.array([True, False]), ["true", "false"]),
+        (pa.array(["a ", "b"]), ["a", "b"]),
+        (pa.array(["a", "b"]).dictionary_encode(), ["a", "b"]),
+    ],
+)
+def test_labels(labels: pa.Array, expected: list[Any]) -> None:
+    stream = open_stream(pa.table({"y": labels, "x": [1, 2]}), target=1)
+    assert [label for label, _, _ in rows_in(stream)] == expected
+
+
+# ------------------------------------------------------------------ what is wrong
+
+GOOD = {"x": 1.0, "town": "a", "w": 1.0, "n": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "column", "reason"),
+    [
+        ({"x": math.inf}, 1, "inf in the column 'x' is not a finite number: mend it, or make it null"),
+        ({"x": -math.inf, "w": -1.0}, 1, "-inf in the column 'x' is not a finite number"),
+        ({"w": -1.0}, 3, "the weight -1.0 is not a finite number of at least 0: mend it, or take another column"),
+        ({"w": None}, 3, "the weight None is not a finite number"),
+        ({"w": math.inf}, 3, "the weight inf is not a finite number"),
+        ({"n": None}, 4, "the label, column 'n', is missing: fill it in, or leave the row out"),
+        ({"n": math.nan}, 4, "the label, column 'n', is missing"),
+        ({"n": math.inf}, 4, "the label inf is not a finite number: mend it, or leave the row out"),
+    ],
+)
+@pytest.mark.parametrize("kind", range(4))
+def test_bad_rows_are_named_by_row_and_column(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: dict[str, Any], column: int, reason: str, kind: int
+) -> None:
+    rows = [GOOD, GOOD, GOOD | change, GOOD]
+    file = str(list(files_of(pa.Table.from_pylist(rows), tmp_path, 10))[kind])
+    for most in (1, 2, 3, 10):
+        monkeypatch.setattr(tables, "MOST_ROWS", most)
+        learned, error = until_error(open_stream(file, weight="w"))
+        assert isinstance(error, BadLine)
+        assert (len(learned), error.source, error.line, error.column) == (2, file, 3, column)
+        assert reason in error.reason
+        bad: list[tuple[int, dict[str, Any]]] = []
+        stream = open_stream(file, weight="w", on_bad=lambda line, text: bad.append((line.line, json.loads(text))))  # noqa: B023
+        assert len(rows_in(stream)) == 3
+        assert [(line, str(row)) for line, row in bad] == [(3, str(rows[2]))]
+
+
+def test_a_missing_word_is_no_label() -> None:
+    with pytest.raises(BadLine, match=r"Table:2:2: the label, column 'y', is missing"):
+        list(open_stream(pa.table({"x": [1, 2], "y": ["a", " ? "]})))
+
+
+def test_features_that_add_up_to_infinity() -> None:
+    columns = {name: rows_meant([{name: 1}], [0], [1.0], 1)[0][2][0][0] for name in "abcdefgh"}
+    other = next(name for name in "bcdefgh" if columns[name] == columns["a"])
+    table = pa.table({"a": [1.0, 1e308, 2.0], other: [1.0, 1e308, 2.0], "y": [1, 2, 3]})
+    bad: list[int] = []
+    stream = open_stream(table, bits=1, on_bad=lambda line, text: bad.append(line.line))
+    assert [label for label, _, _ in rows_in(stream)] == [1.0, 3.0]
+    assert bad == [2]
+
+
+def test_types_that_are_neither_numbers_nor_texts_are_refused_unless_ignored() -> None:
+    table = pa.table({"x": [1, 2], "when": [datetime(2024, 1, 1, tzinfo=UTC)] * 2, "l": [[1], [2]], "y": [1, 2]})
+    with pytest.raises(OnlinearError, match=r"Table: column 'when' is of the type timestamp.*make it numbers or texts"):
+        open_stream(table)
+    with pytest.raises(OnlinearError, match="column 'l' is of the type list"):
+        open_stream(table, ignore=["when"])
+    with pytest.raises(OnlinearError, match="column 'when' is of the type timestamp"):
+        open_stream(table, categories=["when"], ignore=["l"])
+    with pytest.raises(OnlinearError, match="column 'when' is of the type timestamp"):
+        open_stream(table, target="when", ignore=["l"])
+    assert len(rows_in(open_stream(table, ignore=["when", 3]))) == 2
+
+
+def test_a_weight_of_texts_is_refused() -> None:
+    with pytest.raises(OnlinearError, match=r"column 'w' has texts \(string\) where numbers should be: convert it"):
+        open_stream(pa.table({"w": ["a"], "y": [1]}), weight="w")
+
+
+def test_text_that_is_not_utf_8() -> None:
+    town = pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"\xff"]).buffers())
+    with pytest.raises(BadSource, match=r"Table: column 't' has a text that is not UTF-8 in rows 1 to 2: convert it"):
+        list(open_stream(pa.table({"t": town, "y": [1, 2]})))
+
+
+def test_columns_may_have_the_names_of_methods() -> None:
+    rows = [{"to_arrow": 1.0, "num_rows": 2.0, "to_batches": 3.0, "tocsr": 4.0, "select": 5.0, "y": 6.0}]
+    dicts = [{name: value for name, value in rows[0].items() if name != "y"}]
+    for source in (pd.DataFrame(rows), pl.DataFrame(rows), pa.Table.from_pylist(rows)):
+        assert rows_in(open_stream(source, bits=BITS)) == rows_meant(dicts, [6.0], [1.0], BITS)
+
+
+def test_weights_and_labels_of_which_nothing_is_known() -> None:
+    table = pa.table({"x": [1], "w": pa.nulls(1), "y": [1.0]})
+    with pytest.raises(BadLine, match=r"Table:1:2: the weight None is not a finite number of at least 0"):
+        list(open_stream(table, weight="w"))
+    known = open_stream(pa.table({"x": [1], "y": [1.0]})).format
+    with pytest.raises(BadLine, match=r"Table:1:2: the label, column 'y', is missing"):
+        list(open_alike(pa.table({"x": [1], "y": pa.nulls(1)}), known))
+    with pytest.raises(OnlinearError, match=r"Table: column 'y' has texts \(string\) where numbers should be"):
+        list(open_alike(pa.table({"x": [1], "y": ["a"]}), known))
+
+
+def test_a_frame_whose_column_has_no_type_is_refused() -> None:
+    with pytest.raises(BadInput, match="the frame has a column that is of no single type"):
+        open_stream(pd.DataFrame({"x": pd.Series([1, "a"], dtype=object), "y": [1, 2]}))
+
+
+def test_columns_that_are_not_there() -> None:
+    with pytest.raises(OnlinearError, match="there is no column 'yy': did you mean 'y'"):
+        open_stream(pa.table({"x": [1], "y": [1]}), target="yy")
+    with pytest.raises(OnlinearError, match="the target of a table is one of its columns: give its name or its number"):
+        open_stream(pa.table({"x": [1], "y": [1]}), target=np.array([1]))
+    with pytest.raises(OnlinearError, match="there are two columns 'x'"):
+        open_stream(pa.table([[1], [2], [3]], ["x", "x", "y"]))
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+@pytest.mark.parametrize("data", [b"", b"no such thing at all", b"PAR1....", b"ARROW1\0\0...."])
+def test_files_that_are_damaged(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(BadSource, match=rf"{name}: is damaged, or neither a Parquet nor an Arrow file"):
+        open_stream(tmp_path / name)
+
+
+def test_a_file_that_was_cut_off(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.arrow"
+    table = pa.table({"x": np.arange(1000.0), "y": np.arange(1000.0)})
+    with ipc.new_stream(whole, table.schema) as out:
+        out.write_table(table, max_chunksize=100)
+    (tmp_path / "cut.arrow").write_bytes(whole.read_bytes()[:-600])
+    learned, error = until_error(open_stream(tmp_path / "cut.arrow"))
+    assert isinstance(error, BadSource)
+    assert f"{tmp_path / 'cut.arrow'}: is damaged" in str(error)
+    assert [label for label, _, _ in learned] == list(range(900))
+
+
+def test_standard_input_is_refused() -> None:
+    with pytest.raises(BadSource, match="standard input cannot be read as Parquet or Arrow"):
+        open_stream("-", "parquet")
+
+
+def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"x": [1], "y": [1]}), tmp_path / "1.parquet")
+    parquet.write_table(pa.table({"z": [1], "y": [1]}), tmp_path / "2.parquet")
+    parquet.write_table(pa.table({"x": ["a"], "y": [1]}), tmp_path / "3.parquet")
+    with pytest.raises(BadSource, match=r"2.parquet: has the columns z, y: are all tables of the same kind"):
+        list(open_stream([tmp_path / "1.parquet", tmp_path / "2.parquet"]))
+    with pytest.raises(OnlinearError, match=r"3.parquet: column 'x' has texts \(string\) where numbers should be"):
+        list(open_stream([tmp_path / "1.parquet", tmp_path / "3.parquet"]))
+
+
+# ------------------------------------------------------------------ the rest
+
+
+def test_the_names_of_a_row_in_order() -> None:
+    table = pa.table({"a": [1.0, math.inf, None], "t": ["u", "u", None], "y": [1, 2, 3]})
+    form = infer_table([table], naming=Naming(None))
+    (piece,) = form.pieces(table)
+    block = form.parse(piece, "rows", stop_at_bad=False)
+    assert block.named is not None
+    assert [block.named.names_of(row) for row in range(2)] == [["a", "t=u"], ["a=?", "t=?"]]
+
+
+def test_names_with_dots_and_one_that_begins_as_another(tmp_path: Path) -> None:
+    table = pa.table({"a": [1.0], "a.b": [2.0], "a.c": [3.0], "y": [4.0]})
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    expected = rows_meant([{"a": 1.0, "a.c": 3.0}], [4.0], [1.0], BITS)
+    assert rows_in(open_stream(tmp_path / "rows.parquet", bits=BITS, ignore=["a.b"])) == expected
+
+
+def test_frames_whose_columns_are_numbers() -> None:
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]])
+    assert rows_in(open_stream(frame, bits=BITS)) == rows_meant([{"0": 1.0}, {"0": 3.0}], [2.0, 4.0], [1.0, 1.0], BITS)
+
+
+def test_a_pandas_column_that_begins_with_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MOST_ROWS", 2)
+    frame = pd.DataFrame({"t": [None, None, "a"], "y": [1.0, 2.0, 3.0]})
+    expected = rows_meant([{"t": "?"}, {"t": "?"}, {"t": "a"}], [1.0, 2.0, 3.0], [1.0] * 3, BITS)
+    assert rows_in(open_stream(frame, bits=BITS)) == expected
+
+
+def test_how_much_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"x": np.arange(100.0), "y": np.arange(100.0)})
+    monkeypatch.setattr(tables, "MOST_ROWS", 30)
+    for file in files_of(table, tmp_path, 30):
+        stream = open_stream(file)
+        read = [block.read for block in stream]
+        assert read == sorted(read)
+        assert read[-1] <= file.stat().st_size == stream.total_bytes
+        assert len(set(read)) == 4
+    assert open_stream(table).total_bytes is None
+
+
+def test_a_wide_table_is_read_a_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MOST_CELLS", 100)
+    table = pa.table({f"x{k}": np.arange(50.0) for k in range(25)})
+    assert {len(block) for block in open_stream(table)} == {4, 2}
+
+
+def test_the_memory_for_a_file_is_that_of_a_few_batches(tmp_path: Path) -> None:
+    rows = 2_000_000
+    with parquet.ParquetWriter(tmp_path / "rows.parquet", pa.schema([("x", pa.float64()), ("y", pa.float64())])) as out:
+        for start in range(0, rows, 100_000):
+            numbers = np.arange(start, start + 100_000, dtype=np.float64)
+            out.write_table(pa.table({"x": numbers, "y": numbers}))
+    before = pa.total_allocated_bytes()
+    most = count = 0
+    for block in open_stream(tmp_path / "rows.parquet"):
+        count += len(block)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert count == rows
+    assert most < 16 * rows / 2
+
+
+def test_what_is_read_of_a_table_is_what_was_asked_for() -> None:
+    form = ArrowTable((Column("a", "ignore"), Column("y", "target")), "number")
+    table = pa.table({"a": [1], "y": [2]})
+    (piece,) = form.pieces(table)
+    assert piece.batch.schema.names == ["y"]
+    assert [len(block) for block in Stream([table], form)] == [1]

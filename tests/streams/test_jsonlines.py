@@ -1,0 +1,247 @@
+"""JSON lines: a row means what the dict of its keys means, and every bad line is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.streams import sources
+from onlinear.streams.jsonlines import JSONLines, infer_keys
+from onlinear.streams.naming import Naming
+from onlinear.streams.sources import chunks
+from onlinear.streams.stream import open_stream
+from stream_rows import Row, rows_in, rows_meant
+
+BITS = 5  # few, so that names collide
+KEYS = st.text(st.characters(codec="utf-8", exclude_characters=".="), max_size=4).filter(lambda key: key not in "yw")
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(["", "?", "NA", " ? ", "Zürich", "NaN"])
+NUMBERS = st.integers(-(2**70), 2**70) | st.floats(-1e300, 1e300) | st.booleans()
+VALUES = (
+    NUMBERS
+    | TEXTS
+    | st.none()
+    | st.lists(TEXTS.filter(lambda word: word.strip(" \t\r") not in ("", "?", "NA")), unique=True)
+)
+RECORDS = st.dictionaries(KEYS, VALUES | st.dictionaries(KEYS, VALUES, max_size=3), max_size=5)
+
+
+def meaning(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The plain dict that a record stands for."""
+    said: dict[str, Any] = {}
+    for key, value in record.items():
+        name = prefix + key
+        if isinstance(value, dict):
+            said |= meaning(value, f"{name}.")
+        elif isinstance(value, list):
+            said |= {f"{name}={word}": 1.0 for word in value}
+        elif value is None or (isinstance(value, str) and value.strip(" \t\r") in ("", "?", "NA")):
+            said[name] = "?"
+        else:
+            said[name] = value
+    return said
+
+
+def form(**fields: Any) -> JSONLines:
+    return JSONLines(**{"target": "y", "naming": Naming(BITS)} | fields)
+
+
+@settings(max_examples=150)
+@given(st.lists(st.tuples(RECORDS, TEXTS, st.floats(0, 9))), st.integers(1, 300), st.booleans())
+def test_a_row_means_the_dict_of_its_keys(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[dict[str, Any], str, float]], size: int, ascii: bool
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "rows.jsonl"
+    rows = [(record, f"x{label}".strip(" \t\r"), weight) for record, label, weight in rows]
+    lines = [json.dumps(record | {"y": y, "w": w}, ensure_ascii=ascii) for record, y, w in rows]
+    file.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="")
+    read = [form(weight="w").parse(chunk, "rows.jsonl", stop_at_bad=True) for chunk in chunks(file, size)]
+    assert not any(block.bad for block in read)
+    dicts, labels, weights = zip(*rows, strict=True) if rows else ((), (), ())
+    assert rows_in(read) == rows_meant(map(meaning, dicts), labels, weights, BITS)
+
+
+def written(folder: Path, *lines: str) -> str:
+    file = folder / "rows.jsonl"
+    file.write_text("\n".join(lines), newline="")
+    return str(file)
+
+
+def read_one(folder: Path, line: str, **fields: Any) -> Row:
+    (block,) = (form(**fields).parse(chunk, "rows.jsonl", stop_at_bad=True) for chunk in chunks(written(folder, line)))
+    for problem, _ in block.bad:
+        raise problem
+    (row,) = rows_in([block])
+    return row
+
+
+def test_a_word_that_comes_twice_counts_twice(tmp_path: Path) -> None:
+    row = read_one(tmp_path, '{"words": ["a", "b", "a"], "y": "x"}', naming=Naming(30))
+    assert [row] == rows_meant([{"words=a": 2, "words=b": 1}], ["x"], [1.0], 30)
+
+
+def test_ignored_keys_and_numbers_that_are_names(tmp_path: Path) -> None:
+    line = '{"id": 7, "zip": 3000, "share": 0.5, "a": {"b": 1, "c": [1]}, "y": "x"}'
+    row = read_one(tmp_path, line, ignore=frozenset(["id", "a.c"]), categories=frozenset(["zip", "share"]))
+    assert [row] == rows_meant([{"zip": "3000", "share": "0.5", "a.b": 1}], ["x"], [1.0], BITS)
+
+
+@pytest.mark.parametrize(("value", "label"), [("true", "true"), ('" yes "', "yes"), ("false", "false")])
+def test_labels_that_are_categories(tmp_path: Path, value: str, label: str) -> None:
+    assert read_one(tmp_path, f'{{"y": {value}}}') == (label, 1.0, [])
+
+
+def test_a_label_within_an_object_is_no_feature(tmp_path: Path) -> None:
+    row = read_one(tmp_path, '{"meta": {"y": 3, "b": 1}}', target="meta.y", target_kind="number")
+    assert [row] == rows_meant([{"meta.b": 1}], [3.0], [1.0], BITS)
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "reason"),
+    [
+        ('{"a": 1, "y": }', 15, "this is not JSON (Expecting value): write each record as one object"),
+        ('{"é": 1 "y": 2}', 10, "this is not JSON (Expecting ',' delimiter)"),
+        ('{"y": "x"} {}', 12, "this is not JSON (Extra data)"),
+        ('{"y": "x"', 10, "this is not JSON (Expecting ',' delimiter)"),
+        ('[{"y": "x"}]', 1, "a line is one object, {...}, and this one is [{'y': 'x'}]: write each record"),
+        ("3", 1, "a line is one object, {...}, and this one is 3"),
+        ("null", 1, "a line is one object, {...}, and this one is None"),
+        ('{"y": "x", "a": NaN}', 1, "NaN is not a finite number, and no JSON: mend it, or write null"),
+        ('{"y": "x", "a": -Infinity}', 1, "-Infinity is not a finite number, and no JSON"),
+        ('{"y": "x", "a": 1e999}', 12, "inf of 'a' is not a finite number: mend it, or write null"),
+        ('{"y": "x", "a": {"bb" : -1e999}}', 18, "-inf of 'a.bb' is not a finite number"),
+        ('{"y": "x", "a": 1' + "0" * 400 + "}", 12, "0... of 'a' is not a finite number"),
+        ('{"y": "x", "a": 1' + "0" * 5000 + "}", 1, "there is a number with thousands of digits in this line"),
+        ('{"y": "x", "a": 1, "a": 2}', 12, "the key 'a' is there twice: rename one of them, or leave it out"),
+        ('{"y": "x", "a": {"b": 1, "b": 2}}', 18, "the key 'b' is there twice"),
+        ('{"y": "x", "a": [1]}', 12, "1 in the list of 'a' is neither a number nor a text nor a list of texts"),
+        ('{"y": "x", "a": [["b"]]}', 12, "['b'] in the list of 'a' is neither"),
+        ('{"y": "x", "a": [null]}', 12, "None in the list of 'a' is neither"),
+        ('{"y": "x", "a": "\\ud800"}', 18, "there is half of a surrogate pair in this line, which is no character"),
+        ('{"y": "x", "\\udc00": 1}', 13, "there is half of a surrogate pair"),
+        ('{"y": "x", "a": "\t"}', 18, "this is not JSON (Invalid control character at)"),
+        ('{"a": ' * 5000 + "1" + "}" * 5000, 1, "objects lie too deep within each other: flatten them"),
+        ('{"a": 1}', 1, "the label, key 'y', is missing: fill it in, or leave the record out"),
+        ('{"a": 1, "y": null}', 10, "the label, key 'y', is missing"),
+        ('{"a": 1, "y": " NA"}', 10, "the label, key 'y', is missing"),
+        ('{"a": 1, "y": 3}', 10, "the label 3 is not a text, as those before it: write it in quotes"),
+        ('{"a": 1, "y": ["x"]}', 10, "the label ['x'] is not a text"),
+        ('{"y": "x", "w": -1}', 12, "the weight -1 is not a finite number of at least 0: mend it, or take another key"),
+        ('{"y": "x", "w": "1"}', 12, "the weight '1' is not a finite number"),
+        ('{"y": "x", "w": true}', 12, "the weight True is not a finite number"),
+        ('{"y": "x", "w": null}', 12, "the weight None is not a finite number"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, line: str, column: int, reason: str) -> None:
+    weight = "w" if '"w"' in line else None
+    good = json.dumps({"a": 2, "y": "x", "w": 1})
+    file = written(tmp_path, good, "", line, good)
+    stream = open_stream(file, target="y")
+    stream.format = form(weight=weight)
+    blocks = iter(stream)
+    assert len(next(blocks)) == 1
+    with pytest.raises(BadLine) as caught:
+        next(blocks)
+    assert (caught.value.source, caught.value.line, caught.value.column) == (file, 3, column)
+    assert reason in caught.value.reason
+
+    bad: list[tuple[int, bytes]] = []
+    stream.on_bad = lambda problem, text: bad.append((problem.line, text))
+    assert len(rows_in(stream)) == 2
+    assert bad == [(3, line.encode())]
+
+
+@pytest.mark.parametrize("label", ['"x"', "true", "[1]", "{}"])
+def test_a_label_of_another_kind_than_those_before(tmp_path: Path, label: str) -> None:
+    with pytest.raises(BadLine, match=r"rows.jsonl:1:2: the label .* is not a finite number, as those before it"):
+        read_one(tmp_path, f'{{"y": {label}}}', target_kind="number")
+
+
+def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes('{"y": "é"}\n{"y": "'.encode() + b'\xed\xa0\x80"}\n')
+    blocks = iter(open_stream(file, target="y"))
+    assert next(blocks).labels.tolist() == ["é"]
+    with pytest.raises(BadLine, match=r"rows.jsonl:2:8: there is a byte here that is not UTF-8"):
+        next(blocks)
+
+
+@pytest.mark.parametrize("stop_at_bad", [True, False])
+def test_features_that_add_up_to_infinity(tmp_path: Path, stop_at_bad: bool) -> None:
+    columns = {name: rows_meant([{name: 1}], [0], [1.0], 1)[0][2][0][0] for name in "abcdefgh"}
+    other = next(name for name in "bcdefgh" if columns[name] == columns["a"])
+    sum_line = f'{{"a": 1e308, "{other}": 1e308, "y": "x"}}'
+    (chunk,) = chunks(written(tmp_path, '{"a": 1, "y": "x"}', sum_line, '{"a": 2, "y": "z"}'))
+    block = form(naming=Naming(1)).parse(chunk, "rows.jsonl", stop_at_bad)
+    assert block.labels.tolist() == (["x"] if stop_at_bad else ["x", "z"])
+    ((problem, text),) = block.bad
+    assert (problem.line, text) == (2, sum_line.encode())
+    assert "add up to infinity" in problem.reason
+
+
+def test_the_names_of_a_row_in_order(tmp_path: Path) -> None:
+    file = written(tmp_path, '{"y": "x", "b": 1}', '{"z": null, "y": "x", "t": "Bern", "l": ["u", "v"], "o": {"k": 2}}')
+    (chunk,) = chunks(file)
+    block = form(naming=Naming(None)).parse(chunk, "rows.jsonl", stop_at_bad=True)
+    assert block.named is not None
+    assert [block.named.names_of(row) for row in range(2)] == [["b"], ["z=?", "t=Bern", "l=u", "l=v", "o.k"]]
+
+
+# ------------------------------------------------------------------ a look
+
+
+def test_the_target_has_to_be_named(tmp_path: Path) -> None:
+    file = written(tmp_path, '{"a": 1, "b": 2, "label": 3}')
+    with pytest.raises(OnlinearError) as caught:
+        open_stream(file)
+    assert str(caught.value) == "the target is not named: name its key, of which the first record has a, b, label"
+
+
+@pytest.mark.parametrize("options", [{"target": "c"}, {"target": "a", "weight": "c"}])
+def test_keys_that_are_not_there(tmp_path: Path, options: dict[str, str]) -> None:
+    file = written(tmp_path, '{"a": 1}', '{"b": 2}')
+    with pytest.raises(OnlinearError, match="there is no key 'c' in the first records: their keys are a, b"):
+        open_stream(file, **options)
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (["1", "2.5"], "number"),
+        (["null", "1"], "number"),
+        (['"?"', "1"], "number"),
+        (['"1"'], "category"),
+        (["true"], "category"),
+        (["1", '"x"'], "category"),
+        (["null"], "category"),
+        (["oops", "1"], "number"),
+    ],
+)
+def test_the_kind_of_the_target(tmp_path: Path, labels: list[str], kind: str) -> None:
+    file = written(tmp_path, *(f'{{"y": {label}}}' for label in labels))
+    assert infer_keys([file], target="y").target_kind == kind
+
+
+def test_so_many_records_are_looked_at_however_they_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written(tmp_path, *['{"y": 1}'] * 9, '{"y": "x"}')
+    for size in (1, 20, 1000):
+        monkeypatch.setattr(sources, "CHUNK", size)
+        assert infer_keys([file], target="y", rows=9).target_kind == "number"
+        assert infer_keys([file, file], target="y", rows=10).target_kind == "category"
+
+
+def test_numbers_as_labels_that_are_names(tmp_path: Path) -> None:
+    stream = open_stream(written(tmp_path, '{"y": 1}', '{"y": 2.0}'), target="y", categories=["y"])
+    assert [label for label, _, _ in rows_in(stream)] == ["1", "2"]
+
+
+def test_a_file_without_a_single_record_says_why(tmp_path: Path) -> None:
+    file = written(tmp_path, "[", '  {"y": 1},', '  {"y": 2},', "]")
+    with pytest.raises(BadLine, match=r"rows.jsonl:1:2: this is not JSON .* write each record as one object on a line"):
+        open_stream(file, target="y")
+    with pytest.raises(BadSource, match=r"rows.jsonl: is empty: there is no record in it"):
+        open_stream(written(tmp_path, "", " "), target="y")
