@@ -114,8 +114,9 @@ class Result(NamedTuple):
         row = self.row
         if self.absent:
             return (row.work, row.against, "-", "-", "-", row.limit, "?")
+        peer = row.shown(self.peer) if self.peer else "-"
         distance, verdict = row.distance(self.ours, self.peer), "ok" if self.passed else "LOW"
-        return (row.work, row.against, row.shown(self.ours), row.shown(self.peer), distance, row.limit, verdict)
+        return (row.work, row.against, row.shown(self.ours), peer, distance, row.limit, verdict)
 
 
 # Running

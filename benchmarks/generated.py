@@ -1,7 +1,7 @@
 """Data that is drawn, the same each time: rows like those of real texts and tables, in memory and as files.
 
 Files are made of tables of texts: codes are drawn, the texts they stand for laid side by side, and the zeros that pad
-them dropped. That writes some 100 MB a second.
+them dropped. That writes some 50 MB a second.
 """
 
 from __future__ import annotations
