@@ -19,6 +19,9 @@ from sklearn.datasets import load_svmlight_file
 
 Rows = Any  # a float32 array, or a CSR matrix of float32
 
+VW_BITS = 22  # 62,061 columns times 20 classes need 21
+LINES_AT_ONCE = 10_000
+
 
 class DataSet(NamedTuple):
     """Named rows with their targets."""
@@ -141,3 +144,21 @@ LOADERS: dict[str, Callable[[Path], tuple[Rows, np.ndarray]]] = {
     "news20": news20,
     "mnist": mnist,
 }
+
+
+def write_text(path: Path, rows: Rows, labels: np.ndarray, *, bar: str = "", first: int = 0) -> None:
+    """VW text with a bar behind the label, svmlight without; columns are numbered from ``first``."""
+    names = np.array([f" {first + column}" for column in range(rows.shape[1])], dtype=object)
+    with open(path, "w") as out:
+        for start in range(0, len(labels), LINES_AT_ONCE):
+            part = slice(start, start + LINES_AT_ONCE)
+            out.writelines(text_lines(sp.csr_matrix(rows[part]), labels[part], names, bar))
+
+
+def text_lines(rows: sp.csr_matrix, labels: np.ndarray, names: np.ndarray, bar: str) -> Iterator[str]:
+    """Nine digits bring back every float32; equal values share their text."""
+    distinct, place = np.unique(rows.data, return_inverse=True)
+    texts = np.array([f":{value:.9g}" for value in distinct], dtype=object)
+    tokens = names[rows.indices] + texts[place]
+    for label, start, stop in zip(labels, rows.indptr, rows.indptr[1:], strict=False):
+        yield f"{label}{bar}{''.join(tokens[start:stop])}\n"

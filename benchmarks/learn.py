@@ -9,29 +9,25 @@ read from ``--data`` or ``$ONLINEAR_DATA``.
 
 from __future__ import annotations
 
-import argparse
-import datetime
 import gc
 import gzip
-import importlib.metadata
-import os
-import platform
+import importlib
 import subprocess
 import sys
 import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import claims
 import numpy as np
+from claims import AtMost, Cost, Line, NotMeasured, Row, megabytes
+from generated import noisy_labels, zipf_columns
 from scipy.sparse import csr_matrix
 
 import onlinear
 
-Cost = Callable[[], float]  # runs the work once; seconds, or bytes, for one unit of it
 Example = tuple[dict[str, float], bool]
 
 ONE_PASS: dict[str, Any] = {"max_iter": 1, "tol": None, "shuffle": False}
@@ -43,10 +39,6 @@ AVERAGED: dict[str, Any] = {
     "penalty": None,
 }
 LOG: dict[str, Any] = {"loss": "log_loss"}
-
-
-class NotMeasured(Exception):
-    """Why a row cannot be measured here."""
 
 
 # The data
@@ -63,24 +55,6 @@ def sparse_data(rows: int = 200_000, columns: int = 47_236, nonzeros: int = 68) 
     starts = np.arange(0, indices.size + 1, nonzeros, dtype=np.int32)
     X = csr_matrix((data, indices.ravel(), starts), shape=(rows, columns))
     return X, noisy_labels(rng, X @ rng.standard_normal(columns).astype(np.float32))
-
-
-def zipf_columns(rng: np.random.Generator, shape: tuple[int, int], columns: int) -> Any:
-    """Different columns for each row, sorted; column k is drawn about as often as 1 / (k + 1)."""
-    rows, count = shape
-    drawn = np.exp(rng.random((rows, 3 * count)) * np.log(columns)).astype(np.int32) - 1
-    drawn.sort(axis=1)
-    again = np.zeros(drawn.shape, bool)
-    again[:, 1:] = drawn[:, 1:] == drawn[:, :-1]
-    lots = rng.random(drawn.shape) + again  # repeats draw above 1, so they are taken last
-    taken = np.argpartition(lots, count, axis=1)[:, :count]
-    assert not np.take_along_axis(again, taken, axis=1).any(), "too few different columns"
-    return np.sort(np.take_along_axis(drawn, taken, axis=1), axis=1)
-
-
-def noisy_labels(rng: np.random.Generator, scores: Any) -> Any:
-    centred = scores - np.median(scores)
-    return (centred + 0.3 * centred.std() * rng.standard_normal(len(scores)) > 0).astype(np.int64)
 
 
 @cache
@@ -248,26 +222,6 @@ def matrix_bytes() -> float:
 # The table
 
 
-class Row(NamedTuple):
-    """One line: ours must be ``floor`` times as fast as the peer (below 1: may be slower)."""
-
-    work: str
-    against: str
-    floor: float
-    costs: Callable[[], tuple[Cost, Cost]]  # ours and the peer's, made ready
-    repeat: int = 7
-
-
-class AtMost(NamedTuple):
-    """One line: ours may cost ``extra`` more than the peer."""
-
-    work: str
-    against: str
-    extra: float
-    costs: Callable[[], tuple[Cost, Cost]]
-    repeat: int = 10
-
-
 def fit_row(work: str, floor: float, data: Callable[[], Any], name: str, ours: str = "", **params: Any) -> Row:
     """Ours (the class of the same name, unless told) against scikit-learn's, one pass each."""
 
@@ -356,7 +310,7 @@ def process_costs(ours: str, peer: str) -> tuple[Cost, Cost]:
     return process(ours), process(peer)
 
 
-def rows(mnist: Path | None) -> Iterator[Row | AtMost]:
+def rows(mnist: Path | None) -> Iterator[Line]:
     yield from fit_rows(mnist)
     yield from stream_rows()
     dense, sparse = partial(partial_fit_costs, dense_data), partial(partial_fit_costs, sparse_data)
@@ -366,81 +320,7 @@ def rows(mnist: Path | None) -> Iterator[Row | AtMost]:
     yield AtMost("import onlinear", "empty Python", 0.05, imports)
     first = partial(process_costs, FIRST_FIT, "import numba, sklearn.base")
     yield Row("second process, first fit", "bare imports", 1 / 1.4, first)
-    yield Row("memory added by fit, CSR", "its values", 2, lambda: (fit_memory, matrix_bytes), 2)
-
-
-# Running and printing
-
-
-class Result(NamedTuple):
-    row: Row | AtMost
-    ours: float = 0.0
-    peer: float = 0.0
-    absent: str = ""
-
-    @property
-    def ratio(self) -> float:
-        return self.peer / self.ours if self.ours else float("inf")
-
-    @property
-    def passed(self) -> bool:
-        if self.absent:
-            return False
-        if isinstance(self.row, AtMost):
-            return self.ours - self.peer <= self.row.extra
-        return self.ratio >= self.row.floor
-
-    def cells(self) -> tuple[str, ...]:
-        if self.absent:
-            return (self.row.work, self.row.against, "-", "-", "-", self.limit, "?")
-        verdict = "ok" if self.passed else "LOW"
-        ours, peer = self.amounts
-        return (self.row.work, self.row.against, ours, peer, self.distance, self.limit, verdict)
-
-    @property
-    def amounts(self) -> tuple[str, str]:
-        shown = megabytes if self.row.work.startswith("memory") else duration
-        return shown(self.ours), shown(self.peer)
-
-    @property
-    def distance(self) -> str:
-        if isinstance(self.row, AtMost):
-            return f"+{duration(self.ours - self.peer)}"
-        return times(self.ratio)
-
-    @property
-    def limit(self) -> str:
-        if isinstance(self.row, AtMost):
-            return f"+{duration(self.row.extra)}"
-        return times(self.row.floor)
-
-
-def times(ratio: float) -> str:
-    if ratio > 999:
-        return ">999x"
-    return f"{ratio:.2f}x" if ratio < 10 else f"{ratio:.0f}x"
-
-
-def duration(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if abs(seconds) >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} us"
-
-
-def megabytes(count: float) -> str:
-    return f"{count / 1e6:.1f} MB"
-
-
-def measure(row: Row | AtMost, repeat: int | None) -> Result:
-    """Ours and the peer's in turn, the best of each; the first round only warms up."""
-    try:
-        ours, peer = row.costs()
-        ours(), peer()
-        pairs = [(ours(), peer()) for _ in range(repeat or row.repeat)]
-    except NotMeasured as reason:
-        return Result(row, absent=str(reason))
-    return Result(row, min(a for a, _ in pairs), min(b for _, b in pairs))
+    yield Row("memory added by fit, CSR", "its values", 2, lambda: (fit_memory, matrix_bytes), 2, megabytes)
 
 
 NOTES = (
@@ -448,92 +328,11 @@ NOTES = (
     "VW's line: built from the dict, then learned",
     "bare imports: import numba, sklearn.base; its values: the matrix's, in bytes",
 )
-HEADINGS = ("work", "against", "ours", "peer", "ratio", "floor", "")
-WIDTHS = (28, 12, 8, 8, 8, 6, 3)
-
-
-def text_line(cells: Sequence[str]) -> str:
-    left = [cells[0][: WIDTHS[0]].ljust(WIDTHS[0]), cells[1].ljust(WIDTHS[1])]
-    right = [c.rjust(w) for c, w in zip(cells[2:], WIDTHS[2:], strict=True)]
-    return " ".join(left + right)
-
-
-def markdown_line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def machine() -> Iterator[str]:
-    """Date, processor and versions."""
-    names = ("numba", "numpy", "scikit-learn", "river", "vowpalwabbit")
-    versions = ", ".join(f"{name} {version(name)}" for name in names)
-    yield f"{datetime.date.today()}, {cpu_model()}, {os.cpu_count()} cores"
-    yield f"onlinear {onlinear.__version__}, Python {platform.python_version()}, best of several"
-    yield versions
-
-
-def version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
-
-
-def cpu_model() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # one pass rarely converges, and both sides may say so
-        yield
-
-
-def run(chosen: Iterable[Row | AtMost], repeat: int | None, markdown: bool) -> list[Result]:
-    line = markdown_line if markdown else text_line
-    print(*machine(), "", line(HEADINGS), sep="\n")
-    if markdown:
-        print("|---|---|--:|--:|--:|--:|---|")
-    results = []
-    for row in chosen:
-        with quiet():
-            results.append(measure(row, repeat))
-        print(line(results[-1].cells()), flush=True)
-    return results
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="exit 1 unless every floor is met")
-    parser.add_argument("--only", metavar="TEXT", action="append", help="rows that contain TEXT")
-    parser.add_argument("--data", type=Path, default=os.environ.get("ONLINEAR_DATA"))
-    parser.add_argument("--repeat", type=int, help="rounds per row")
-    parser.add_argument("--markdown", action="store_true", help="print the table for the README")
-    parser.add_argument("--list", action="store_true", help="print the rows and measure nothing")
-    return parser.parse_args()
-
-
-def wanted(row: Row | AtMost, only: list[str] | None) -> bool:
-    name = f"{row.work} {row.against}".lower()
-    return only is None or any(text.lower() in name for text in only)
 
 
 def main() -> int:
-    options = arguments()
-    chosen = [row for row in rows(options.data) if wanted(row, options.only)]
-    if options.list:
-        print(*(f"{row.work} / {row.against}" for row in chosen), sep="\n")
-        return 0
-    results = run(chosen, options.repeat, options.markdown)
-    print("", *NOTES, sep="\n")
-    for reason in sorted({result.absent for result in results} - {""}):
-        print(f"not measured: {reason}")
-    failed = [result.row.work for result in results if not result.passed]
-    print(f"{len(results) - len(failed)} of {len(results)} rows reach their floor")
-    return 1 if options.check and failed else 0
+    options = claims.parser(str(__doc__)).parse_args()
+    return claims.main(rows(options.data), NOTES, options)
 
 
 if __name__ == "__main__":

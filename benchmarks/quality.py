@@ -21,14 +21,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
-from data import LOADERS, DataSet, data_folder, load
+from data import LOADERS, VW_BITS, DataSet, data_folder, load, write_text
 from rich.console import Console
 from rich.table import Table
 
 WORST_RATIO = 1.03
-LINES_AT_ONCE = 10_000
-VW_BITS = 22  # 62,061 columns times 20 classes need 21
 
 
 class Outcome(NamedTuple):
@@ -65,7 +62,7 @@ def vw_predictions(data: DataSet) -> np.ndarray:
     several = len(data.classes) > 2
     with tempfile.TemporaryDirectory() as folder:
         examples, answers = Path(folder, "examples.txt"), Path(folder, "answers.txt")
-        write_vw_text(examples, data.rows, data.targets + 1 if several else data.targets)
+        write_text(examples, data.rows, data.targets + 1 if several else data.targets, bar=" |")
         task = f"--oaa {len(data.classes)}" if several else ""
         run_vw(f"-d {examples} -p {answers} -b {VW_BITS} --loss_function logistic {task}")
         said = np.loadtxt(answers)
@@ -79,26 +76,6 @@ def run_vw(options: str) -> None:
     except ImportError:
         raise SystemExit("this benchmark needs Vowpal Wabbit: pip install vowpalwabbit") from None
     pyvw.Workspace(f"--quiet --no_stdin {options}").finish()
-
-
-def write_vw_text(path: Path, rows: np.ndarray | sp.csr_matrix, labels: np.ndarray) -> None:
-    with open(path, "w") as out:
-        for start in range(0, len(labels), LINES_AT_ONCE):
-            part = slice(start, start + LINES_AT_ONCE)
-            out.writelines(vw_lines(sp.csr_matrix(rows[part]), labels[part]))
-
-
-def vw_lines(rows: sp.csr_matrix, labels: np.ndarray) -> Iterator[str]:
-    """`label | column:value ...` with nine digits, so that VW reads the very same float32."""
-    distinct, place = np.unique(rows.data, return_inverse=True)
-    texts = np.array([f":{value:.9g}" for value in distinct], dtype=object)
-    tokens = column_names(rows.shape[1])[rows.indices] + texts[place]
-    for label, start, stop in zip(labels, rows.indptr, rows.indptr[1:], strict=False):
-        yield f"{label} |{''.join(tokens[start:stop])}\n"
-
-
-def column_names(count: int) -> np.ndarray:
-    return np.array([f" {column}" for column in range(count)], dtype=object)
 
 
 def compare(names: Sequence[str], folder: Path, seed: int) -> Iterator[Outcome]:
