@@ -32,6 +32,8 @@ def lane_dot(w: Any, x: Any, stop: int) -> float:
 
 #: how many rows ahead of the one at hand memory is asked for
 AHEAD = 4
+#: numbers that a table may have and be close to the processor all the time
+NEAR = 1 << 17
 
 
 def fetch(numbers: Any, start: int, stop: int) -> None:
@@ -57,6 +59,11 @@ class SparseRows(NamedTuple):
     def fetch(self, i: int) -> None:
         fetch(self.columns, self.starts[i], self.starts[i + 1])
         fetch(self.values, self.starts[i], self.starts[i + 1])
+
+    def fetch_cells(self, i: int, table: Any) -> None:
+        size = table.shape[1] * table.shape[2]
+        for column in self.columns[self.starts[i] : self.starts[i + 1]]:
+            fetch(table, column * size, (column + 1) * size)
 
     def columns_of(self, i: int) -> Any:
         return self.columns[self.starts[i] : self.starts[i + 1]]
@@ -116,6 +123,9 @@ class DenseRows(NamedTuple):
 
     def fetch(self, i: int) -> None:
         pass  # a dense row is long: the processor guesses what comes next
+
+    def fetch_cells(self, i: int, table: Any) -> None:
+        pass  # its cells lie side by side, too
 
     def columns_of(self, i: int) -> Any:
         return range(self.values.shape[1])
@@ -224,6 +234,11 @@ def row_fits(self: Any, i: int, width: int) -> bool:
 def row_fetch(self: Any, i: int) -> None:
     """Ask for the row's memory, to be learned from soon."""
     self.fetch(i)
+
+
+def row_fetch_cells(self: Any, i: int, table: Any) -> None:
+    """Ask for the cells of the row's columns, which will be read soon."""
+    self.fetch_cells(i, table)
 
 
 def row_columns(self: Any, i: int) -> Any:

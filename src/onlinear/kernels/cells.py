@@ -24,6 +24,7 @@ from onlinear.kernels.row_steps import (
 from onlinear.kernels.state import ACTIVE, COUNT, SCORE, SLOPE, SPREAD, VALUE, WEIGHT, T
 from onlinear.rows import (
     AHEAD,
+    NEAR,
     cell_get,
     cell_set,
     double,
@@ -31,6 +32,7 @@ from onlinear.rows import (
     row_columns,
     row_dot,
     row_fetch,
+    row_fetch_cells,
     row_fits,
     row_values,
     width_of,
@@ -47,9 +49,12 @@ def learn_cells(
     bias = state.bias
     clock = state.clock
     outputs = outputs_of(state)
+    far = table.size > NEAR
     for position in range(order.shape[0]):
         if position + AHEAD < order.shape[0]:
             row_fetch(rows, order[position + AHEAD])
+            if far:
+                row_fetch_cells(rows, order[position + 3], table)
         i = order[position]
         h = importance[i]
         if h == 0.0:

@@ -35,6 +35,7 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     calls.rule_growth: ("growth", None),
     rows.row_fits: ("fits", None),
     rows.row_fetch: ("fetch", None),
+    rows.row_fetch_cells: ("fetch_cells", None),
     rows.row_columns: ("columns_of", None),
     rows.row_column: ("column", None),
     rows.row_values: ("values_of", None),
