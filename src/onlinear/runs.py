@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -80,14 +81,19 @@ class Run:
         loss = (now.loss - before.loss) / importance if importance > 0.0 else 0.0
         return Figures(now.examples - before.examples, now.mistakes - before.mistakes, loss)
 
-    def steps(self) -> Iterator[bool]:
-        """Learn, a part of a block at a time; True after every so many rows of a pass."""
+    def steps(self, whole: Callable[[], AbstractContextManager[None]] = nullcontext) -> Iterator[bool]:
+        """Learn, a part of a block at a time; True after every so many rows of a pass.
+
+        What must not be interrupted, if the run is to go on later, is done within ``whole()``.
+        """
         while not self.done:
             for block in self.remaining():
                 for part in self._parts(block):
-                    self._learn(part)
+                    with whole():
+                        self._learn(part)
                     yield self._is_due(part)
-            self._end_pass()
+            with whole():
+                self._end_pass()
 
     def remaining(self) -> Iterator[Block]:
         """The blocks of this pass without the rows that are done."""

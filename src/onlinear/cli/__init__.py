@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
-from typing import Annotated
+import sys
+from typing import Annotated, NoReturn
 
 import typer
 
 import onlinear
 from onlinear.cli.demo import demo
+from onlinear.cli.ending import INTERRUPTED
 from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
 from onlinear.cli.train import train
@@ -48,5 +51,14 @@ def main() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         app(prog_name="onlinear")
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            leave()
+        raise
+
+
+def leave() -> NoReturn:
+    """End at once: a thread may wait for standard input with a lock that Python's own way out would need."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)

@@ -42,14 +42,14 @@ def say(sentence: str) -> None:
 
 
 class Interruptions:
-    """Ctrl-C within the block: at once while nothing is under way, else ``wanted`` after what is.
+    """Ctrl-C within the block: at once, but not while ``whole``, what must be done whole or not at all, is under way.
 
     A second one is not waited for.
     """
 
     def __init__(self) -> None:
-        self.wanted = False
-        self.busy = False
+        self._wanted = False
+        self._busy = False
         self._before: Any = None
 
     def __enter__(self) -> Self:
@@ -59,7 +59,18 @@ class Interruptions:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         signal.signal(signal.SIGINT, self._before)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.wanted or not self.busy:
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Within, a first Ctrl-C waits; it comes at the end, unless something else has gone wrong."""
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+        if self._wanted:
             raise KeyboardInterrupt
-        self.wanted = True
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self._wanted or not self._busy:
+            raise KeyboardInterrupt
+        self._wanted = True

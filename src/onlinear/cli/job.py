@@ -46,12 +46,9 @@ class Job:
         self._save()
 
     def _steps(self, interruptions: Interruptions) -> None:
-        steps = self.run.steps()
         try:
-            while (due := next(steps, None)) is not None:
+            for due in self.run.steps(interruptions.whole):
                 self.watch.update(self.run)
-                if interruptions.wanted:
-                    raise KeyboardInterrupt
                 if due:
                     self._save(unfinished=True)
         except KeyboardInterrupt:

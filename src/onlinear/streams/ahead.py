@@ -23,15 +23,20 @@ def in_order(work: Callable[[Given], Made], things: Iterable[Given], threads: in
     workers = [threading.Thread(target=ahead.run, name="onlinear-reader", daemon=True) for _ in range(threads)]
     for worker in workers:
         worker.start()
+    interrupted = False
     try:
         yield from ahead.results()
+    except KeyboardInterrupt:
+        interrupted = True
+        raise
     finally:
         ahead.stop()
-        for worker in workers:
-            worker.join()
-        close = getattr(things, "close", None)
-        if close is not None:
-            close()
+        if not interrupted:  # a thread may wait for a pipe, and whoever presses Ctrl-C would wait with it
+            for worker in workers:
+                worker.join()
+            close = getattr(things, "close", None)
+            if close is not None:
+                close()
 
 
 class _Ahead(Generic[Given, Made]):
