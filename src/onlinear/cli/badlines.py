@@ -29,7 +29,15 @@ class BadLines:
     def take(self, line: BadLine, text: bytes) -> None:
         self.count += 1
         if self._file is not None:
-            self._file.write(f"# {line}\n".encode() + text + b"\n")
+            self._write(self._file, f"# {line}\n".encode() + text + b"\n")
+
+    def _write(self, file: io.FileIO, text: bytes) -> None:
+        left = memoryview(text)
+        try:
+            while left:
+                left = left[file.write(left) :]
+        except OSError as error:
+            raise not_written(self.wanted, error) from None
 
     def summary(self) -> str:
         copied = "" if self._file is None else f", copied to {self.wanted}"
@@ -47,5 +55,9 @@ def opened(name: str, kept: int | None) -> io.FileIO:
     except FileExistsError:
         raise BadSource(f"{name}: is there already: remove it, or name another file for the bad lines") from None
     except OSError as error:
-        raise BadSource(f"{name}: cannot be written ({error.strerror}): name another file for the bad lines") from None
+        raise not_written(name, error) from None
     return file
+
+
+def not_written(name: str, error: OSError) -> BadSource:
+    return BadSource(f"{name}: cannot be written ({error.strerror}): name another file for the bad lines")

@@ -16,6 +16,7 @@ from onlinear.cli.options import loss_and_rule
 from onlinear.cli.watching import watcher
 from onlinear.errors import Refused
 from onlinear.learner import Settings
+from onlinear.model.container import check_place
 from onlinear.modelfile import open_model
 from onlinear.recipe import Recipe
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
@@ -40,6 +41,8 @@ def job_for(context: typer.Context, chosen: dict[str, float | None]) -> Job:
         raise Refused("there is no file to learn from: name one, or - for standard input")
     if wanted["checkpoint_every"] and not (wanted["model"] or wanted["resume"]):
         raise Refused("--checkpoint-every needs a file to save to: name one with --model")
+    if wanted["model"] is not None:
+        check_place(wanted["model"])
     if wanted["resume"] is None:
         return begun(wanted, chosen)
     for name in sorted(set(wanted) - FREE):

@@ -6,10 +6,11 @@ file cannot be read or written; 130 interrupted; 141 nobody reads the output any
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -31,9 +32,20 @@ def ending() -> Iterator[None]:
     """Whatever is refused within ends the command with its sentence, and no traceback."""
     try:
         yield
+        sys.stdout.flush()
     except OnlinearError as error:
         say(str(error))
         raise typer.Exit(code_of(error)) from None
+    except OSError as error:
+        say(f"standard output: cannot be written ({error.strerror}): make room, or write elsewhere")
+        forget_output()
+        raise typer.Exit(BAD_DATA) from None
+
+
+def forget_output() -> None:
+    """Let what is left for standard output go nowhere, or Python would stumble over it at its end."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(sentence: str) -> None:
