@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+from collections.abc import Callable
 from typing import Annotated, NoReturn
 
 import typer
 
 import onlinear
 from onlinear.cli.demo import demo
-from onlinear.cli.ending import INTERRUPTED
 from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
 from onlinear.cli.train import train
@@ -22,7 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-COMMANDS = {"train": train, "predict": predict, "test": measure, "demo": demo}
+COMMANDS: dict[str, Callable[..., None]] = {"train": train, "predict": predict, "test": measure, "demo": demo}
 for name, command in COMMANDS.items():
     app.command(name)(command)
 
@@ -52,13 +53,13 @@ def main() -> None:
     try:
         app(prog_name="onlinear")
     except SystemExit as end:
-        if end.code == INTERRUPTED:
-            leave()
+        if threading.active_count() > 1 and isinstance(end.code, int):
+            leave(end.code)
         raise
 
 
-def leave() -> NoReturn:
-    """End at once: a thread may wait for standard input with a lock that Python's own way out would need."""
+def leave(code: int) -> NoReturn:
+    """End at once: a thread waits for standard input with a lock that Python's own way out would need."""
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(INTERRUPTED)
+    os._exit(code)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+from types import TracebackType
+from typing import Self
 
 from onlinear.errors import BadLine, BadSource
 
@@ -20,6 +22,16 @@ class BadLines:
         self._file: io.FileIO | None = None
         if wanted not in (FAIL, SKIP):
             self._file = opened(wanted, kept)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
     @property
     def size(self) -> int | None:
@@ -42,6 +54,11 @@ class BadLines:
     def summary(self) -> str:
         copied = "" if self._file is None else f", copied to {self.wanted}"
         return f"{self.count:,} bad line{'s' * (self.count != 1)} skipped{copied}"
+
+
+def lasting(wanted: str) -> str:
+    """The wish, good in other folders, too."""
+    return wanted if wanted in (FAIL, SKIP) else os.path.abspath(wanted)
 
 
 def opened(name: str, kept: int | None) -> io.FileIO:

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from onlinear.classes import Classes
-from onlinear.cli.badlines import FAIL, BadLines
+from onlinear.cli.badlines import FAIL, BadLines, lasting
 from onlinear.cli.job import Job
 from onlinear.cli.options import loss_and_rule
 from onlinear.cli.watching import watcher
@@ -68,10 +68,10 @@ def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
         target=column(wanted["target"]),
         weight=column(wanted["weight"]),
     )
+    labels, blocks = first_labels(stream.blocks(stop_at_bad=wanted["bad_lines"] == FAIL))
+    training = training_for(labels, stream, wanted, chosen)
     bad = BadLines(wanted["bad_lines"])
     on_bad = None if bad.wanted == FAIL else bad.take
-    labels, blocks = first_labels(stream.blocks(stop_at_bad=on_bad is None))
-    training = training_for(labels, stream, wanted, chosen)
     run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=on_bad, begun=blocks)
     return job_of(run, Recipe(stream.format), bad, wanted, wanted["model"])
 
@@ -174,7 +174,7 @@ def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
             raise Refused(
                 f"{wanted['resume']} stopped on its way: resume it without naming {name}, and go on from there"
             )
-    wish = wanted["bad_lines"] if is_given(context, "bad_lines") else left["bad_lines"]
+    wish = lasting(wanted["bad_lines"]) if is_given(context, "bad_lines") else left["bad_lines"]
     bad = BadLines(wish, kept=left["bad_lines_bytes"] if wish == left["bad_lines"] else None)
     bad.count = left["progress"]["bad_lines"]
     run = Run(

@@ -39,10 +39,9 @@ def predict(
         answers = Answers(trained.training)
         if probabilities and not answers.has_chances:
             raise Refused("the model has no probabilities: leave out --probabilities, or train with the loss log_loss")
-        bad = BadLines(bad_lines)
-        on_bad: OnBad | None = None if bad.wanted == FAIL else bad.take
         stream = trained.recipe.stream(files, labelled=False)
-        with opened(output) as out:
+        with BadLines(bad_lines) as bad, opened(output) as out:
+            on_bad: OnBad | None = None if bad.wanted == FAIL else bad.take
             printer = Printer(answers, out, format_of(output, output_format), scores, probabilities)
             for block in stream.blocks(stop_at_bad=on_bad is None):
                 printer.take(trained.recipe.apply(block), block.bad if on_bad else [])
