@@ -132,11 +132,20 @@ def classes_for(labels: np.ndarray, named: str | None) -> Classes:
         return classes_in([labels])
     if named == "open":
         return Classes(open=True)
-    words = [word.strip() for word in named.split(",")]
-    found: list[Hashable] = [int(word) for word in words] if labels.dtype.kind == "f" else list(words)
+    found = [class_of(word.strip(), labels) for word in named.split(",")]
     if len(set(found)) < 2:
         raise Refused(f"--classes {named} names fewer than two classes: name them all, or say open")
     return Classes.closed(np.unique(np.array(found)))
+
+
+def class_of(word: str, labels: np.ndarray) -> Hashable:
+    """The class that a word names: a whole number, if labels are numbers."""
+    if labels.dtype.kind != "f":
+        return word
+    try:
+        return int(word)
+    except ValueError:
+        raise Refused(f"--classes names {word!r}, but the labels in the file are numbers: name some of those") from None
 
 
 def bits_of(stream: Stream) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Protocol
 
-from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.errors import BadLine, BadSource, OnlinearError, Refused
 from onlinear.streams.ahead import in_order
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import CSVText
@@ -121,7 +121,7 @@ def open_stream(
     files = expand(paths)
     name = format or common_format(files)
     if name not in FORMATS:
-        raise OnlinearError(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
+        raise Refused(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
     if name == "csv":
         return Stream(files, infer(files, target=target, weight=weight, naming=Naming(bits or BITS)), on_bad)
     if name == "vw":
