@@ -27,7 +27,7 @@ def predict(
 ) -> None:
     """Predict the rows of files, one line of output for each.
 
-    Labels are not needed. A bad line that is skipped gives an empty line of output, so that lines stay side by side.
+    Labels are not needed. A bad line that is skipped gives an empty prediction, so that lines stay side by side.
     """
     with ending():
         from onlinear.answers import Answers
