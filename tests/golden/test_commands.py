@@ -23,6 +23,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 from sklearn.metrics import confusion_matrix, log_loss, mean_absolute_error, mean_squared_error, roc_auc_score
+from typer.main import get_command
 
 import onlinear
 from commands import Ended, process, run_apart, run_here
