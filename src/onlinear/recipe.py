@@ -8,6 +8,7 @@ import numpy as np
 
 from onlinear.errors import BadModel
 from onlinear.streams.blocks import Block
+from onlinear.streams.csvtext import CSVText
 from onlinear.streams.recipes import packed, unpacked
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import FORMATS, Format, Stream
@@ -20,7 +21,10 @@ class Recipe(NamedTuple):
 
     def stream(self, files: list[str], *, labelled: bool) -> Stream:
         """Other files, read as those that the model has learned from."""
-        return Stream(expand(files), self.format)
+        format = self.format
+        if not labelled and isinstance(format, CSVText):
+            format = format.unlabelled()
+        return Stream(expand(files), format)
 
     def apply(self, block: Block) -> Block:
         """The rows as the model knows them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -80,6 +80,13 @@ class CSVText:
         for missing in self.missing:
             if '"' in missing or missing != missing.strip():
                 raise OnlinearError(f"{missing!r} can be no missing cell: take a word without quotes or blanks around")
+
+    def unlabelled(self) -> CSVText:
+        """The same for rows that are only predicted: whatever stands in the target and the weight does not matter."""
+        columns = (
+            column._replace(kind="ignore") if column.kind in ("target", "weight") else column for column in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
     def ends(self) -> RecordEnds:
         """Where a file of this format may be cut; a new one for each file."""
