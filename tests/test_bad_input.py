@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import resource
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -276,6 +277,18 @@ def test_a_line_of_100_megabytes_takes_a_few_times_its_size(kind: str, says: str
         command.returncode = os.waitstatus_to_exitcode(status)
     refused(Ended(command.returncode, out, err), 1, says)
     assert used.ru_maxrss < 1_000_000  # kilobytes; the interpreter and the compiler take some 300 MB of them
+
+
+@pytest.mark.compiles
+def test_a_bad_line_does_not_wait_for_the_end_of_a_pipe() -> None:
+    text = b"oops\n" + GOOD["svm"].encode() * 150_000  # more than is read at once
+    with process("train", "-", "--format", "svmlight", *TRAIN, stdin=subprocess.PIPE) as command:
+        assert command.stdin is not None
+        assert command.stderr is not None
+        command.stdin.write(text)
+        command.stdin.flush()
+        ended = Ended(command.wait(60), "", command.stderr.read().decode())
+    refused(ended, 1, "-:1:1: the label 'oops' is not a number")
 
 
 # ------------------------------------------------------------------ model files
