@@ -18,7 +18,7 @@ from commands import process, run_here
 from onlinear.training import Training
 
 ROWS = 2000  # of each file
-EVERY = 200  # rows from one checkpoint to the next
+EVERY = 100  # rows from one checkpoint to the next
 BAD = "bad.txt"
 COPIED = ["--bad-lines", BAD]
 SGD, AROW = ["--loss", "hinge", "--rule", "sgd"], ["--loss", "hinge", "--rule", "arow"]
@@ -98,6 +98,10 @@ def inode(path: Path) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
+def is_finished(model: Path) -> bool:
+    return b'"unfinished"' not in model.read_bytes()
+
+
 def kill_after(command: subprocess.Popen[bytes], model: Path, checkpoints: int, delay: float) -> bool:
     """Kill a command so long after so many checkpoints; False if it ended before."""
     with command:
@@ -133,8 +137,10 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(name: str, 
         if not model.exists():
             Path(BAD).unlink(missing_ok=True)
         words = ["train", "--resume", model.name, "--quiet"] if model.exists() else begun
-        if not kill_after(process(*words), model, rng.randrange(1, 25), rng.uniform(0.0, 0.02)):
+        killed = kill_after(process(*words), model, rng.randrange(10, 50), rng.uniform(0.0, 0.005))
+        if is_finished(model):
             break
+        assert killed
         kills += 1
     assert kills >= 2
     assert model.read_bytes() == (folder / "straight").read_bytes()
@@ -168,7 +174,7 @@ def test_a_run_that_is_interrupted_says_how_to_go_on_and_ends_in_the_same_bytes(
                     command.send_signal(signal.SIGINT)
                     break
             out, err = command.communicate()
-        if b'"unfinished"' not in (folder / "m").read_bytes():
+        if is_finished(folder / "m"):
             break
         assert (command.returncode, out, err.decode()) == (130, b"", TO_GO_ON.format("m"))
         interrupted += 1
