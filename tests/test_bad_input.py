@@ -189,10 +189,10 @@ def test_indices_need_not_be_sorted() -> None:
 @pytest.mark.compiles
 def test_features_may_come_late() -> None:
     """A checkpoint before the first feature has no columns, and gets some later."""
-    late = written("late.svm", "1\n-1\n1\n" + GOOD["svm"])
-    assert run_here("train", late, *TRAIN).code == 0
+    files = [written("bare.svm", "1\n-1\n1\n"), written("rows.svm", GOOD["svm"])]
+    assert run_here("train", *files, *TRAIN).code == 0
     wanted = Path("m").read_bytes()
-    assert run_here("train", late, *TRAIN, "--checkpoint-every", 1).code == 0
+    assert run_here("train", *files, *TRAIN, "--checkpoint-every", 1).code == 0
     assert Path("m").read_bytes() == wanted
 
 
