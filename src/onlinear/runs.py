@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ class Progress:
 
     number: int = 1  # of the pass
     rows: int = 0  # good ones of this pass that are done
+    passed: int = 0  # bad lines of this pass that are done
     bad_lines: int = 0
     features: int = 0
     first: Totals | None = None  # after the first pass
@@ -83,23 +85,30 @@ class Run:
         loss = (now.loss - before.loss) / importance if importance > 0.0 else 0.0
         return Figures(now.examples - before.examples, now.mistakes - before.mistakes, loss)
 
-    def steps(self) -> Iterator[bool]:
-        """Learn, a part of a block at a time; True after every so many rows of a pass."""
+    def steps(self, whole: Callable[[], AbstractContextManager[None]] = nullcontext) -> Iterator[bool]:
+        """Learn, a part of a block at a time; True after every so many rows of a pass.
+
+        What must not be interrupted, if the run is to go on later, is done within ``whole()``.
+        """
         while not self.done:
             for block in self.remaining():
                 for part in self._parts(block):
-                    self._learn(part)
+                    with whole():
+                        self._learn(part)
                     yield self._is_due(part)
-            self._end_pass()
+            with whole():
+                self._end_pass()
 
     def remaining(self) -> Iterator[Block]:
         """The blocks of this pass without the rows that are done."""
-        skip = self.progress.rows
+        skip, passed = self.progress.rows, self.progress.passed
         blocks, self._begun = self._begun or self.stream.blocks(stop_at_bad=self.on_bad is None), None
         for block in blocks:
             if skip:
                 done, block = block.split(min(skip, len(block)))
                 skip -= len(done)
+                block.bad = done.bad[passed:] + block.bad  # a bad line may have ended the run
+                passed = max(passed - len(done.bad), 0)
             if not skip:
                 yield block
 
@@ -114,7 +123,7 @@ class Run:
         return bool(self.every and len(part) and self.progress.rows % self.every == 0)
 
     def _learn(self, block: Block) -> None:
-        rows, done = len(block), self.progress.rows
+        rows, done, lines = len(block), self.progress.rows, len(block.bad)
         for part, bad in good_parts(block, self.training.refused):
             if len(part):
                 part = self.recipe.learn(part, stop_at_bad=self.on_bad is None)
@@ -124,6 +133,7 @@ class Run:
                 self.progress.features += entries_in(part)
             self._report(part.bad + bad)
         self.progress.rows = done + rows
+        self.progress.passed += lines
 
     def _report(self, bad: list[tuple[BadLine, bytes]]) -> None:
         for line, text in bad:
@@ -137,7 +147,7 @@ class Run:
         if self.progress.number == 1:
             self.progress.first = self.training.totals()
         self.progress.number += 1
-        self.progress.rows = 0
+        self.progress.rows = self.progress.passed = 0
         if not self.done:
             self.training.start_pass()
 

@@ -11,6 +11,7 @@ from onlinear.errors import BadInput
 from onlinear.streams.blocks import Block, good_parts
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import OnBad, open_alike
+from onlinear.training import plain
 
 #: log loss takes no probability for less than this
 LEAST_CHANCE = 1e-15
@@ -39,7 +40,7 @@ class ClassTest:
                 return row, "there is no label to compare with: label it, or use predict"
             if label not in self.codes:
                 known = ", ".join(map(str, self.labels))
-                return row, f"the label {label} is unknown to the model, which has learned {known}: mend it"
+                return row, f"the label {plain(label)} is unknown to the model, which has learned {known}: mend it"
         return None
 
     def take(self, block: Block) -> None:

@@ -166,7 +166,7 @@ class Training:
         self.width = max(self.width, width)
         columns = self.learner.features
         while columns < self.width:  # a matrix is never larger than it must be
-            columns = self.width if self.learner.kind == "matrix" else GROWTH * columns
+            columns = self.width if self.learner.kind == "matrix" else max(GROWTH * columns, FIRST_COLUMNS)
         if columns > self.learner.features:
             self.learner.grow(columns)
 
@@ -180,6 +180,7 @@ class Training:
             if self.bits is None:
                 trim(learner, self.width)
             now = learner_now(learner, slim=slim, features=learner.features)
+        now.numbers["version"] = learner.examples  # not how often it was called: blocks may be cut anywhere
         header: Header = {
             "onlinear": onlinear.__version__,
             "holds": "OnlineRegressor" if self.classes is None else "OnlineClassifier",

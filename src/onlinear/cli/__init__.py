@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+import threading
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -56,5 +59,14 @@ def main() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         app(prog_name="onlinear")
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
+    except SystemExit as end:
+        if threading.active_count() > 1 and isinstance(end.code, int):
+            leave(end.code)
+        raise
+
+
+def leave(code: int) -> NoReturn:
+    """End at once: a thread waits for standard input with a lock that Python's own way out would need."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+from types import TracebackType
+from typing import Self
 
 from onlinear.errors import BadLine, BadSource
 
@@ -21,6 +23,16 @@ class BadLines:
         if wanted not in (FAIL, SKIP):
             self._file = opened(wanted, kept)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
     @property
     def size(self) -> int | None:
         """How many bytes the file has; None if there is none."""
@@ -29,11 +41,24 @@ class BadLines:
     def take(self, line: BadLine, text: bytes) -> None:
         self.count += 1
         if self._file is not None:
-            self._file.write(f"# {line}\n".encode() + text + b"\n")
+            self._write(self._file, f"# {line}\n".encode() + text + b"\n")
+
+    def _write(self, file: io.FileIO, text: bytes) -> None:
+        left = memoryview(text)
+        try:
+            while left:
+                left = left[file.write(left) :]
+        except OSError as error:
+            raise not_written(self.wanted, error) from None
 
     def summary(self) -> str:
         copied = "" if self._file is None else f", copied to {self.wanted}"
         return f"{self.count:,} bad line{'s' * (self.count != 1)} skipped{copied}"
+
+
+def lasting(wanted: str) -> str:
+    """The wish, good in other folders, too."""
+    return wanted if wanted in (FAIL, SKIP) else os.path.abspath(wanted)
 
 
 def opened(name: str, kept: int | None) -> io.FileIO:
@@ -47,5 +72,9 @@ def opened(name: str, kept: int | None) -> io.FileIO:
     except FileExistsError:
         raise BadSource(f"{name}: is there already: remove it, or name another file for the bad lines") from None
     except OSError as error:
-        raise BadSource(f"{name}: cannot be written ({error.strerror}): name another file for the bad lines") from None
+        raise not_written(name, error) from None
     return file
+
+
+def not_written(name: str, error: OSError) -> BadSource:
+    return BadSource(f"{name}: cannot be written ({error.strerror}): name another file for the bad lines")

@@ -10,12 +10,13 @@ import numpy as np
 import typer
 
 from onlinear.classes import Classes
-from onlinear.cli.badlines import FAIL, BadLines
+from onlinear.cli.badlines import FAIL, BadLines, lasting
 from onlinear.cli.job import Job
 from onlinear.cli.options import loss_and_rule
 from onlinear.cli.watching import watcher
 from onlinear.errors import Refused
 from onlinear.learner import Settings
+from onlinear.model.container import check_place
 from onlinear.modelfile import open_model
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
 from onlinear.runs import Progress, Run
@@ -40,6 +41,8 @@ def job_for(context: typer.Context, chosen: dict[str, float | None]) -> Job:
         raise Refused("there is no file to learn from: name one, or - for standard input")
     if wanted["checkpoint_every"] and not (wanted["model"] or wanted["resume"]):
         raise Refused("--checkpoint-every needs a file to save to: name one with --model")
+    if wanted["model"] is not None:
+        check_place(wanted["model"])
     if wanted["resume"] is None:
         return begun(wanted, chosen)
     for name in sorted(set(wanted) - FREE):
@@ -65,11 +68,11 @@ def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
         target=column(wanted["target"]),
         weight=column(wanted["weight"]),
     )
-    bad = BadLines(wanted["bad_lines"])
-    on_bad = None if bad.wanted == FAIL else bad.take
-    labels, blocks = first_labels(stream.blocks(stop_at_bad=on_bad is None))
+    labels, blocks = first_labels(stream.blocks(stop_at_bad=wanted["bad_lines"] == FAIL))
     recipe = Recipe(stream.format, wanted["scale"])
     training = training_for(labels, recipe, wanted, chosen)
+    bad = BadLines(wanted["bad_lines"])
+    on_bad = None if bad.wanted == FAIL else bad.take
     run = Run(training, recipe, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=on_bad, begun=blocks)
     return job_of(run, bad, wanted, wanted["model"])
 
@@ -130,11 +133,20 @@ def classes_for(labels: np.ndarray, named: str | None) -> Classes:
         return classes_in([labels])
     if named == "open":
         return Classes(open=True)
-    words = [word.strip() for word in named.split(",")]
-    found: list[Hashable] = [int(word) for word in words] if labels.dtype.kind == "f" else list(words)
+    found = [class_of(word.strip(), labels) for word in named.split(",")]
     if len(set(found)) < 2:
         raise Refused(f"--classes {named} names fewer than two classes: name them all, or say open")
     return Classes.closed(np.unique(np.array(found)))
+
+
+def class_of(word: str, labels: np.ndarray) -> Hashable:
+    """The class that a word names: a whole number, if labels are numbers."""
+    if labels.dtype.kind != "f":
+        return word
+    try:
+        return int(word)
+    except ValueError:
+        raise Refused(f"--classes names {word!r}, but the labels in the file are numbers: name some of those") from None
 
 
 # ------------------------------------------------------------------ one that goes on
@@ -168,7 +180,7 @@ def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
             raise Refused(
                 f"{wanted['resume']} stopped on its way: resume it without naming {name}, and go on from there"
             )
-    wish = wanted["bad_lines"] if is_given(context, "bad_lines") else left["bad_lines"]
+    wish = lasting(wanted["bad_lines"]) if is_given(context, "bad_lines") else left["bad_lines"]
     bad = BadLines(wish, kept=left["bad_lines_bytes"] if wish == left["bad_lines"] else None)
     bad.count = left["progress"]["bad_lines"]
     run = Run(

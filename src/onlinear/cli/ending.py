@@ -6,10 +6,11 @@ file cannot be read or written; 130 interrupted; 141 nobody reads the output any
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -31,9 +32,20 @@ def ending() -> Iterator[None]:
     """Whatever is refused within ends the command with its sentence, and no traceback."""
     try:
         yield
+        sys.stdout.flush()
     except OnlinearError as error:
         say(str(error))
         raise typer.Exit(code_of(error)) from None
+    except OSError as error:
+        say(f"standard output: cannot be written ({error.strerror}): make room, or write elsewhere")
+        forget_output()
+        raise typer.Exit(BAD_DATA) from None
+
+
+def forget_output() -> None:
+    """Let what is left for standard output go nowhere, or Python would stumble over it at its end."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(sentence: str) -> None:
@@ -42,14 +54,14 @@ def say(sentence: str) -> None:
 
 
 class Interruptions:
-    """Ctrl-C within the block: at once while nothing is under way, else ``wanted`` after what is.
+    """Ctrl-C within the block: at once, but not while ``whole``, what must be done whole or not at all, is under way.
 
     A second one is not waited for.
     """
 
     def __init__(self) -> None:
-        self.wanted = False
-        self.busy = False
+        self._wanted = False
+        self._busy = False
         self._before: Any = None
 
     def __enter__(self) -> Self:
@@ -59,7 +71,18 @@ class Interruptions:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         signal.signal(signal.SIGINT, self._before)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.wanted or not self.busy:
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Within, a first Ctrl-C waits; it comes at the end, unless something else has gone wrong."""
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+        if self._wanted:
             raise KeyboardInterrupt
-        self.wanted = True
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self._wanted or not self._busy:
+            raise KeyboardInterrupt
+        self._wanted = True

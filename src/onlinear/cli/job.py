@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from onlinear.answers import Answers
-from onlinear.cli.badlines import BadLines
+from onlinear.cli.badlines import BadLines, lasting
 from onlinear.cli.ending import INTERRUPTED, Interruptions, say
 from onlinear.cli.watching import Silent
 from onlinear.errors import BadInput, BadLine
@@ -38,21 +38,22 @@ class Job:
             raise
         finally:
             self.watch.end(self.run)
+            self.bad.close()
+
+    def _steps(self, interruptions: Interruptions) -> None:
+        try:
+            for due in self.run.steps(interruptions.whole):
+                self.watch.update(self.run)
+                if due:
+                    self._save(unfinished=True)
+            self._finish()
+        except KeyboardInterrupt:
+            self._interrupted()
+
+    def _finish(self) -> None:
         if self.run.figures().examples == 0:
             raise BadInput("there are no examples in the files: is there a line that is neither empty nor a comment?")
         self._save()
-
-    def _steps(self, interruptions: Interruptions) -> None:
-        steps = self.run.steps()
-        try:
-            while (due := next(steps, None)) is not None:
-                self.watch.update(self.run)
-                if interruptions.wanted:
-                    raise KeyboardInterrupt
-                if due:
-                    self._save(unfinished=True)
-        except KeyboardInterrupt:
-            self._interrupted()
 
     def _interrupted(self) -> None:
         """Save a checkpoint, say how to go on, and end."""
@@ -74,7 +75,7 @@ class Job:
             "files": [os.path.abspath(file) if file != "-" else file for file in self.run.stream.files],
             "passes": self.run.passes,
             "checkpoint_every": self.run.every,
-            "bad_lines": self.bad.wanted,
+            "bad_lines": lasting(self.bad.wanted),
             "bad_lines_bytes": self.bad.size,
             "slim": self.slim,
             "progress": self.run.progress.packed(),

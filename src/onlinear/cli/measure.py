@@ -25,9 +25,9 @@ def measure(
         from onlinear.testing import figures_of
 
         trained = open_model(model)
-        bad = BadLines(bad_lines)
-        on_bad = None if bad.wanted == FAIL else bad.take
-        figures = figures_of(Answers(trained.training), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
+        with BadLines(bad_lines) as bad:
+            on_bad = None if bad.wanted == FAIL else bad.take
+            figures = figures_of(Answers(trained.training), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
         print(json.dumps(figures, indent=2) if as_json else "\n".join(words_of(figures)))
 
 

@@ -27,7 +27,7 @@ def predict(
 ) -> None:
     """Predict the rows of files, one line of output for each.
 
-    Labels are not needed. A bad line that is skipped gives an empty line of output, so that lines stay side by side.
+    Labels are not needed. A bad line that is skipped gives an empty prediction, so that lines stay side by side.
     """
     with ending():
         from onlinear.answers import Answers
@@ -40,10 +40,9 @@ def predict(
         answers = Answers(trained.training)
         if probabilities and not answers.has_chances:
             raise Refused("the model has no probabilities: leave out --probabilities, or train with the loss log_loss")
-        bad = BadLines(bad_lines)
-        on_bad: OnBad | None = None if bad.wanted == FAIL else bad.take
         stream = open_alike(files, trained.recipe.format, labelled=False)
-        with opened(output) as out:
+        with BadLines(bad_lines) as bad, opened(output) as out:
+            on_bad: OnBad | None = None if bad.wanted == FAIL else bad.take
             printer = Printer(answers, out, format_of(output, output_format), scores, probabilities)
             for block in stream.blocks(stop_at_bad=on_bad is None):
                 block = trained.recipe.apply(block, stop_at_bad=on_bad is None) if len(block) else block

@@ -158,12 +158,30 @@ def json_lines(value: Any, depth: int = 0) -> str:
     return f"{opening}\n{indent}{body}\n{indent[2:]}{closing}"
 
 
+def check_place(path: PathLike) -> None:
+    """Refuse a place where no model can be saved, for those who have hours of work before they save one."""
+    try:
+        folder = place_of(path).parent
+        if not folder.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "its folder may not be written to")
+    except OSError as error:
+        raise NotSaved(f"{path} cannot be saved: {reason_of(error)}; {advice(error)}") from error
+
+
+def place_of(path: PathLike) -> Path:
+    """Where a file is to be written: behind a link the file is replaced, not the link."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise IsADirectoryError(errno.EISDIR, "it is not a file")
+    return target
+
+
 @contextmanager
 def replacing(path: PathLike) -> Iterator[BinaryIO]:
     """A new file that takes the place of ``path`` once it is whole and on the disk, and is gone if that fails."""
-    target = Path(os.path.realpath(path))  # behind a link the file is replaced, not the link
-    if target.exists() and not target.is_file():
-        raise IsADirectoryError(errno.EISDIR, "it is not a file")
+    target = place_of(path)
     temporary = target.with_name(f".onlinear-{secrets.token_hex(8)}.part")
     try:
         with open(temporary, "xb") as file:

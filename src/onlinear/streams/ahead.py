@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+
+#: seconds that threads have to end when nobody wants their results; longer, they wait for a pipe, perhaps for ever
+PATIENCE = 2.0
 
 
 def in_order(work: Callable[[Given], Made], things: Iterable[Given], threads: int) -> Iterator[Made]:
@@ -27,11 +31,17 @@ def in_order(work: Callable[[Given], Made], things: Iterable[Given], threads: in
         yield from ahead.results()
     finally:
         ahead.stop()
-        for worker in workers:
-            worker.join()
         close = getattr(things, "close", None)
-        if close is not None:
+        if have_ended(workers) and close is not None:
             close()
+
+
+def have_ended(workers: Sequence[threading.Thread]) -> bool:
+    """Whether threads end in time."""
+    deadline = time.monotonic() + PATIENCE
+    for worker in workers:
+        worker.join(max(deadline - time.monotonic(), 0.0))
+    return not any(worker.is_alive() for worker in workers)
 
 
 class _Ahead(Generic[Given, Made]):

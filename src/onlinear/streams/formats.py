@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
-from onlinear.errors import OnlinearError
+from onlinear.errors import OnlinearError, Refused
 from onlinear.streams.arrow import ArrowTable, infer_table
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import MISSING, CSVText
@@ -104,7 +104,7 @@ class Options(NamedTuple):
 def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
     """The format of that name, for these sources."""
     if name not in FORMATS:
-        raise OnlinearError(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
+        raise Refused(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
     check_used(name, options)
     match name:
         case "svmlight":

@@ -1,0 +1,3 @@
+|words good
+'tagged |words bad
+|words unheard

@@ -1,0 +1,331 @@
+"""Command lines and what comes of them: cases in ``commands/cases.toml``, and their numbers checked by other means."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_svmlight_file
+from sklearn.metrics import confusion_matrix, log_loss, mean_absolute_error, mean_squared_error, roc_auc_score
+from typer.main import get_command
+
+import onlinear
+from commands import Ended, process, run_apart, run_here
+from onlinear import OnlineClassifier, OnlineRegressor
+from onlinear.cli import COMMANDS, app
+from onlinear.cli.options import fields
+from onlinear.registry import LOSSES, RULES, SCHEDULES
+
+FOLDER = Path(__file__).parent / "commands"
+CASES = tomllib.loads((FOLDER / "cases.toml").read_text(encoding="utf-8"))["case"]
+KEYS = {"name", "files", "packed", "before", "run", "stdin", "apart", "code", "out", "err", "json", "holds", "same"}
+KEYS |= {"absent", "after", "equal"}
+ANYTHING = "~"
+NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?")
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda text: pyarrow.compress(text, codec="zstd", asbytes=True),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that commands read."""
+    shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ------------------------------------------------------------------ the cases
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_a_command_does_what_its_case_says(
+    case: dict[str, Any], folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(case, folder)
+    run_all(case.get("before", []))
+    ended = run(case)
+    assert ended.code == case.get("code", 0), ended
+    check_text(ended.err, case.get("err", ""))
+    if "json" in case:
+        check_json(json.loads(ended.out), case["json"])
+    else:
+        check_text(ended.out, case.get("out", ""))
+    for name, content in case.get("holds", {}).items():
+        check_text((folder / name).read_text(encoding="utf-8"), content)
+    for name in case.get("absent", []):
+        assert not (folder / name).exists()
+    run_all(case.get("after", []))
+    if "equal" in case:
+        first, second = ((folder / name).read_bytes() for name in case["equal"])
+        assert first == second != b""
+    if "same" in case:
+        monkeypatch.chdir(shutil.copytree(folder, tmp_path_factory.mktemp("same"), dirs_exist_ok=True))
+        Path("m").unlink()
+        assert run_here(*shlex.split(case["same"])).code == 0
+        assert (folder / "m").read_bytes() == Path("m").read_bytes()
+
+
+def prepare(case: dict[str, Any], folder: Path) -> None:
+    """The files of a case."""
+    assert set(case) <= KEYS
+    for name, content in case.get("files", {}).items():
+        (folder / name).write_text(content, encoding="utf-8")
+    for name, of in case.get("packed", {}).items():
+        (folder / name).write_bytes(PACKERS[Path(name).suffix]((folder / of).read_bytes()))
+
+
+def run_all(commands: list[str]) -> None:
+    for words in commands:
+        ended = run_here(*shlex.split(words))
+        assert ended.code == 0, ended
+
+
+def run(case: dict[str, Any]) -> Ended:
+    stdin = Path(case["stdin"]).read_bytes() if "stdin" in case else b""
+    return (run_apart if case.get("apart") else run_here)(*shlex.split(case["run"]), stdin=stdin)
+
+
+def check_text(found: str, wanted: str) -> None:
+    """The same lines, but that the wanted ones leave open what ~ stands for, and numbers may be off a little."""
+    lines, wanted_lines = found.splitlines(), wanted.removeprefix("\n").splitlines()
+    assert len(lines) == len(wanted_lines), found
+    for line, wanted_line in zip(lines, wanted_lines, strict=True):
+        match = re.fullmatch(pattern_of(wanted_line), line)
+        assert match is not None, found
+        wanted_numbers = [float(number) for number in NUMBER.findall(wanted_line)]
+        assert [float(number) for number in match.groups()] == pytest.approx(wanted_numbers, rel=1e-6, abs=2e-9), found
+
+
+def pattern_of(wanted: str) -> str:
+    """A pattern for a line, with a group for each number that has a point."""
+    texts = (".*".join(map(re.escape, text.split(ANYTHING))) for text in NUMBER.split(wanted))
+    return f"({NUMBER.pattern})".join(texts)
+
+
+def check_json(found: Any, wanted: Any) -> None:
+    """The wanted keys with the wanted values; TOML has no word for null, so "none" is one."""
+    if isinstance(wanted, dict):
+        for key, value in wanted.items():
+            check_json(found[key], value)
+    elif wanted == "none":
+        assert found is None
+    elif isinstance(wanted, float):
+        assert found == pytest.approx(wanted, rel=1e-6)
+    else:
+        assert found == wanted
+
+
+def test_every_case_has_a_name_of_its_own() -> None:
+    assert len({case["name"] for case in CASES}) == len(CASES) >= 25
+
+
+def test_text_is_compared_with_care() -> None:
+    check_text("loss 0.50000001 in 3.2 s\n", "loss 0.5 in 3.2 s\n")
+    check_text("a 17 s\nb\n", "\na ~ s\nb\n")
+    for found, wanted in [
+        ("loss 0.51", "loss 0.5"),
+        ("a 1", "a 2"),
+        ("a", "a\nb"),
+        ("a 3 m", "a ~ s"),
+        ("0.5 x", "0.6 ~"),
+    ]:
+        with pytest.raises(AssertionError):
+            check_text(found, wanted)
+
+
+# ------------------------------------------------------------------ their numbers, by other means
+
+
+def predicted(*words: str) -> dict[str, np.ndarray]:
+    """The columns of a command's predictions."""
+    ended = run_here("predict", *words)
+    assert ended.code == 0, ended
+    rows = list(csv.DictReader(io.StringIO(ended.out)))
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def rows_of(name: str, columns: int) -> tuple[csr_matrix, np.ndarray]:
+    X, y = load_svmlight_file(name, n_features=columns)
+    return csr_matrix(X), y
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", ["rows.svm", "three.svm"])
+def test_scores_and_probabilities_are_those_of_the_classifier(folder: Path, name: str) -> None:
+    X, y = rows_of(name, 5)
+    y = y.astype(int)
+    model = OnlineClassifier().partial_fit(X, y, classes=np.unique(y) if name == "rows.svm" else None)
+    assert run_here("train", name, "--model", "m").code == 0
+    found = predicted("m", name, "--scores", "--probabilities")
+    labels = np.unique(y)
+    names = ["score"] if len(labels) == 2 else [f"score:{label}" for label in labels]
+    scores = np.column_stack([found[each].astype(float) for each in names])
+    chances = np.column_stack([found[f"probability:{label}"].astype(float) for label in labels])
+    np.testing.assert_allclose(scores, model.decision_function(X).reshape(len(y), -1), rtol=1e-12)
+    np.testing.assert_allclose(chances, model.predict_proba(X), rtol=1e-12)
+    np.testing.assert_array_equal(found["prediction"].astype(int), model.predict(X))
+
+
+@pytest.mark.compiles
+def test_progressive_figures_are_those_of_predicting_first(folder: Path) -> None:
+    X, y = rows_of("rows.svm", 4)
+    model, losses, wrong = OnlineClassifier(), [], 0
+    for row, label in zip(X, y.astype(int), strict=True):
+        known = bool(losses)
+        chance = model.predict_proba(row)[0, int(label > 0)] if known else 0.5
+        losses.append(-np.log(chance))
+        wrong += (model.predict(row)[0] if known else -1) != label
+        model.partial_fit(row, [label], classes=[-1, 1])
+    found = json.loads(run_here("train", "rows.svm", "--json").out)
+    assert found["progressive_loss"] == pytest.approx(np.mean(losses), rel=1e-12)
+    assert found["mistakes"] == wrong
+    assert found["progressive_error"] == wrong / len(y)
+    table = [line.split()[:3] for line in run_here("train", "rows.svm").out.splitlines()[1:5]]
+    for (examples, since, mean), (start, stop) in zip(table, [(0, 1), (1, 2), (2, 4), (4, 6)], strict=True):
+        assert int(examples) == stop
+        assert float(since) == pytest.approx(np.mean(losses[start:stop]), abs=6e-5)
+        assert float(mean) == pytest.approx(np.mean(losses[:stop]), abs=6e-5)
+
+
+@pytest.mark.compiles
+def test_figures_of_a_test_are_those_of_scikit_learn(folder: Path) -> None:
+    assert run_here("train", "more.svm", "--model", "m").code == 0  # badly trained, so that there are mistakes
+    X, y = rows_of("rows.svm", 5)
+    rows, labels = rows_of("more.svm", 5)
+    model = OnlineClassifier().partial_fit(rows, labels.astype(int), classes=[-1, 1])
+    found = json.loads(run_here("test", "m", "rows.svm", "--json").out)
+    assert found["error"] == pytest.approx(np.mean(model.predict(X) != y))
+    assert found["log_loss"] == pytest.approx(log_loss(y, model.predict_proba(X)))
+    assert found["auc"] == pytest.approx(roc_auc_score(y, model.decision_function(X)))
+    assert found["confusion"] == confusion_matrix(y, model.predict(X)).tolist()
+
+
+@pytest.mark.compiles
+def test_numbers_are_those_of_the_regressor(folder: Path) -> None:
+    X, y = rows_of("numbers.svm", 2)
+    answers = OnlineRegressor().partial_fit(X, y).predict(X)
+    assert run_here("train", "numbers.svm", "--model", "m").code == 0
+    np.testing.assert_allclose(predicted("m", "numbers.svm")["prediction"].astype(float), answers, rtol=1e-12)
+    found = json.loads(run_here("test", "m", "numbers.svm", "--json").out)
+    assert found["rmse"] == pytest.approx(mean_squared_error(y, answers) ** 0.5)
+    assert found["mae"] == pytest.approx(mean_absolute_error(y, answers))
+
+
+VW_ROWS = [
+    {"words^good": 1.0, "words^fine": 1.0, "size^long": 1.5},
+    {"words^bad": 1.0, "words^poor": 1.0},
+    {"words^good": 1.0},
+    {"words^bad": 1.0, "size^short": 1.0},
+]
+CSV_ROWS = [
+    {"age": 31.0, "town": "Bern"},
+    {"age": 45.0, "town": "Chur, GR"},
+    {"age": "?", "town": "Bern"},
+    {"age": 28.0, "town": "Chur, GR"},
+]
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("file", "options", "rows", "labels", "weights"),
+    [
+        ("rows.vw", [], VW_ROWS, [1, -1, 1, -1], [2.0, 1.0, 1.0, 0.5]),
+        ("rows.csv", ["--weight", "weight"], CSV_ROWS, ["yes", "no", "yes", "no"], [1.0, 2.0, 1.0, 0.5]),
+    ],
+)
+def test_named_features_are_those_of_dicts(
+    folder: Path, file: str, options: list[str], rows: list[Any], labels: list[Any], weights: list[float]
+) -> None:
+    model = OnlineClassifier(bits=18)
+    for row, label, weight in zip(rows, labels, weights, strict=True):
+        model.learn_one(row, label, weight)
+    assert run_here("train", file, *options, "--classes", "open", "--model", "m").code == 0
+    found = predicted("m", file, "--probabilities")
+    for label in set(labels):
+        wanted = [model.predict_proba_one(row)[label] for row in rows]
+        np.testing.assert_allclose(found[f"probability:{label}"].astype(float), wanted, rtol=1e-12)
+
+
+@pytest.mark.compiles
+def test_the_model_of_a_command_is_one_of_ours(folder: Path) -> None:
+    assert run_here("train", "rows.svm", "--model", "m").code == 0
+    X, y = rows_of("rows.svm", 4)
+    np.testing.assert_array_equal(onlinear.load("m").predict(X), y)
+
+
+# ------------------------------------------------------------------ what people see
+
+
+def help_of(command: str) -> str:
+    ended = run_here(command, "--help")
+    assert (ended.code, ended.err) == (0, "")
+    assert max(map(len, ended.out.splitlines())) <= 80
+    return re.sub(r"[\s│]+", " ", ended.out)
+
+
+def test_help_names_every_loss_rule_schedule_and_field() -> None:
+    shown = help_of("train")
+    for name in [*LOSSES, *RULES, *SCHEDULES]:
+        assert re.search(rf"\b{name}\b", shown), name
+    for name in fields():
+        assert f"--{name} " in shown
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_every_option_with_a_word_about_it(command: str) -> None:
+    shown = help_of(command)
+    for parameter in get_command(app).commands[command].params:  # type: ignore[attr-defined]
+        assert parameter.help, parameter.name
+        for name in parameter.opts if parameter.param_type_name == "option" else [parameter.metavar]:
+            assert name in shown
+
+
+# ------------------------------------------------------------------ as a real process
+
+
+def test_nobody_reads_the_output_any_more(folder: Path) -> None:
+    assert run_here("train", "rows.svm", "--quiet", "--model", "m").code == 0
+    Path("many.svm").write_bytes(Path("rows.svm").read_bytes() * 50_000)
+    with process("predict", "m", "many.svm") as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        assert [command.stdout.readline() for _ in range(3)] == [b"prediction\n", b"1\n", b"-1\n"]
+        command.stdout.close()
+        assert command.stderr.read() == b""
+    assert command.returncode in (-13, 141)  # SIGPIPE, which a shell calls 141
+
+
+def test_commands_work_in_a_pipeline(folder: Path) -> None:
+    assert run_here("train", "rows.svm", "--quiet", "--model", "m").code == 0
+    with open("rows.svm", "rb") as rows, process("predict", "m", "-", stdin=rows) as command:
+        sorting = subprocess.run(["sort"], stdin=command.stdout, capture_output=True, check=True)
+    assert command.returncode == 0
+    assert sorted(sorting.stdout.decode().split()) == sorted(["prediction", *["-1"] * 3, *["1"] * 3])
+
+
+def test_lines_fit_80_columns(folder: Path) -> None:
+    ended = run_apart("train", "rows.svm")
+    assert ended.code == 0
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert "\x1b" not in ended.out
