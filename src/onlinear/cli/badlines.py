@@ -31,6 +31,10 @@ class BadLines:
         if self._file is not None:
             self._file.write(f"# {line}\n".encode() + text + b"\n")
 
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
     def summary(self) -> str:
         copied = "" if self._file is None else f", copied to {self.wanted}"
         return f"{self.count:,} bad line{'s' * (self.count != 1)} skipped{copied}"

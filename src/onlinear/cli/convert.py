@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, say
 
@@ -31,9 +33,9 @@ def convert(
         from onlinear.conversion import directions
 
         wish = directions.Wish(files, output, format, to, column(target), column(weight), header, first_index, force)
-        bad = BadLines(bad_lines)
-        on_bad = None if bad.wanted == FAIL else bad.take
-        said = directions.convert(wish, on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
+        with closing(BadLines(bad_lines)) as bad:
+            on_bad = None if bad.wanted == FAIL else bad.take
+            said = directions.convert(wish, on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
         if bad.count:
             said.append(bad.summary())
         for sentence in [] if quiet else said:

@@ -51,7 +51,9 @@ class CSVLines:
         said = [f"The texts of the column {name!r} all look like numbers, and will be read as such." for name in texts]
         names = [column.name for column in self.columns if self.header and is_number(column.name)]
         if names:
-            said.append(f"The column {names[0]!r} is called like a number: say --header to whoever reads the file.")
+            said.append(
+                f"The column {names[0]!r} is called like a number: whoever reads the file has to know of the header."
+            )
         return said
 
 

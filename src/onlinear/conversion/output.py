@@ -54,13 +54,15 @@ def check_place(output: str, others: Sequence[str], force: bool) -> None:
 @contextmanager
 def opened(output: str) -> Iterator[BinaryIO]:
     """The file to write to. It has its name once all is written."""
-    if output == STANDARD_OUTPUT:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
     try:
-        with replacing(output) as file, compressed(file, compression_of(output)) as packed:
-            yield packed
+        if output == STANDARD_OUTPUT:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        else:
+            with replacing(output) as file, compressed(file, compression_of(output)) as packed:
+                yield packed
+    except UnicodeEncodeError:
+        raise BadSource("there is a name that is not UTF-8: convert the files to UTF-8 first") from None
     except OSError as error:
         raise BadSource(f"{output}: cannot be written ({error.strerror or error}): name another file") from None
 
@@ -110,7 +112,4 @@ def write_lines(file: BinaryIO, lines: Iterable[str], errors: str = "strict") ->
     """Write lines as UTF-8; what is none is refused, unless ``errors`` says how to write it."""
     lines = iter(lines)
     while some := "".join(islice(lines, LINES)):
-        try:
-            file.write(some.encode("utf-8", errors))
-        except UnicodeEncodeError:
-            raise BadSource("there is a name that is not UTF-8: convert the files to UTF-8 first") from None
+        file.write(some.encode("utf-8", errors))
