@@ -23,9 +23,11 @@ def convert(
 ) -> None:
     """Convert files to another format, a row at a time.
 
-    A table keeps its columns. In vw and svmlight, classes become numbers in sorted order: -1 and 1 if there are two
-    among the first 10,000 rows, otherwise 1, 2, ...; svmlight gets the names of its indices in OUTPUT.names. Of
-    svmlight and vw, --target and --weight name the columns that label and importance get.
+    A table keeps its columns; svmlight gets the names of its indices in OUTPUT.names.
+
+    In vw and svmlight, classes are numbers in sorted order: -1 and 1 if the first 10,000 rows have two, or 1, 2, ...
+
+    Of svmlight and vw, --target and --weight name the columns that label and importance get.
     """
     with ending():
         from onlinear.cli.badlines import FAIL, SKIP, BadLines
