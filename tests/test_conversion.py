@@ -311,6 +311,19 @@ def test_texts_that_csv_makes_numbers_are_told_of(tmp_path: Path) -> None:
     assert "'2019' is called like a number" in stderr
 
 
+def test_a_record_of_one_empty_cell_is_no_blank_line(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.jsonl", '{"a": "x"}\n{"a": null}\n{"a": "y"}\n')
+    there = converted(source, tmp_path / "b.csv")
+    back = converted(there, tmp_path / "c.jsonl", "--header")
+    assert back.read_text() == source.read_text()
+
+
+def test_a_label_may_be_missing_where_nothing_is_learned(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.csv", "x,y\n1,\n2,b\n")
+    assert cells_read(converted(source, tmp_path / "b.parquet")) == [{"x": 1.0, "y": None}, {"x": 2.0, "y": "b"}]
+    assert run(source, tmp_path / "b.vw").exit_code == 1
+
+
 def test_csv_without_a_header_stays_without(tmp_path: Path) -> None:
     source = written(tmp_path / "a.csv", "1,2\n3,4\n")
     assert converted(source, tmp_path / "b.tsv").read_text() == "1\t2\n3\t4\n"
