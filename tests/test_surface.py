@@ -26,7 +26,7 @@ LAYERS = (
     {"kernels"},
     {"learner", "streams"},
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
-    {"training"},
+    {"training", "conversion"},
     {"answers", "runs", "modelfile"},
     {"testing", "inspection"},
     {"estimators"},

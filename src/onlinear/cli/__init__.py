@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import onlinear
+from onlinear.cli.convert import convert
 from onlinear.cli.demo import demo
 from onlinear.cli.inspect import inspect
 from onlinear.cli.measure import measure
@@ -29,6 +30,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "predict": predict,
     "test": measure,
     "inspect": inspect,
+    "convert": convert,
     "demo": demo,
 }
 for name, command in COMMANDS.items():

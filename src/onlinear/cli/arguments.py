@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from onlinear.conversion import FORMATS
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 
 #: of predictions
@@ -64,6 +65,9 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that t
 Format = option(str | None, READING, "Format of the files; told from their names if you do not say.", metavar="NAME")
 Target = option(str | None, READING, "Column to learn, by name or number; the last one if you do not say.")
 Weight = option(str | None, READING, "Column with the importance of each row.")
+Header = option(
+    bool | None, READING, "Whether the first record of CSV has the names; told by a look.", "--header/--no-header"
+)
 Bits = option(int | None, READING, "Hash names to 2^BITS columns; 18 unless you say.", min=1, max=30, metavar="N")
 FirstIndex = option(int, READING, "Where the indices of svmlight start.", min=0, max=1, metavar="0|1")
 Scale = option(
@@ -112,4 +116,14 @@ Output = option(str, OUTPUT, "File to write to; - is standard output.", "--outpu
 OutputFormat = option(
     str | None, OUTPUT, "csv or jsonl; by the extension of the output, or csv.", metavar="NAME", callback=one_of(FORMS)
 )
+Converted = Annotated[
+    str,
+    typer.Argument(
+        metavar="OUTPUT",
+        help="File to write, compressed if its name says so; - is standard output.",
+        show_default=False,
+    ),
+]
+To = option(str | None, OUTPUT, **named(FORMATS, "Format of the output, if its name does not say it"))
+Force = option(bool, OUTPUT, "Replace the output if it is there already.", "--force")
 Top = option(int, OUTPUT, "How many of the largest weights to show.", min=0, metavar="N")

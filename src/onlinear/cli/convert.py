@@ -1,0 +1,44 @@
+"""``onlinear convert``: the rows of files in another format."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from onlinear.cli import arguments as cli
+from onlinear.cli.ending import ending, say
+
+
+def convert(
+    files: cli.Files,
+    output: cli.Converted,
+    format: cli.Format = None,
+    target: cli.Target = None,
+    weight: cli.Weight = None,
+    header: cli.Header = None,
+    first_index: cli.FirstIndex = 1,
+    bad_lines: cli.BadLineWish = "fail",
+    to: cli.To = None,
+    force: cli.Force = False,
+    quiet: cli.Quiet = False,
+) -> None:
+    """Convert files to another format, a row at a time.
+
+    A table keeps its columns; svmlight gets the names of its indices in OUTPUT.names.
+
+    In vw and svmlight, classes are numbers in sorted order: -1 and 1 if the first 10,000 rows have two, or 1, 2, ...
+
+    Of svmlight and vw, --target and --weight name the columns that label and importance get.
+    """
+    with ending():
+        from onlinear.cli.badlines import FAIL, SKIP, BadLines
+        from onlinear.cli.beginning import column
+        from onlinear.conversion import directions
+
+        wish = directions.Wish(files, output, format, to, column(target), column(weight), header, first_index, force)
+        with closing(BadLines(bad_lines)) as bad:
+            on_bad = None if bad.wanted == FAIL else bad.take
+            said = directions.convert(wish, on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
+        if bad.count:
+            said.append(bad.summary())
+        for sentence in [] if quiet else said:
+            say(sentence)

@@ -1,0 +1,215 @@
+"""Which way rows go from one format to another.
+
+VW's text and svmlight are lines of records: label, importance and named features. CSV, Parquet, Arrow and JSON lines
+have objects, of which a table keeps all cells. Records become objects with a key for the label, and objects become
+records as a learner reads them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import NamedTuple
+
+from onlinear.conversion.columnar import write_columns
+from onlinear.conversion.csvlines import CSVLines
+from onlinear.conversion.lines import svmlight_lines, vw_lines
+from onlinear.conversion.naming import NOT_IN_LINES, NOT_IN_VW, Indices, Mended
+from onlinear.conversion.numbers import ClassNumbers, plain
+from onlinear.conversion.objects import (
+    Object,
+    cells_in,
+    columns_in,
+    flat,
+    json_objects,
+    labelled_objects,
+    table_objects,
+    with_features_only,
+    with_last,
+)
+from onlinear.conversion.output import BINARY, STANDARD_OUTPUT, check_place, format_for, opened, write_lines
+from onlinear.conversion.records import Record, looked_at, records
+from onlinear.errors import OnlinearError, Refused
+from onlinear.streams.arrow import ArrowTable
+from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.formats import Format, Options, format_of
+from onlinear.streams.jsonlines import JSONLines
+from onlinear.streams.naming import Naming
+from onlinear.streams.standard_input import STANDARD_INPUT
+from onlinear.streams.stream import OnBad, Stream, sources_of
+from onlinear.streams.svmlight import Svmlight
+from onlinear.streams.vwtext import VWText
+
+#: formats of records, which have no columns
+OF_RECORDS = ("svmlight", "vw")
+NAMES = ".names"
+LABEL = "label"
+
+
+class Wish(NamedTuple):
+    """What is to be converted to what."""
+
+    files: Sequence[str]
+    output: str
+    format: str | None = None
+    to: str | None = None
+    target: str | int | None = None
+    weight: str | int | None = None
+    header: bool | None = None
+    first_index: int = 1
+    force: bool = False
+
+
+class Direction(NamedTuple):
+    """Files that have been looked at, and where they go."""
+
+    stream: Stream
+    wish: Wish
+    to: str
+
+    @property
+    def source(self) -> Format:
+        return self.stream.format
+
+
+def convert(wish: Wish, on_bad: OnBad | None = None, others: Sequence[str] = ()) -> list[str]:
+    """Write the rows of files in another format; returns what is to be said about it.
+
+    The output is none of the files, and none of the ``others`` that are written meanwhile.
+    """
+    to = format_for(wish.output, wish.to)
+    sources, name = sources_of(wish.files, "csv" if wish.format == "tsv" else wish.format)
+    check_place(wish.output, [*sources, *others], wish.force)
+    way = Direction(Stream(sources, source_format(name, sources, to, wish), on_bad), wish, to)
+    if to in OF_RECORDS:
+        return write_records(way)
+    return write_json(way) if to == "jsonl" else write_table(way)
+
+
+def source_format(name: str, sources: Sequence[str], to: str, wish: Wish) -> Format:
+    """The format of the files. What says something only of the output is not asked of them."""
+    naming, makes_objects = Naming(keep=True), to not in OF_RECORDS
+    if name == "jsonl" and makes_objects and wish.target is None and wish.weight is None:
+        return JSONLines(None, naming=naming)
+    options = Options(naming=naming, header=wish.header, delimiter="\t" if wish.format == "tsv" else None)
+    if not (name in OF_RECORDS and makes_objects):
+        options = options._replace(target=wish.target, weight=wish.weight)
+    if name == "svmlight" or to != "svmlight":
+        options = options._replace(first_index=wish.first_index)
+    found = format_of(name, sources, options)
+    if makes_objects and isinstance(found, CSVText | ArrowTable):
+        return with_features_only(found)
+    if makes_objects and isinstance(found, JSONLines):
+        return replace(found, target=None, weight=None)
+    return found
+
+
+# ------------------------------------------------------------------ lines of records
+
+
+def write_records(way: Direction) -> list[str]:
+    first, rows = looked_at(records(way.stream))
+    numbers = ClassNumbers(record.label for record in first)
+    return write_vw(way, rows, numbers) if way.to == "vw" else write_svmlight(way, rows, numbers)
+
+
+def write_vw(way: Direction, rows: Iterator[Record], numbers: ClassNumbers) -> list[str]:
+    mended = Mended(NOT_IN_VW)
+    with opened(way.wish.output) as file:
+        lines = vw_lines(rows, numbers, mended, has_spaces=isinstance(way.source, VWText))
+        write_lines(file, lines, "surrogateescape")  # bytes that are no UTF-8 stay what they are
+    return [*numbers.said(), *mended.said()]
+
+
+def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers) -> list[str]:
+    """With the names in a file beside, unless there are only indices."""
+    if isinstance(way.source, Svmlight):
+        with opened(way.wish.output) as file:
+            write_lines(file, svmlight_lines(rows, numbers, int))
+        return numbers.said()
+    indices, mended = Indices(way.wish.first_index), Mended(NOT_IN_LINES)
+    beside = way.wish.output + NAMES
+    if way.wish.output == STANDARD_OUTPUT:
+        raise Refused("svmlight has no names, and they need a file beside the output: name a file to write to")
+    check_place(beside, way.stream.files, way.wish.force)
+    with ExitStack() as files:
+        file, names = files.enter_context(opened(way.wish.output)), files.enter_context(opened(beside))
+        write_lines(file, svmlight_lines(rows, numbers, indices))
+        write_lines(names, (f"{mended(name)}\n" for name in indices.known), "surrogateescape")
+    said = f"The names of the {len(indices.known):,} indices are the lines of {beside}, from {indices.first_index} on."
+    return [*numbers.said(), said, *mended.said()]
+
+
+# ------------------------------------------------------------------ objects
+
+
+def objects_of(stream: Stream, wish: Wish) -> Iterator[Object]:
+    """The rows of files, as objects."""
+    source = stream.format
+    if isinstance(source, CSVText | ArrowTable):
+        return table_objects(stream, source.columns)
+    if isinstance(source, JSONLines):
+        return json_objects(stream)
+    return labelled_objects(records(stream), label_of(wish), None if wish.weight is None else str(wish.weight))
+
+
+def label_of(wish: Wish) -> str:
+    """What the label of rows without columns is called."""
+    return LABEL if wish.target is None else str(wish.target)
+
+
+def write_json(way: Direction) -> list[str]:
+    with opened(way.wish.output) as file:
+        write_lines(file, map(json_line, objects_of(way.stream, way.wish)))
+    return []
+
+
+def json_line(row: Object) -> str:
+    """An object on a line of its own."""
+    cells = {name: plain(cell) if isinstance(cell, float) else cell for name, cell in row.items()}
+    return json.dumps(cells, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_table(way: Direction) -> list[str]:
+    columns = columns_for(way)
+    absent = 0.0 if isinstance(way.source, Svmlight | VWText) else None
+    rows = cells_in(columns, cut_objects(way.stream, way.wish), absent)
+    with opened(way.wish.output) as file:
+        if way.to in BINARY:
+            write_columns(file, way.to, columns, rows)
+            return []
+        header = not (isinstance(way.source, CSVText) and not way.source.header)
+        written = CSVLines(columns, "\t" if way.to == "tsv" else ",", header)
+        write_lines(file, written.lines(rows))
+    return written.said()
+
+
+def columns_for(way: Direction) -> Sequence[Column]:
+    """The columns of a table: those that it had; or all names there are, for which the files are read once more."""
+    source = way.source
+    if isinstance(source, CSVText | ArrowTable):
+        return source.columns
+    if STANDARD_INPUT in way.stream.files:
+        raise Refused(f"standard input can be read only once, and {way.to} needs all columns first: convert to jsonl")
+    look = Stream(way.stream.sources, source, None if way.stream.on_bad is None else lambda line, text: None)
+    columns = columns_in(cut_objects(look, way.wish))
+    if not columns:
+        raise OnlinearError(f"there is no row, and without one {way.to} has no columns: convert something")
+    return columns if isinstance(source, JSONLines) else with_last(columns, label_of(way.wish))
+
+
+def cut_objects(stream: Stream, wish: Wish) -> Iterator[Object]:
+    """Objects as a table can have them: flat, and with names for what svmlight counts."""
+    rows = objects_of(stream, wish)
+    if isinstance(stream.format, JSONLines):
+        return map(flat, rows)
+    if isinstance(stream.format, Svmlight):
+        return map(with_names, rows)
+    return rows
+
+
+def with_names(row: Object) -> Object:
+    """A row whose indices have a letter before them: a header of numbers would be taken for a row."""
+    return {f"x{name}" if name.isdigit() else name: cell for name, cell in row.items()}

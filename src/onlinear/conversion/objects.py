@@ -1,0 +1,143 @@
+"""Objects: rows as dicts of cells, as tables and JSON lines have them. A cell is a number, a text, or None."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from onlinear.conversion.records import Record, looked_at, merged, records
+from onlinear.errors import OnlinearError, TooManyNames
+from onlinear.streams.arrow import ArrowTable
+from onlinear.streams.csvtext import MISSING, Column, CSVText
+from onlinear.streams.jsonrecords import record_in
+from onlinear.streams.stream import Stream
+from onlinear.streams.words import is_missing, text_of
+
+Object = dict[str, Any]
+
+#: most columns of a table that is made of rows without columns
+MOST_COLUMNS = 10_000
+
+TAKEN = "there is a feature called {name!r}, as the column of the {role}: name another one with --{option}"
+LATE = "row {row:,} is the first with an importance: say --weight NAME, and every row gets one, called NAME"
+LISTED = "{key!r} is a list, which a cell cannot be: convert to jsonl, vw or svmlight"
+
+
+# ------------------------------------------------------------------ tables
+
+
+def with_features_only(table: CSVText | ArrowTable) -> CSVText | ArrowTable:
+    """The table with target and weight as columns like any other: their cells, too, may be missing then."""
+    kinds = {"target": table.target_kind, "weight": "number"}
+    return replace(table, columns=tuple(Column(name, kinds.get(kind, kind)) for name, kind in table.columns))
+
+
+def table_objects(stream: Stream, columns: Sequence[Column]) -> Iterator[Object]:
+    """The rows of a table, of which each column is a feature."""
+    for _, _, features in records(stream):
+        yield {
+            column.name: cell_of(column, name, value) for column, (name, value) in zip(columns, features, strict=True)
+        }
+
+
+def cell_of(column: Column, name: str, value: float) -> float | str | None:
+    """The cell that a feature stands for.
+
+    >>> town = Column("town", "category")
+    >>> cell_of(Column("age", "number"), "age", 39.0), cell_of(town, "town=Bern", 1.0), cell_of(town, "town=?", 1.0)
+    (39.0, 'Bern', None)
+    """
+    if name == column.name:
+        return value
+    word = name[len(column.name) + 1 :]
+    return None if word == "?" else word
+
+
+# ------------------------------------------------------------------ JSON lines
+
+
+def json_objects(stream: Stream) -> Iterator[Object]:
+    """The records of JSON lines, as they are."""
+    for block in stream:
+        for row in range(len(block)):
+            yield record_in(block.origin.text(row))
+
+
+def flat(record: Object, prefix: str = "") -> Object:
+    """A record without records in it, and without words that stand for nothing.
+
+    >>> flat({"a": {"b": 1}, "c": "NA", "d": True})
+    {'a.b': 1.0, 'c': None, 'd': 1.0}
+    """
+    found: Object = {}
+    for name, value in record.items():
+        key = prefix + name
+        inner = flat(value, f"{key}.") if isinstance(value, dict) else {key: json_cell(key, value)}
+        for twice in found.keys() & inner.keys():
+            raise OnlinearError(f"the key {twice!r} is there twice, within an object and without: rename one of them")
+        found |= inner
+    return found
+
+
+def json_cell(key: str, value: Any) -> float | str | None:
+    if isinstance(value, list):
+        raise OnlinearError(LISTED.format(key=key))
+    if isinstance(value, str):
+        return None if is_missing(value, MISSING) else value
+    return None if value is None else float(value)
+
+
+# ------------------------------------------------------------------ rows without columns
+
+
+def labelled_objects(rows: Iterable[Record], target: str, weight: str | None) -> Iterator[Object]:
+    """Rows with label and importance first; no importance unless one of the first rows has another than 1, or it is
+    to be called ``weight``.
+    """
+    first, rows = looked_at(rows)
+    has_weights = weight is not None or any(record.importance != 1.0 for record in first)
+    weight = weight or "importance"
+    for row, (label, importance, features) in enumerate(rows, 1):
+        head: Object = {target: None if label != label else label}
+        if has_weights:
+            head[weight] = importance
+        elif importance != 1.0:
+            raise OnlinearError(LATE.format(row=row))
+        values = merged(features)
+        for role, name, option in (("label", target, "target"), ("importance", weight, "weight")):
+            if name in head and name in values:
+                raise OnlinearError(TAKEN.format(name=name, role=role, option=option))
+        yield head | values
+
+
+# ------------------------------------------------------------------ columns
+
+
+def columns_in(objects: Iterable[Object]) -> list[Column]:
+    """All columns that rows have, in the order in which they come: of numbers, if there is no text and any number."""
+    texts: dict[str, bool | None] = {}
+    for row in objects:
+        for name, cell in row.items():
+            if cell is not None:
+                texts[name] = texts.get(name) or isinstance(cell, str)
+            else:
+                texts.setdefault(name)
+        if len(texts) > MOST_COLUMNS:
+            raise TooManyNames(f"a table would have more than {MOST_COLUMNS:,} columns: convert to jsonl")
+    return [Column(name, "number" if has_text is False else "category") for name, has_text in texts.items()]
+
+
+def with_last(columns: Sequence[Column], last: str) -> list[Column]:
+    """The columns, one of them behind the others."""
+    return sorted(columns, key=lambda column: column.name == last)
+
+
+def cells_in(columns: Sequence[Column], objects: Iterable[Object], absent: float | None) -> Iterator[list[Any]]:
+    """The cells of each row, those that it does not have ``absent``; numbers in columns of texts are texts."""
+    for row in objects:
+        cells = [row.get(column.name, absent) for column in columns]
+        yield [
+            text_of(cell) if column.kind == "category" and isinstance(cell, float) else cell
+            for column, cell in zip(columns, cells, strict=True)
+        ]
