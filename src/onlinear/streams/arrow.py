@@ -1,7 +1,7 @@
 """Tables by columns, as CSV by rows: a row means what the dict of its cells means.
 
-Numbers and truth values are numbers, texts and dictionaries are categories. A cell that is null, NaN or a missing word
-is ``town=?``: a hint, never a silent zero.
+Numbers and truth values are numbers, texts and dictionaries are categories, or are cut into words. A cell that is null,
+NaN or a missing word is ``town=?``: a hint, never a silent zero.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.features.words import Words, check_words, grams_in
 from onlinear.streams.blocks import Block, RowNumbers
 from onlinear.streams.cells import BLANKS
-from onlinear.streams.csvtext import MISSING, Column, check_columns
+from onlinear.streams.crossing import check_crosses, piece_size
+from onlinear.streams.csvtext import FEATURE_KINDS, MISSING, Column, check_columns
 from onlinear.streams.inference import listed, with_roles
 from onlinear.streams.matching import kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
-from onlinear.streams.tables import Piece, pieces_of, schema_of
+from onlinear.streams.tables import Piece, pieces_of, rows_of_a_piece, schema_of
+from onlinear.streams.texts import Cut, Entries, grams_of_texts, with_grams
 from onlinear.streams.words import hashes_of, is_missing, shown, text_of
 
 INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or make it null"
@@ -32,11 +35,16 @@ NOT_UTF_8 = "{}: column {!r} has a text that is not UTF-8 in rows {} to {}: conv
 
 
 class Feature(NamedTuple):
-    """The features of a column: all names there are, and for each row which of them it has, and its value."""
+    """The features of a column: all names there are, and for each row which of them it has, and its value.
 
+    Of a column of texts, ``texts`` are Arrow's, null where one is missing; the others have their grams instead.
+    """
+
+    column: str
     names: list[str]
     codes: np.ndarray
     values: np.ndarray
+    texts: Any = None
 
 
 @dataclass(slots=True)
@@ -60,16 +68,25 @@ class ArrowTable:
     target_kind: str = "category"
     missing: tuple[str, ...] = MISSING
     naming: Naming = Naming()
+    words: Words = Words()
 
     def __post_init__(self) -> None:
         check_columns(self.columns)
+        check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
+        check_words(self.words)
 
     def pieces(self, source: Any) -> Iterator[Piece]:
         label, schema = label_of(source), schema_of(source)
         if schema.names != [column.name for column in self.columns]:
             raise BadSource(f"{label}: has the columns {listed(schema.names)}: are all tables of the same kind?")
         check_types(self.columns, self.target_kind, schema, label)
-        return pieces_of(source, [column.name for column in self.columns if column.kind != "ignore"])
+        names = [column.name for column in self.columns if column.kind != "ignore"]
+        return pieces_of(source, names, piece_size(rows_of_a_piece(len(names)), self._grows))
+
+    @property
+    def _grows(self) -> bool:
+        """Whether rows may have many more entries than there are columns."""
+        return bool(self.naming.crosses) or any(column.kind == "text" for column in self.columns)
 
     def numbers(self) -> list[str]:
         """The names of the number columns."""
@@ -105,7 +122,7 @@ class ArrowTable:
             if column.kind != "ignore":
                 try:
                     self._read_column(found, place, column, batch.column(column.name))
-                except UnicodeDecodeError:
+                except UnicodeError:
                     last = piece.first_row + rows - 1
                     raise BadSource(NOT_UTF_8.format(source, column.name, piece.first_row, last)) from None
         return found
@@ -126,20 +143,35 @@ class ArrowTable:
             found.labels = numbers
         elif column.kind == "category":
             found.features.append(category(column.name, cells, self.missing))
+        elif column.kind == "text":
+            found.features.append(text(column.name, cells, self.missing))
         else:
             found.features.append(number(column.name, numbers))
 
     def _named(self, found: Found, rows: np.ndarray, text_at: Callable[[int], bytes]) -> NamedRows:
-        features = found.features
+        starts, hashes, values, groups = self._entries(found.features, rows)
+
+        def names_of(row: int) -> list[str]:
+            at = int(rows[row])
+            return [name for feature in found.features for name in names_in(feature, at, self.words)]
+
+        return NamedRows(starts, hashes, values, names_of, text_at, groups)
+
+    def _entries(self, features: list[Feature], rows: np.ndarray) -> Entries:
         hashes, values = np.empty((len(rows), len(features)), np.uint64), np.empty((len(rows), len(features)))
         for k, feature in enumerate(features):
             hashes[:, k], values[:, k] = hashes_of(feature.names)[feature.codes[rows]], feature.values[rows]
-
-        def names_of(row: int) -> list[str]:
-            return [feature.names[feature.codes[rows[row]]] for feature in features]
-
         starts = np.arange(len(rows) + 1, dtype=np.int32) * np.int32(len(features))
-        return NamedRows(starts, hashes.ravel(), values.ravel(), names_of, text_at)
+        groups = None
+        if self.naming.crosses:
+            groups = np.tile(hashes_of([feature.column for feature in features]), len(rows))
+        cuts = [
+            cut_column(feature, rows, np.arange(len(rows)) * len(features) + k, self.words)
+            for k, feature in enumerate(features)
+            if feature.texts is not None
+        ]
+        found = Entries(starts, hashes.ravel(), values.ravel(), groups)
+        return with_grams(found, cuts) if cuts else found
 
     def _bad_row(self, piece: Piece, source: str, row: int, place: int) -> tuple[BadLine, bytes]:
         column = self.columns[place - 1]
@@ -160,18 +192,20 @@ def infer_table(
     weight: str | int | None = None,
     ignore: Sequence[str | int] = (),
     categories: Sequence[str | int] = (),
+    text: Sequence[str | int] = (),
     missing: tuple[str, ...] = MISSING,
     naming: Naming = Naming(),
+    words: Words = Words(),
 ) -> ArrowTable:
     """The format of tables by the schema of the first one; no row is looked at."""
     schema = schema_of(sources[0])
     kinds = ["number" if is_numeric(field.type) else "category" for field in schema]
-    columns, target_kind = with_roles(schema.names, kinds, target, weight, ignore, categories)
+    columns, target_kind = with_roles(schema.names, kinds, target, weight, ignore, categories, text)
     for column, field in zip(columns, schema, strict=True):
         if column.kind == "target" and is_truth(field.type):
             target_kind = "category"
     check_types(columns, target_kind, schema, label_of(sources[0]))
-    return ArrowTable(columns, target_kind, missing, naming)
+    return ArrowTable(columns, target_kind, missing, naming, words)
 
 
 def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source: str) -> None:
@@ -219,13 +253,55 @@ def is_truth(kind: Any) -> bool:
 def category(name: str, cells: Any, missing: Sequence[str]) -> Feature:
     """The features of texts: ``town=Bern``, or ``town=?``."""
     words, codes = coded(cells, missing)
-    return Feature([f"{name}={'?' if word is None else word}" for word in words], codes, np.ones(len(cells)))
+    return Feature(name, [f"{name}={'?' if word is None else word}" for word in words], codes, np.ones(len(cells)))
 
 
 def number(name: str, numbers: np.ndarray) -> Feature:
     """The features of numbers: ``age``, or ``age=?``."""
     absent = np.isnan(numbers)
-    return Feature([name, f"{name}=?"], absent.astype(np.intp), np.where(absent, 1.0, numbers))
+    return Feature(name, [name, f"{name}=?"], absent.astype(np.intp), np.where(absent, 1.0, numbers))
+
+
+def text(name: str, cells: Any, missing: Sequence[str]) -> Feature:
+    """The features of texts to be cut: ``message=?`` of a missing one, and until then of all others."""
+    count = len(cells)
+    return Feature(name, [f"{name}=?"], np.zeros(count, np.intp), np.ones(count), strings_of(cells, missing))
+
+
+def strings_of(cells: Any, missing: Sequence[str]) -> Any:
+    """Cells as Arrow's large strings, null where one is missing."""
+    import pyarrow
+    from pyarrow import compute
+
+    if pyarrow.types.is_dictionary(cells.type):
+        cells = cells.dictionary_decode()
+    if is_numeric(cells.type):
+        return pyarrow.array([word_of(value, missing) for value in cells.to_pylist()], pyarrow.large_string())
+    cells = cells.cast(pyarrow.large_string())
+    try:
+        cells.validate(full=True)  # nobody else will look at what is behind the bytes
+    except pyarrow.ArrowInvalid as error:
+        raise UnicodeError(str(error)) from None
+    absent = compute.is_in(compute.utf8_trim(cells, BLANKS), pyarrow.array(missing, pyarrow.large_string()))
+    return compute.if_else(absent, pyarrow.scalar(None, pyarrow.large_string()), cells)
+
+
+def cut_column(feature: Feature, rows: np.ndarray, entries: np.ndarray, words: Words) -> Cut:
+    """The texts of a column in these rows, for each of which there is an entry, cut."""
+    cells = feature.texts
+    there = cells.is_valid().to_numpy(zero_copy_only=False)[rows]
+    _, offsets, data = cells.buffers()
+    places = np.frombuffer(offsets, np.int64)[cells.offset :]
+    buffer = np.frombuffer(data or b"", np.uint8)
+    present = rows[there]
+    return Cut(entries[there], *grams_of_texts(buffer, places[present], places[present + 1], feature.column, words))
+
+
+def names_in(feature: Feature, row: int, words: Words) -> list[str]:
+    """The names of the features of a row in a column."""
+    if feature.texts is None or not feature.texts[row].is_valid:
+        return [feature.names[feature.codes[row]]]
+    return [f"{feature.column}={gram}" for gram in grams_in(feature.texts[row].as_py(), words)]
 
 
 def numbers_of(cells: Any) -> np.ndarray:

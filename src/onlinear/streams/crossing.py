@@ -30,13 +30,13 @@ REASONS = {
 }
 
 
-#: how much smaller pieces are whose features are crossed: all products of one are in memory at once
+#: how much smaller pieces are of which each row grows: all products of one are in memory at once
 SMALLER = 16
 
 
-def piece_size(usual: int, crosses: Sequence[Pair]) -> int:
-    """How much is read at once: bytes, or rows."""
-    return max(1, usual // SMALLER) if crosses else usual
+def piece_size(usual: int, grows: bool) -> int:
+    """How much is read at once, bytes or rows, where rows are small or grow."""
+    return max(1, usual // SMALLER) if grows else usual
 
 
 def check_crosses(pairs: Sequence[Pair], names: Sequence[str], what: str = "column") -> None:

@@ -100,7 +100,7 @@ class CSVText:
         return [column.name for column in self.columns if column.kind == "number"]
 
     def pieces(self, source: str) -> Iterator[Chunk]:
-        return chunks(source, piece_size(sources.CHUNK, self.naming.crosses), RecordEnds(self.delimiter))
+        return chunks(source, piece_size(sources.CHUNK, bool(self.naming.crosses)), RecordEnds(self.delimiter))
 
     def adapted(self, sources: Sequence[str], labelled: bool) -> CSVText:
         """The same for other files, whose columns are found by the names in the header, or else by their number."""

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
 from onlinear.errors import OnlinearError
+from onlinear.features.words import Words
 from onlinear.streams.arrow import ArrowTable, infer_table
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import MISSING, CSVText
@@ -45,7 +46,7 @@ FORMATS: dict[str, Any] = {
 }
 
 #: the options that say something of a table
-OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing")
+OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing", "text", "words")
 #: those that say something of each format, or of arrays
 USED = {
     "svmlight": ("first_index",),
@@ -91,6 +92,8 @@ class Options(NamedTuple):
     missing: Sequence[str] = MISSING
     first_index: int = 1
     naming: Naming = Naming()
+    text: Sequence[str | int] = ()
+    words: Words = Words()
 
     def of_columns(self) -> dict[str, Any]:
         """What all tables are told."""

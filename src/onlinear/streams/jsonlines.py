@@ -85,7 +85,7 @@ class JSONLines:
         check_words(self.words)
 
     def pieces(self, source: str) -> Iterator[Chunk]:
-        return chunks(source, piece_size(sources.CHUNK, self.naming.crosses))
+        return chunks(source, piece_size(sources.CHUNK, bool(self.naming.crosses)))
 
     def numbers(self) -> list[str]:
         """None: any record may have keys of its own."""

@@ -40,7 +40,7 @@ class VWText(NamedTuple):
         return []
 
     def pieces(self, source: str) -> Iterator[Chunk]:
-        return chunks(source, piece_size(sources.CHUNK, self.naming.crosses))
+        return chunks(source, piece_size(sources.CHUNK, bool(self.naming.crosses)))
 
     def adapted(self, sources: Sequence[str], labelled: bool) -> VWText:
         """The same: every line says what it has."""
