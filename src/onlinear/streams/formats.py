@@ -125,7 +125,9 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
 def check_used(name: str, options: Options) -> None:
     """Refuse what would say nothing of this format."""
     for field, said in options._asdict().items():
-        if field not in (*USED[name], "naming") and said is not Options._field_defaults[field]:
+        default = Options._field_defaults[field]
+        is_said = type(said) is not type(default) or said != default  # a target may be an array
+        if is_said and field not in (*USED[name], "naming"):
             raise OnlinearError(f"{field} says nothing of the format {name!r}: leave it away")
 
 
