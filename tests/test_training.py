@@ -86,6 +86,48 @@ def test_numbers_from_svmlight(tmp_path: Path, chunk_size: int) -> None:
     same_bits(training, OnlineRegressor(l2=1e-3).partial_fit(X, y), COLUMNS)
 
 
+def widening_rows() -> Any:
+    """Rows whose highest column is higher and higher."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(ROWS, COLUMNS)) * (rng.random((ROWS, COLUMNS)) < 0.3)
+    X *= np.arange(COLUMNS) <= np.arange(ROWS)[:, None] * COLUMNS / ROWS
+    X[-1, -1] = 1.0
+    return csr_matrix(np.round(X, 6))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "rule", "names"),
+    [
+        (losses.Perceptron(), rules.SecondOrder(), ("perceptron", "second_order")),
+        (losses.Logistic(), rules.OnlineNewton(), ("log_loss", "newton")),
+    ],
+)
+def test_a_matrix_that_grows_gives_the_bits_of_one_that_does_not(
+    tmp_path: Path, chunk_size: int, loss: Any, rule: Any, names: tuple[str, str], average: bool, intercept: bool
+) -> None:
+    X = widening_rows()
+    y = np.where(X[:, :5].sum(axis=1).A1 > 0.1, 1, -1)
+    options = Settings(average=float(average), intercept=intercept)
+    training = trained(Training(loss, rule, options, classes_in([y])), svmlight_file(tmp_path, X, y))
+    model = OnlineClassifier(loss=names[0], rule=names[1], average=average, fit_intercept=intercept)
+    same_bits(training, model.partial_fit(X, y, classes=[-1, 1]), COLUMNS)
+    np.testing.assert_array_equal(training.learner.matrix, model._learner.matrix)
+    from_matrix = Training(loss, rule, options, classes_in([y]))
+    for block in open_stream(X, target=y):
+        from_matrix.learn(block)
+    same_bits(from_matrix, model, COLUMNS)
+
+
+def test_a_matrix_learner_without_a_single_feature(tmp_path: Path) -> None:
+    file = tmp_path / "rows.svm"
+    file.write_text("1\n-1\n1\n")
+    training = trained(Training(losses.Squared(), rules.OnlineNewton(), Settings(), None), file)
+    assert training.learner.matrix.shape == (1, 1, 1)
+    assert training.learner.intercepts()[0] == pytest.approx(1 / 4)  # the ridge solution: a sum of 1, three rows and a
+
+
 def test_hashed_words_from_vw_text(tmp_path: Path, chunk_size: int) -> None:
     rng = np.random.default_rng(4)
     rows = [{f"w{j}": 1.0 for j in rng.integers(0, 50, 8)} for _ in range(ROWS)]

@@ -15,6 +15,7 @@ import onlinear
 from onlinear.batch import Batch
 from onlinear.classes import Classes, refuse_fractions
 from onlinear.errors import BadModel, Diverged
+from onlinear.kernels.compiled import kind_of
 from onlinear.learner import Learner, Settings
 from onlinear.model.classes import pack_classes, unpack_classes
 from onlinear.model.container import Arrays, Header
@@ -49,7 +50,7 @@ class Training:
         self, loss: Any, rule: Any, settings: Settings, classes: Classes | None, bits: int | None = None
     ) -> None:
         outputs = 1 if classes is None else outputs_for(classes, hasattr(loss, "slopes"))
-        columns = FIRST_COLUMNS if bits is None else 1 << bits
+        columns = first_columns(rule) if bits is None else 1 << bits
         self.learner = Learner(loss, rule, features=columns, outputs=outputs, settings=settings)
         self.classes = classes
         self.opened = classes is not None and classes.open
@@ -253,6 +254,11 @@ class Training:
         training.opened = state.get("_opened", False)
         training.pass_starts = state["_pass_starts"]
         return training
+
+
+def first_columns(rule: Any) -> int:
+    """The columns there is room for before the first row: none in a matrix, never larger than it must be."""
+    return 0 if kind_of(type(rule)) == "matrix" else FIRST_COLUMNS
 
 
 def trim(learner: Learner, columns: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 from collections.abc import Iterator
@@ -21,40 +22,64 @@ from hypothesis import given, settings, strategies as st
 from pyarrow import feather, ipc, parquet
 
 from onlinear.errors import BadInput, BadLine, BadSource, OnlinearError
-from onlinear.streams import tables
+from onlinear.features.words import Words
+from onlinear.streams import sources, tables
 from onlinear.streams.arrow import ArrowTable, infer_table
 from onlinear.streams.csvtext import Column
+from onlinear.streams.formats import Options, format_of
 from onlinear.streams.naming import Naming
-from onlinear.streams.stream import Stream, open_alike, open_stream
+from onlinear.streams.stream import Stream, open_alike, open_stream, sources_of
+from slow_parsers import Feature, entries, placed
+from slow_tables import grams
 from stream_rows import rows_in, rows_meant, until_error
 
 BITS = 5  # few, so that names collide
 MISSING = ("", "?", "NA")
 TOWNS = st.sampled_from(["Bern", "Zürich", "a,b", '6" pipe', "?", "NA", "x=y", "日本"])
+NOTES = st.lists(st.sampled_from(["Free", "cash", "ÄRGER", "日本", "x_1", "\n", '"', ",", "?", "NA"])).map(" ".join)
 ROWS = st.fixed_dictionaries(
     {
         "age": st.none() | st.integers(-(2**60), 2**60),
         "share": st.none() | st.floats(-1e300, 1e300),
         "town": st.none() | TOWNS,
+        "note": st.none() | NOTES,
         "w": st.floats(0, 100),
         "y": st.sampled_from(["yes", "no"]),
     }
 )
-SCHEMA = pa.schema(
-    [("age", pa.int64()), ("share", pa.float64()), ("town", pa.string()), ("w", pa.float64()), ("y", pa.string())]
-)
+FEATURES = ("age", "share", "town", "note")
+TYPES = [pa.int64(), pa.float64(), pa.string(), pa.string(), pa.float64(), pa.string()]
+SCHEMA = pa.schema(list(zip((*FEATURES, "w", "y"), TYPES, strict=True)))
+PAIRS = st.lists(st.tuples(*[st.sampled_from(FEATURES)] * 2), max_size=3).map(tuple)
+WORDS = st.builds(Words, st.integers(1, 3), st.booleans(), st.booleans(), st.booleans())
+Pairs = tuple[tuple[str, str], ...]
 
 
-def meaning(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: "?" if row[key] is None or row[key] in MISSING else row[key] for key in ("age", "share", "town")}
+def features_of(row: dict[str, Any], words: Words) -> Iterator[Feature]:
+    """The features of a row, by the specification."""
+    for key in FEATURES:
+        cell = row[key]
+        if cell is None or (isinstance(cell, str) and cell.strip(" \t\r") in MISSING):
+            yield Feature(key, f"{key}=?", 1.0)
+        elif key == "note":
+            yield from (Feature(key, f"{key}={gram}", value) for gram, value in grams(cell, words))
+        else:
+            yield Feature(key, f"{key}={cell}", 1.0) if isinstance(cell, str) else Feature(key, key, float(cell))
 
 
-def meant(rows: list[dict[str, Any]], bits: int = BITS) -> list[Any]:
-    return rows_meant(map(meaning, rows), [row["y"] for row in rows], [row["w"] for row in rows], bits)
+def meant(rows: list[dict[str, Any]], words: Words = Words(), crosses: Pairs = ()) -> tuple[list[Any], int]:
+    """The good rows, and how many are bad, as a product of theirs is infinite."""
+    found = [placed(entries(list(features_of(row, words)), crosses), BITS) for row in rows]
+    good = [(row["y"], row["w"], cells) for row, cells in zip(rows, found, strict=True) if cells is not None]
+    return good, len(rows) - len(good)
 
 
-def read(source: Any, **options: Any) -> list[Any]:
-    return rows_in(open_stream(source, **{"target": "y", "weight": "w", "bits": BITS} | options))
+def read(source: Any, **options: Any) -> tuple[list[Any], int]:
+    said = {"target": "y", "weight": "w", "text": ["note"], "naming": Naming(BITS)} | options
+    chosen, name = sources_of(source, None)
+    bad: list[BadLine] = []
+    stream = Stream(chosen, format_of(name, chosen, Options(**said)), on_bad=lambda line, _: bad.append(line))
+    return rows_in(stream), len(bad)
 
 
 def files_of(table: pa.Table, folder: Path, size: int) -> Iterator[Path]:
@@ -77,8 +102,9 @@ def frames_of(table: pa.Table) -> Iterator[Any]:
     yield table.to_pandas().astype({"town": "category", "age": "Int64"})
     yield pl.from_arrow(table)
     yield pl.from_arrow(table).with_columns(pl.col("town").cast(pl.Categorical))  # type: ignore[union-attr]
-    encoded = table.column("town").cast(pa.dictionary(pa.int8(), pa.string()))
-    yield table.set_column(2, "town", encoded)
+    for name in ("town", "note"):
+        encoded = table.column(name).cast(pa.dictionary(pa.int8(), pa.string()))
+        yield table.set_column(FEATURES.index(name), name, encoded)
 
 
 def text_files_of(rows: list[dict[str, Any]], folder: Path) -> Iterator[Path]:
@@ -93,28 +119,35 @@ def text_files_of(rows: list[dict[str, Any]], folder: Path) -> Iterator[Path]:
     yield folder / "rows.jsonl"
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(ROWS, min_size=1, max_size=12), st.integers(1, 5), st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+@given(st.lists(ROWS, min_size=1, max_size=12), st.tuples(*[st.integers(1, 5)] * 2), st.integers(1, 999), WORDS, PAIRS)
 def test_the_same_table_in_every_form_gives_the_same_rows(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]], size: int, most: int
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[dict[str, Any]],
+    size_and_most: tuple[int, int],
+    chunk: int,
+    words: Words,
+    crosses: Pairs,
 ) -> None:
     folder = tmp_path_factory.getbasetemp()
     table = pa.Table.from_pylist(rows, SCHEMA)
-    expected = meant(rows)
-    with mock.patch.object(tables, "MOST_ROWS", most):
+    expected = meant(rows, words, crosses)
+    options = {"words": words, "naming": Naming(BITS, crosses=crosses)}
+    size, most = size_and_most
+    with mock.patch.object(tables, "MOST_ROWS", most), mock.patch.object(sources, "CHUNK", chunk):
         for source in (*files_of(table, folder, size), *frames_of(table)):
             if isinstance(source, pd.DataFrame) and source["age"].dtype == "float64":
                 continue  # whole numbers beyond 2**53 were rounded by pandas, as they are here
-            assert read(source) == expected, source
+            assert repr(read(source, **options)) == repr(expected), source  # the same zeros, too
         if all(any(row[key] is not None for row in rows) for key in ("age", "share")):
             for file in text_files_of(rows, folder):
-                options = {"header": True} if file.suffix == ".csv" else {}
-                assert read(file, **options) == expected, file
+                more = {"header": True} if file.suffix == ".csv" else {}
+                assert repr(read(file, **options, **more)) == repr(expected), file
 
 
 def test_whole_numbers_with_gaps_in_pandas() -> None:
-    rows = [{"age": 39, "share": 0.5, "town": "a", "w": 1.0, "y": "no"}]
-    rows += [{"age": None, "share": None, "town": None, "w": 2.0, "y": "yes"}]
+    rows = [{"age": 39, "share": 0.5, "town": "a", "note": "a b", "w": 1.0, "y": "no"}]
+    rows += [{"age": None, "share": None, "town": None, "note": None, "w": 2.0, "y": "yes"}]
     assert read(pd.DataFrame(rows)) == meant(rows)
 
 
@@ -169,6 +202,27 @@ def test_numbers_that_are_names(column: pa.Array, words: list[str]) -> None:
 def test_labels(labels: pa.Array, expected: list[Any]) -> None:
     stream = open_stream(pa.table({"y": labels, "x": [1, 2]}), target=1)
     assert [label for label, _, _ in rows_in(stream)] == expected
+
+
+TEXT_COLUMNS = [
+    (pa.array(["Free cash", None, " NA "]), [{"x=free": 1, "x=cash": 1}, {"x": "?"}, {"x": "?"}]),
+    (pa.array(["no", "a a", "-", "b"], pa.large_string())[1:], [{"x=a": 2}, {}, {"x=b": 1}]),
+    (pa.array(["a", "twelve bytes and more", None], pa.string_view()), [{"x=a": 1}, None, {"x": "?"}]),
+    (pa.array([None, None, None]), [{"x": "?"}] * 3),
+    (pa.array(["b a", None, "b a"]).dictionary_encode(), [{"x=b": 1, "x=a": 1}, {"x": "?"}, {"x=b": 1, "x=a": 1}]),
+    (pa.array([1.5, math.nan, 30.0]), [{"x=1": 1, "x=5": 1}, {"x": "?"}, {"x=30": 1}]),
+    (pa.array([True, None, False]), [{"x=true": 1}, {"x": "?"}, {"x=false": 1}]),
+]
+
+
+@pytest.mark.parametrize(("column", "cells"), TEXT_COLUMNS, ids=[str(column.type) for column, _ in TEXT_COLUMNS])
+def test_types_of_text_columns(column: pa.Array, cells: list[Any]) -> None:
+    cells = [
+        cell if cell is not None else dict.fromkeys(["x=twelve", "x=bytes", "x=and", "x=more"], 1) for cell in cells
+    ]
+    table = pa.table({"x": column, "y": [1.0, 2.0, 3.0]})
+    stream = Stream([table], infer_table([table], text=["x"], naming=Naming(30)))
+    assert rows_in(stream) == rows_meant(cells, [1.0, 2.0, 3.0], [1.0] * 3, 30)
 
 
 # ------------------------------------------------------------------ what is wrong
@@ -244,6 +298,28 @@ def test_text_that_is_not_utf_8() -> None:
     town = pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"\xff"]).buffers())
     with pytest.raises(BadSource, match=r"Table: column 't' has a text that is not UTF-8 in rows 1 to 2: convert it"):
         list(open_stream(pa.table({"t": town, "y": [1, 2]})))
+
+
+def test_a_text_to_be_cut_that_is_not_utf_8() -> None:
+    note = pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"\xff"]).buffers())
+    table = pa.table({"t": note, "y": [1, 2]})
+    with pytest.raises(BadSource, match=r"Table: column 't' has a text that is not UTF-8 in rows 1 to 2: convert it"):
+        list(Stream([table], infer_table([table], text=["t"])))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"text": ["n0te"]}, "there is no column 'n0te': did you mean 'note'"),
+        ({"text": ["y"]}, "column 'y' cannot be target and text at once"),
+        ({"text": ["note"], "ignore": ["note"]}, "column 'note' cannot be text and ignore at once"),
+        ({"text": ["note"], "words": Words(ngrams=6)}, "ngrams is 6: choose 1 to 5"),
+        ({"naming": Naming(crosses=(("note", "y"),))}, "column 'y' cannot be crossed: those with features are note, x"),
+    ],
+)
+def test_texts_and_crosses_that_cannot_be(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(OnlinearError, match=reason):
+        infer_table([pa.table({"note": ["a"], "x": [1], "y": [1]})], **options)
 
 
 def test_columns_may_have_the_names_of_methods() -> None:
@@ -323,6 +399,25 @@ def test_the_names_of_a_row_in_order() -> None:
     block = form.parse(piece, "rows", stop_at_bad=False)
     assert block.named is not None
     assert [block.named.names_of(row) for row in range(2)] == [["a", "t=u"], ["a=?", "t=?"]]
+
+
+@given(st.lists(ROWS, max_size=5), WORDS, PAIRS, st.booleans())
+def test_names_are_those_of_the_entries(rows: list[dict[str, Any]], words: Words, crosses: Pairs, stop: bool) -> None:
+    table = pa.Table.from_pylist(rows, SCHEMA)
+    form = infer_table([table], weight="w", text=["note"], words=words, naming=Naming(None, crosses=crosses))
+    found = []
+    for piece in form.pieces(table):
+        block = form.parse(piece, "rows", stop_at_bad=stop)
+        assert block.named is not None
+        for row, (a, b) in enumerate(itertools.pairwise(block.named.starts.tolist())):
+            parts = (block.named.names_of(row), block.named.hashes[a:b].tolist(), block.named.values[a:b].tolist())
+            found.append(list(zip(*parts, strict=True)))
+        if block.bad and stop:
+            break
+    wanted = [entries(list(features_of(row, words)), crosses) for row in rows]
+    fine = [all(math.isfinite(entry.value) for entry in row) for row in wanted]
+    last = fine.index(False) if stop and not all(fine) else len(rows)
+    assert found == [list(map(tuple, row)) for row, good in zip(wanted[:last], fine[:last], strict=True) if good]
 
 
 def test_names_with_dots_and_one_that_begins_as_another(tmp_path: Path) -> None:

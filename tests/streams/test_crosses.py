@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import itertools
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
+from pyarrow import parquet
 
 from onlinear.errors import BadLine, OnlinearError
 from onlinear.features.names import cross_hash, hash_name
 from onlinear.kernels import crossing as kernel
-from onlinear.streams import crossing
+from onlinear.streams import crossing, sources, tables
+from onlinear.streams.arrow import infer_table
 from onlinear.streams.crossing import with_products
+from onlinear.streams.formats import Format
+from onlinear.streams.inference import infer
+from onlinear.streams.jsonlines import infer_keys
 from onlinear.streams.naming import NamedRows, Naming
 from onlinear.streams.sources import chunks
 from onlinear.streams.stream import Stream
 from onlinear.streams.vwtext import VWText
 from slow_parsers import Feature, Row, entries, placed, vw_line
+from stream_rows import rows_in
 
 BITS = 6  # few, so that names collide
 
@@ -198,3 +208,44 @@ def test_an_infinite_product_is_a_bad_line(tmp_path: Path) -> None:
         [5.0],
         [2.0, 6.0, 12.0],
     ]
+
+
+# ------------------------------------------------------------------ pieces
+
+CROSSED = Naming(BITS, crosses=(("a", "b"), ("b", "b")))
+
+
+def sources_and_formats(folder: Path, rows: int) -> Iterator[tuple[Any, Format]]:
+    """The same rows in a file of each kind, and in memory, with crosses of two texts."""
+    rng = np.random.default_rng(7)
+    texts = [" ".join(f"w{k}" for k in rng.integers(0, 50, 6)) for _ in range(2 * rows)]
+    table = pa.table({"a": texts[:rows], "b": texts[rows:], "y": np.arange(float(rows))})
+    lines = table.to_pylist()
+    (folder / "rows.vw").write_text("".join(f"{row['y']} |a {row['a']} |b {row['b']}\n" for row in lines))
+    yield str(folder / "rows.vw"), VWText(CROSSED)
+    (folder / "rows.csv").write_text("a,b,y\n" + "".join(f"{row['a']},{row['b']},{row['y']}\n" for row in lines))
+    yield str(folder / "rows.csv"), infer(folder / "rows.csv", text=["a", "b"], naming=CROSSED)
+    file = str(folder / "rows.jsonl")
+    Path(file).write_text("".join(json.dumps(row) + "\n" for row in lines))
+    yield file, infer_keys([file], target="y", text=["a", "b"], naming=CROSSED)
+    yield table, infer_table([table], text=["a", "b"], naming=CROSSED)
+    parquet.write_table(table, folder / "rows.parquet")
+    yield str(folder / "rows.parquet"), infer_table([table], text=["a", "b"], naming=CROSSED)
+
+
+def test_pieces_are_smaller_where_features_are_crossed_and_nothing_else_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = 400
+    monkeypatch.setattr(tables, "MOST_ROWS", rows)
+    for source, form in sources_and_formats(tmp_path, rows):
+        monkeypatch.setattr(sources, "CHUNK", 1 << 16)
+        found = {}
+        for smaller in (1, 16, 1 << 30):
+            monkeypatch.setattr(crossing, "SMALLER", smaller)
+            blocks = list(Stream([source], form))
+            found[smaller] = (repr(rows_in(blocks)), max(map(len, blocks)))
+        everything, largest = found[1]
+        assert largest == rows
+        assert {read for read, _ in found.values()} == {everything}
+        assert found[1 << 30][1] < 5 < found[16][1] <= rows / 4, form

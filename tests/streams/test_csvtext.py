@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -417,3 +419,36 @@ def test_threads_read_side_by_side(tmp_path: Path) -> None:
         row for block in in_order(parse, chunks(file, 10_000, RecordEnds(form.delimiter)), 4) for row in rows_of(block)
     ]
     assert together == alone
+
+
+LATE = st.lists(
+    st.tuples(*[st.sampled_from(["a", "b c", "x\ny", '6" pipe', "\n\n", "p,q", "ä", "long" * 9])] * 2),
+    min_size=1,
+    max_size=9,
+)
+
+
+@given(LATE, st.integers(1, 120), st.sampled_from([Naming(5), Naming(None), Naming(5, crosses=(("t", "c"),))]))
+def test_the_text_of_a_row_is_there_long_after_the_same_thread_has_read_others(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], size: int, naming: Naming
+) -> None:
+    lines = []
+    for number, cells in enumerate(rows):
+        out = io.StringIO()
+        csv.writer(out).writerow([*cells, number])
+        lines.append(out.getvalue().removesuffix("\r\n").encode())
+    file = tmp_path_factory.getbasetemp() / "late.csv"
+    file.write_bytes(b"t,c,y\n" + b"\r\n".join(lines))
+    columns = (Column("t", "text"), Column("c", "category"), Column("y", "target"))
+    form = CSVText(columns, "number", naming=naming)
+    blocks = [form.parse(chunk, "late.csv", stop_at_bad=True) for chunk in chunks(file, size, RecordEnds(","))]
+    late = [(block, row) for block in blocks for row in range(len(block))]
+    assert [block.origin.text(row) for block, row in late] == lines
+    assert [block.split(row)[1].origin.text(0) for block, row in reversed(late)] == lines[::-1]
+    for block, row in late:
+        left = np.arange(len(block)) == row
+        assert block.origin.only(left).text(0) == lines[int(block.labels[row])]
+        if block.named is not None:
+            text, category = rows[int(block.labels[row])]
+            words = list(dict.fromkeys(re.findall(r"\w+", text)))
+            assert block.named.names_of(row) == [*(f"t={word}" for word in words), f"c={category}"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +13,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.features.words import Words
 from onlinear.streams import sources
 from onlinear.streams.jsonlines import JSONLines, infer_keys
 from onlinear.streams.naming import Naming
 from onlinear.streams.sources import chunks
 from onlinear.streams.stream import open_stream
+from slow_parsers import Feature, entries, placed
+from slow_tables import grams
 from stream_rows import Row, rows_in, rows_meant
 
 BITS = 5  # few, so that names collide
@@ -82,6 +88,76 @@ def read_one(folder: Path, line: str, **fields: Any) -> Row:
 def test_a_word_that_comes_twice_counts_twice(tmp_path: Path) -> None:
     row = read_one(tmp_path, '{"words": ["a", "b", "a"], "y": "x"}', naming=Naming(30))
     assert [row] == rows_meant([{"words=a": 2, "words=b": 1}], ["x"], [1.0], 30)
+
+
+NOTES = st.lists(st.sampled_from(["Free", "cash", "\u00c4RGER", "\U0001f600", "a-b", "\0", "?"]), max_size=6).map(
+    " ".join
+)
+CUT = {"note", "meta.note"}
+CROSSABLE = st.sampled_from(["note", "meta", "n", "tags"])
+
+
+@st.composite
+def notes(draw: st.DrawFn) -> dict[str, Any]:
+    """A record whose keys are in any order."""
+    note = st.none() | NOTES | st.integers(-99, 99) | st.booleans()
+    inner = st.fixed_dictionaries({}, optional={"note": note, "b": st.floats(-1e200, 1e200)})
+    values = {"note": note, "meta": inner, "n": NUMBERS, "tags": st.lists(st.sampled_from("abc"), unique=True)}
+    record = draw(st.fixed_dictionaries({}, optional=values))
+    return {key: record[key] for key in draw(st.permutations(list(record)))}
+
+
+def features_of(record: dict[str, Any], words: Words, prefix: str = "", group: str = "") -> Iterator[Feature]:
+    """The features of a record, by the specification."""
+    for name, value in record.items():
+        key, top = prefix + name, group or name
+        if isinstance(value, dict):
+            yield from features_of(value, words, f"{key}.", top)
+        elif isinstance(value, list):
+            yield from (Feature(top, f"{key}={word}", 1.0) for word in value)
+        elif key not in CUT:
+            yield Feature(top, key, float(value))
+        elif value is None or (text := str(value).lower() if isinstance(value, bool) else str(value)) in ("", "?"):
+            yield Feature(top, f"{key}=?", 1.0)
+        else:
+            yield from (Feature(top, f"{key}={gram}", count) for gram, count in grams(text, words))
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(notes(), max_size=5),
+    st.builds(Words, st.integers(1, 3), st.booleans(), st.booleans(), st.booleans()),
+    st.lists(st.tuples(CROSSABLE, CROSSABLE), max_size=2).map(tuple),
+    st.integers(1, 300),
+)
+def test_texts_and_crosses_are_those_of_the_slow_parser(
+    tmp_path_factory: pytest.TempPathFactory,
+    records: list[dict[str, Any]],
+    words: Words,
+    crosses: tuple[tuple[str, str], ...],
+    size: int,
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "notes.jsonl"
+    file.write_text("".join(json.dumps(record | {"y": "x"}) + "\n" for record in records))
+    wanted = []
+    for number, record in enumerate(records, 1):
+        found = entries(list(features_of(record, words)), crosses)
+        wanted.append((number, found, placed(found, BITS)))
+    hashed = form(text=frozenset(CUT), words=words, naming=Naming(BITS, crosses=crosses))
+    blocks = [hashed.parse(chunk, "notes.jsonl", stop_at_bad=False) for chunk in chunks(file, size)]
+    assert repr([row for _, _, row in rows_in(blocks)]) == repr([row for _, _, row in wanted if row is not None])
+    bad = [line.line for block in blocks for line, _ in block.bad]
+    assert bad == [number for number, _, row in wanted if row is None]
+
+    exact = form(text=frozenset(CUT), words=words, naming=Naming(None, crosses=crosses))
+    names = []
+    for chunk in chunks(file, size):
+        named = exact.parse(chunk, "notes.jsonl", stop_at_bad=False).named
+        assert named is not None
+        for row, (a, b) in enumerate(itertools.pairwise(named.starts.tolist())):
+            names.append(list(zip(named.names_of(row), named.hashes[a:b].tolist(), strict=True)))
+    fine = [found for _, found, _ in wanted if all(math.isfinite(entry.value) for entry in found)]
+    assert names == [[(entry.name, entry.hash) for entry in found] for found in fine]
 
 
 def test_ignored_keys_and_numbers_that_are_names(tmp_path: Path) -> None:
@@ -161,6 +237,21 @@ def test_a_label_of_another_kind_than_those_before(tmp_path: Path, label: str) -
         read_one(tmp_path, f'{{"y": {label}}}', target_kind="number")
 
 
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ('["a", "b"]', "['a', 'b'] of 'note' is not a text to be cut into words: mend it, or do not have the key cut"),
+        ('{"a": 1}', "{'a': 1} of 'note' is not a text to be cut into words"),
+        ("1e999", "inf of 'note' is not a finite number"),
+    ],
+)
+def test_what_cannot_be_cut_into_words(tmp_path: Path, value: str, reason: str) -> None:
+    with pytest.raises(BadLine) as caught:
+        read_one(tmp_path, f'{{"a": 1, "note": {value}, "y": "x"}}', text=frozenset(["note"]))
+    assert caught.value.column == 10
+    assert reason in caught.value.reason
+
+
 def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_bytes('{"y": "é"}\n{"y": "'.encode() + b'\xed\xa0\x80"}\n')
@@ -206,6 +297,25 @@ def test_keys_that_are_not_there(tmp_path: Path, options: dict[str, str]) -> Non
     file = written(tmp_path, '{"a": 1}', '{"b": 2}')
     with pytest.raises(OnlinearError, match="there is no key 'c' in the first records: their keys are a, b"):
         open_stream(file, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"text": ["c"]}, "there is no key 'c' in the first records: their keys are a, b"),
+        ({"text": ["a"]}, "key 'a' cannot be target and text at once: choose one"),
+        ({"text": ["b"], "ignore": ["b"]}, "key 'b' cannot be text and ignore at once: choose one"),
+        ({"text": ["b"], "words": Words(ngrams=0)}, "ngrams is 0: choose 1 to 5"),
+        ({"naming": Naming(crosses=(("b", "a"),))}, "the key 'a' cannot be crossed: those with features are b"),
+        ({"naming": Naming(crosses=(("b", "c"),))}, "the key 'c' cannot be crossed: those with features are b"),
+        ({"naming": Naming(crosses=(("b", "b"),)), "ignore": ["b"]}, "the key 'b' cannot be crossed: .* are none"),
+    ],
+)
+def test_texts_and_crosses_that_cannot_be(tmp_path: Path, options: dict[str, Any], reason: str) -> None:
+    file = written(tmp_path, '{"a": 1}', '{"b": {"t": "x"}}')
+    assert infer_keys([file], target="a", text=["b.t"]).text == {"b.t"}
+    with pytest.raises(OnlinearError, match=reason):
+        infer_keys([file], target="a", **options)
 
 
 @pytest.mark.parametrize(

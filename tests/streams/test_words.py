@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +15,13 @@ from hypothesis import given, settings, strategies as st
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.names import HashedNames, hash_name
 from onlinear.features.words import Words, grams_in, letters
+from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.formats import Options, format_of
 from onlinear.streams.inference import infer
+from onlinear.streams.jsonlines import JSONLines
 from onlinear.streams.naming import Naming
+from onlinear.streams.recipes import packed, unpacked
 from onlinear.streams.sources import chunks
 from onlinear.streams.texts import grams_for, grams_of_texts
 from slow_parsers import entries, placed
@@ -259,3 +265,27 @@ def test_texts_and_crosses_that_cannot_be(tmp_path: Path, options: dict[str, obj
     file.write_text("message,y\nfree,1\nsee,0\n")
     with pytest.raises(OnlinearError, match=reason):
         infer(file, **options)  # type: ignore[arg-type]
+
+
+CHOSEN: dict[str, Any] = {"words": Words(3, unit=True), "naming": Naming(9, crosses=(("m", "n"),))}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        CSVText((Column("m", "text"), Column("n", "number")), **CHOSEN),
+        ArrowTable((Column("m", "text"), Column("n", "number")), **CHOSEN),
+        JSONLines("y", text=frozenset(["m", "n"]), **CHOSEN),
+    ],
+)
+def test_a_format_comes_back_from_a_recipe_with_its_texts(form: Any) -> None:
+    assert unpacked(type(form), json.loads(json.dumps(packed(form)))) == form
+
+
+@pytest.mark.parametrize("name", ["svmlight", "vw"])
+def test_where_there_are_no_columns_nothing_is_said_of_texts(name: str) -> None:
+    with pytest.raises(OnlinearError, match=f"text says nothing of the format '{name}': leave it away"):
+        format_of(name, [], Options(text=["m"]))
+    with pytest.raises(OnlinearError, match=f"words says nothing of the format '{name}': leave it away"):
+        format_of(name, [], Options(words=Words(2)))
+    assert format_of(name, [], Options(text=(), words=Words()))

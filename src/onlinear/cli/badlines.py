@@ -51,10 +51,6 @@ class BadLines:
         except OSError as error:
             raise not_written(self.wanted, error) from None
 
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
     def summary(self) -> str:
         copied = "" if self._file is None else f", copied to {self.wanted}"
         return f"{self.count:,} bad line{'s' * (self.count != 1)} skipped{copied}"

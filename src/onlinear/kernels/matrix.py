@@ -68,17 +68,24 @@ def spread_out(rows: Any, i: int, x: Any) -> None:
 
 @register_jitable(forceinline=True)
 def dense_dot(a: Any, b: Any) -> float:
-    """The product of ``a`` with the beginning of ``b``, in four lanes."""
+    """The product of ``a`` with the beginning of ``b``, in four lanes.
+
+    Each place has a lane of its own, however many there are: zeros behind the last one change nothing.
+    """
     even = len(a) - len(a) % 4
-    a0 = a1 = a2 = a3 = rest = 0.0
+    a0 = a1 = a2 = a3 = 0.0
     for j in range(0, even, 4):
         a0 += a[j] * b[j]
         a1 += a[j + 1] * b[j + 1]
         a2 += a[j + 2] * b[j + 2]
         a3 += a[j + 3] * b[j + 3]
-    for j in range(even, len(a)):
-        rest += a[j] * b[j]
-    return ((a0 + a2) + (a1 + a3)) + rest
+    if even < len(a):
+        a0 += a[even] * b[even]
+    if even + 1 < len(a):
+        a1 += a[even + 1] * b[even + 1]
+    if even + 2 < len(a):
+        a2 += a[even + 2] * b[even + 2]
+    return (a0 + a2) + (a1 + a3)
 
 
 @register_jitable(forceinline=True)
@@ -104,9 +111,11 @@ def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: 
     if (clock[m, SLOPE] != 0.0 or growth != 0.0) and seen.importance > 0.0:
         x = dense[0]
         z = dense[1]
-        x[len(x) - 1] = options.intercept
+        last = len(x) - 1
+        x[last] = options.intercept
         times(matrix[m], x, z)
-        divisor = 1.0 + growth * dense_dot(x, z)
+        reach = dense_dot(x[:last], z) + x[last] * z[last]  # apart: its place, and so its lane, moves with the width
+        divisor = 1.0 + growth * reach
         step = rule_step(rule, loss, seen) / divisor
         fine = math.isfinite(step) and divisor > 0.0
         if fine:

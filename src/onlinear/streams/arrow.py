@@ -1,7 +1,7 @@
 """Tables by columns, as CSV by rows: a row means what the dict of its cells means.
 
-Numbers and truth values are numbers, texts and dictionaries are categories. A cell that is null, NaN or a missing word
-is ``town=?``: a hint, never a silent zero.
+Numbers and truth values are numbers, texts and dictionaries are categories, or are cut into words. A cell that is null,
+NaN or a missing word is ``town=?``: a hint, never a silent zero.
 """
 
 from __future__ import annotations
@@ -10,33 +10,42 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.features.words import Words, check_words
+from onlinear.streams.arrowcells import (
+    Feature,
+    category,
+    coded,
+    cut_column,
+    is_nothing,
+    is_numeric,
+    is_text,
+    is_truth,
+    names_in,
+    number,
+    numbers_of,
+    uncut,
+)
 from onlinear.streams.blocks import Block, RowNumbers
 from onlinear.streams.cells import BLANKS
-from onlinear.streams.csvtext import MISSING, Column, check_columns
+from onlinear.streams.crossing import check_crosses, piece_size
+from onlinear.streams.csvtext import FEATURE_KINDS, MISSING, Column, check_columns
 from onlinear.streams.inference import listed, with_roles
 from onlinear.streams.matching import kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
-from onlinear.streams.tables import Piece, pieces_of, schema_of
-from onlinear.streams.words import hashes_of, is_missing, shown, text_of
+from onlinear.streams.tables import Piece, pieces_of, rows_of_a_piece, schema_of
+from onlinear.streams.texts import Entries, with_grams
+from onlinear.streams.words import hashes_of, shown
 
 INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or make it null"
 NO_LABEL = "the label, column {name!r}, is missing: fill it in, or leave the row out"
 BAD_LABEL = "the label {value} is not a finite number: mend it, or leave the row out"
 BAD_WEIGHT = "the weight {value} is not a finite number of at least 0: mend it, or take another column"
 NOT_UTF_8 = "{}: column {!r} has a text that is not UTF-8 in rows {} to {}: convert it, or ignore the column"
-
-
-class Feature(NamedTuple):
-    """The features of a column: all names there are, and for each row which of them it has, and its value."""
-
-    names: list[str]
-    codes: np.ndarray
-    values: np.ndarray
 
 
 @dataclass(slots=True)
@@ -60,16 +69,25 @@ class ArrowTable:
     target_kind: str = "category"
     missing: tuple[str, ...] = MISSING
     naming: Naming = Naming()
+    words: Words = Words()
 
     def __post_init__(self) -> None:
         check_columns(self.columns)
+        check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
+        check_words(self.words)
 
     def pieces(self, source: Any) -> Iterator[Piece]:
         label, schema = label_of(source), schema_of(source)
         if schema.names != [column.name for column in self.columns]:
             raise BadSource(f"{label}: has the columns {listed(schema.names)}: are all tables of the same kind?")
         check_types(self.columns, self.target_kind, schema, label)
-        return pieces_of(source, [column.name for column in self.columns if column.kind != "ignore"])
+        names = [column.name for column in self.columns if column.kind != "ignore"]
+        return pieces_of(source, names, piece_size(rows_of_a_piece(len(names)), self._grows))
+
+    @property
+    def _grows(self) -> bool:
+        """Whether rows may have many more entries than there are columns."""
+        return bool(self.naming.crosses) or any(column.kind == "text" for column in self.columns)
 
     def numbers(self) -> list[str]:
         """The names of the number columns."""
@@ -105,7 +123,7 @@ class ArrowTable:
             if column.kind != "ignore":
                 try:
                     self._read_column(found, place, column, batch.column(column.name))
-                except UnicodeDecodeError:
+                except UnicodeError:
                     last = piece.first_row + rows - 1
                     raise BadSource(NOT_UTF_8.format(source, column.name, piece.first_row, last)) from None
         return found
@@ -126,20 +144,35 @@ class ArrowTable:
             found.labels = numbers
         elif column.kind == "category":
             found.features.append(category(column.name, cells, self.missing))
+        elif column.kind == "text":
+            found.features.append(uncut(column.name, cells, self.missing))
         else:
             found.features.append(number(column.name, numbers))
 
     def _named(self, found: Found, rows: np.ndarray, text_at: Callable[[int], bytes]) -> NamedRows:
-        features = found.features
+        starts, hashes, values, groups = self._entries(found.features, rows)
+
+        def names_of(row: int) -> list[str]:
+            at = int(rows[row])
+            return [name for feature in found.features for name in names_in(feature, at, self.words)]
+
+        return NamedRows(starts, hashes, values, names_of, text_at, groups)
+
+    def _entries(self, features: list[Feature], rows: np.ndarray) -> Entries:
         hashes, values = np.empty((len(rows), len(features)), np.uint64), np.empty((len(rows), len(features)))
         for k, feature in enumerate(features):
             hashes[:, k], values[:, k] = hashes_of(feature.names)[feature.codes[rows]], feature.values[rows]
-
-        def names_of(row: int) -> list[str]:
-            return [feature.names[feature.codes[rows[row]]] for feature in features]
-
         starts = np.arange(len(rows) + 1, dtype=np.int32) * np.int32(len(features))
-        return NamedRows(starts, hashes.ravel(), values.ravel(), names_of, text_at)
+        groups = None
+        if self.naming.crosses:
+            groups = np.tile(hashes_of([feature.column for feature in features]), len(rows))
+        cuts = [
+            cut_column(feature, rows, np.arange(len(rows)) * len(features) + k, self.words)
+            for k, feature in enumerate(features)
+            if feature.texts is not None
+        ]
+        found = Entries(starts, hashes.ravel(), values.ravel(), groups)
+        return with_grams(found, cuts) if cuts else found
 
     def _bad_row(self, piece: Piece, source: str, row: int, place: int) -> tuple[BadLine, bytes]:
         column = self.columns[place - 1]
@@ -160,18 +193,20 @@ def infer_table(
     weight: str | int | None = None,
     ignore: Sequence[str | int] = (),
     categories: Sequence[str | int] = (),
+    text: Sequence[str | int] = (),
     missing: tuple[str, ...] = MISSING,
     naming: Naming = Naming(),
+    words: Words = Words(),
 ) -> ArrowTable:
     """The format of tables by the schema of the first one; no row is looked at."""
     schema = schema_of(sources[0])
     kinds = ["number" if is_numeric(field.type) else "category" for field in schema]
-    columns, target_kind = with_roles(schema.names, kinds, target, weight, ignore, categories)
+    columns, target_kind = with_roles(schema.names, kinds, target, weight, ignore, categories, text)
     for column, field in zip(columns, schema, strict=True):
         if column.kind == "target" and is_truth(field.type):
             target_kind = "category"
     check_types(columns, target_kind, schema, label_of(sources[0]))
-    return ArrowTable(columns, target_kind, missing, naming)
+    return ArrowTable(columns, target_kind, missing, naming, words)
 
 
 def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source: str) -> None:
@@ -186,76 +221,6 @@ def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source
             raise OnlinearError(
                 f"{source}: column {column.name!r} has texts ({field.type}) where numbers should be: convert it"
             )
-
-
-def is_numeric(kind: Any) -> bool:
-    from pyarrow import types
-
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
-
-
-def is_text(kind: Any) -> bool:
-    """Whether a column holds texts; a dictionary holds names, whatever they are made of."""
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        return is_numeric(kind.value_type) or is_text(kind.value_type)
-    return is_nothing(kind) or types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-
-
-def is_nothing(kind: Any) -> bool:
-    """Whether all cells of a column are null, and nobody knows what they would be."""
-    from pyarrow import types
-
-    return types.is_null(kind)
-
-
-def is_truth(kind: Any) -> bool:
-    from pyarrow import types
-
-    return types.is_boolean(kind)
-
-
-def category(name: str, cells: Any, missing: Sequence[str]) -> Feature:
-    """The features of texts: ``town=Bern``, or ``town=?``."""
-    words, codes = coded(cells, missing)
-    return Feature([f"{name}={'?' if word is None else word}" for word in words], codes, np.ones(len(cells)))
-
-
-def number(name: str, numbers: np.ndarray) -> Feature:
-    """The features of numbers: ``age``, or ``age=?``."""
-    absent = np.isnan(numbers)
-    return Feature([name, f"{name}=?"], absent.astype(np.intp), np.where(absent, 1.0, numbers))
-
-
-def numbers_of(cells: Any) -> np.ndarray:
-    """Numbers in double precision, NaN for those that are missing."""
-    import pyarrow
-
-    numbers: np.ndarray = cells.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return numbers
-
-
-def coded(cells: Any, missing: Sequence[str]) -> tuple[list[str | None], np.ndarray]:
-    """The words of a column, None for those that are missing, and which of them each cell is."""
-    import pyarrow
-
-    if is_nothing(cells.type):
-        return [None], np.zeros(len(cells), np.intp)
-    if not pyarrow.types.is_dictionary(cells.type):
-        if pyarrow.types.is_string_view(cells.type):
-            cells = cells.cast(pyarrow.large_string())
-        cells = cells.dictionary_encode()
-    elif len(cells.dictionary) > len(cells):  # of a long dictionary, only the words that are there
-        cells = cells.dictionary_decode().dictionary_encode()
-    words = [word_of(value, missing) for value in cells.dictionary.to_pylist()]
-    return [*words, None], cells.indices.cast(pyarrow.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
-
-
-def word_of(value: Any, missing: Sequence[str]) -> str | None:
-    if isinstance(value, str):
-        return None if is_missing(value, missing) else value
-    return None if value is None or not math.isfinite(value) else text_of(value)
 
 
 def row_text(piece: Piece, row: int) -> bytes:

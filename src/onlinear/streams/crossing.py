@@ -30,13 +30,22 @@ REASONS = {
 }
 
 
-def check_crosses(pairs: Sequence[Pair], names: Sequence[str]) -> None:
-    """Refuse to cross columns that are not among these names."""
+#: how much smaller pieces are of which each row grows: all products of one are in memory at once
+SMALLER = 16
+
+
+def piece_size(usual: int, grows: bool) -> int:
+    """How much is read at once, bytes or rows, where rows are small or grow."""
+    return max(1, usual // SMALLER) if grows else usual
+
+
+def check_crosses(pairs: Sequence[Pair], names: Sequence[str], what: str = "column") -> None:
+    """Refuse to cross columns, or whatever they are called, that are not among these names."""
     for pair in pairs:
         for name in pair:
             if name not in names:
                 known = ", ".join(names) or "none"
-                raise OnlinearError(f"the column {name!r} cannot be crossed: those with features are {known}")
+                raise OnlinearError(f"the {what} {name!r} cannot be crossed: those with features are {known}")
 
 
 @lru_cache

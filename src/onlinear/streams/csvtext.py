@@ -23,9 +23,10 @@ from onlinear.features.words import Words, check_words, grams_in
 from onlinear.kernels import table as kernel
 from onlinear.kernels.grams import Grams, room_for_grams
 from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
+from onlinear.streams import sources
 from onlinear.streams.blocks import Block
 from onlinear.streams.cells import Cells, RecordEnds, cut, first_record, unclosed, unquoted, word
-from onlinear.streams.crossing import check_crosses
+from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.lines import Lines
 from onlinear.streams.matching import ROLES, kind_now, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
@@ -99,7 +100,7 @@ class CSVText:
         return [column.name for column in self.columns if column.kind == "number"]
 
     def pieces(self, source: str) -> Iterator[Chunk]:
-        return chunks(source, ends=RecordEnds(self.delimiter))
+        return chunks(source, piece_size(sources.CHUNK, bool(self.naming.crosses)), RecordEnds(self.delimiter))
 
     def adapted(self, sources: Sequence[str], labelled: bool) -> CSVText:
         """The same for other files, whose columns are found by the names in the header, or else by their number."""

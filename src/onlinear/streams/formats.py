@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
 from onlinear.errors import OnlinearError, Refused
+from onlinear.features.words import Words
 from onlinear.streams.arrow import ArrowTable, infer_table
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import MISSING, CSVText
@@ -45,7 +46,7 @@ FORMATS: dict[str, Any] = {
 }
 
 #: the options that say something of a table
-OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing")
+OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing", "text", "words")
 #: those that say something of each format, or of arrays
 USED = {
     "svmlight": ("first_index",),
@@ -91,6 +92,8 @@ class Options(NamedTuple):
     missing: Sequence[str] = MISSING
     first_index: int = 1
     naming: Naming = Naming()
+    text: Sequence[str | int] = ()
+    words: Words = Words()
 
     def of_columns(self) -> dict[str, Any]:
         """What all tables are told."""
@@ -122,7 +125,9 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
 def check_used(name: str, options: Options) -> None:
     """Refuse what would say nothing of this format."""
     for field, said in options._asdict().items():
-        if field not in (*USED[name], "naming") and said is not Options._field_defaults[field]:
+        default = Options._field_defaults[field]
+        is_said = type(said) is not type(default) or said != default  # a target may be an array
+        if is_said and field not in (*USED[name], "naming"):
             raise OnlinearError(f"{field} says nothing of the format {name!r}: leave it away")
 
 

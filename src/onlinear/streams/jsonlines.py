@@ -1,15 +1,16 @@
 """JSON lines: an object a line; a row means what the dict of its keys means.
 
 The number ``39`` of the key ``age`` is the feature ``age`` with value 39, the text ``Bern`` of the key ``town`` the
-feature ``town=Bern``. What is null, or a missing word, is ``town=?``: a hint, never a silent zero. The keys of an
-object within an object are joined with a dot, and of a list of texts each is a feature of its own.
+feature ``town=Bern``; a text that is to be cut becomes its words, ``message=free`` and the like. What is null, or a
+missing word, is ``town=?``: a hint, never a silent zero. The keys of an object within an object are joined with a dot,
+and of a list of texts each is a feature of its own.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -17,8 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.features.words import Words, check_words, grams_in
+from onlinear.streams import sources
 from onlinear.streams.blocks import Block
 from onlinear.streams.cells import BLANKS
+from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.csvtext import MISSING
 from onlinear.streams.inference import ROWS, listed
 from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, taken
@@ -26,9 +30,11 @@ from onlinear.streams.lines import Lines
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.streams.standard_input import looks_at
+from onlinear.streams.texts import Entries, texts_cut, with_grams
 from onlinear.streams.words import hashes_of, is_missing, shown, text_of
 
 NO_VALUE = "{value} of {key!r} is neither a number nor a text nor a list of texts: mend it, or ignore the key"
+NO_WORDS = "{value} of {key!r} is not a text to be cut into words: mend it, or do not have the key cut"
 TOO_DEEP = "objects lie too deep within each other: flatten them"
 NO_LABEL = "the label, key {key!r}, is missing: fill it in, or leave the record out"
 NO_NUMBER = "the label {value} is not a finite number, as those before it: mend it"
@@ -39,15 +45,26 @@ BAD_WEIGHT = "the weight {value} is not a finite number of at least 0: mend it, 
 READING = threading.Lock()
 
 
+class Uncut(NamedTuple):
+    """A text of a key, in the place of the names of its grams."""
+
+    key: str
+    text: str
+
+
 class Records(NamedTuple):
-    """The good records of a text: where each starts, and its features, one behind the other."""
+    """The good records of a text: where each starts, and its features, one behind the other.
+
+    ``groups`` are the keys that features come from, where there are crosses.
+    """
 
     places: list[int]
     labels: list[Any]
     importance: list[float]
     stops: list[int]
-    names: list[str]
+    names: list[str | Uncut]
     values: list[float]
+    groups: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +78,14 @@ class JSONLines:
     categories: frozenset[str] = frozenset()
     missing: tuple[str, ...] = MISSING
     naming: Naming = Naming()
+    text: frozenset[str] = frozenset()
+    words: Words = Words()
+
+    def __post_init__(self) -> None:
+        check_words(self.words)
 
     def pieces(self, source: str) -> Iterator[Chunk]:
-        return chunks(source)
+        return chunks(source, piece_size(sources.CHUNK, bool(self.naming.crosses)))
 
     def numbers(self) -> list[str]:
         """None: any record may have keys of its own."""
@@ -78,7 +100,7 @@ class JSONLines:
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""
-        found = Records([], [], [], [0], [], [])
+        found = Records([], [], [], [0], [], [], [])
         lines = Lines(chunk, source, np.empty(0, np.int64))
         with READING:
             bad = self._read_all(found, lines, stop_at_bad)
@@ -102,19 +124,38 @@ class JSONLines:
         block = Block(NO_ROWS, labels, np.array(found.importance), lines, bad, lines.chunk.read)
 
         def names_of(row: int) -> list[str]:
-            return found.names[found.stops[row] : found.stops[row + 1]]
+            names = found.names[found.stops[row] : found.stops[row + 1]]
+            return [name for one in names for name in self._names_of(one)]
 
-        starts, values = np.array(found.stops, np.int32), np.array(found.values, np.float64)
-        named = NamedRows(starts, hashes_of(found.names), values, names_of, lines.line)
+        starts, hashes, values, groups = self._entries(found)
+        named = NamedRows(starts, hashes, values, names_of, lines.line, groups)
         return with_columns(block, named, self.naming, stop_at_bad)
+
+    def _entries(self, found: Records) -> Entries:
+        names = [name if isinstance(name, str) else "" for name in found.names]
+        groups = hashes_of(found.groups) if self.naming.crosses else None
+        rows = Entries(np.array(found.stops, np.int32), hashes_of(names), np.array(found.values, np.float64), groups)
+        uncut = uncut_in(found.names) if self.text else {}
+        cuts = [texts_cut(np.array(entries), texts, key, self.words) for key, (entries, texts) in uncut.items()]
+        return with_grams(rows, cuts) if cuts else rows
+
+    def _names_of(self, name: str | Uncut) -> list[str]:
+        if isinstance(name, str):
+            return [name]
+        return [f"{name.key}={gram}" for gram in grams_in(name.text, self.words)]
 
     def _read(self, found: Records, place: int, line: bytes) -> None:
         """Add a record; all of it, or nothing."""
         try:
-            record, names, values = record_in(line), list[str](), list[float]()
+            record, names, values, groups = record_in(line), list[str | Uncut](), list[float](), list[str]()
             label = math.nan if self.target is None else self._label(taken(record, self.target))
             importance = 1.0 if self.weight is None else self._importance(taken(record, self.weight))
-            self._flatten(record, "", names, values)
+            if self.naming.crosses:
+                for key, value in record.items():
+                    self._flatten({key: value}, "", names, values)
+                    groups += [key] * (len(names) - len(groups))
+            else:
+                self._flatten(record, "", names, values)
         except RecursionError:
             raise Wrong(TOO_DEEP) from None
         found.places.append(place)
@@ -122,16 +163,20 @@ class JSONLines:
         found.importance.append(importance)
         found.names.extend(names)
         found.values.extend(values)
+        found.groups.extend(groups)
         found.stops.append(len(found.names))
 
-    def _flatten(self, record: dict[str, Any], prefix: str, names: list[str], values: list[float]) -> None:
+    def _flatten(self, record: dict[str, Any], prefix: str, names: list[str | Uncut], values: list[float]) -> None:
         """Write down the features of an object whose keys begin with a prefix."""
         for name, value in record.items():
             key = prefix + name
             if key in self.ignore:
                 continue
             kind = type(value)
-            if kind is str:
+            if key in self.text and value is not None:
+                names.append(self._uncut(key, value))
+                values.append(1.0)
+            elif kind is str:
                 names.append(self._category(key, value))
                 values.append(1.0)
             elif kind is dict:
@@ -148,6 +193,13 @@ class JSONLines:
                 is_name = key in self.categories
                 names.append(f"{key}={text_of(value)}" if is_name else key)
                 values.append(1.0 if is_name else number)
+
+    def _uncut(self, key: str, value: Any) -> str | Uncut:
+        """A text to be cut; numbers are texts, too, as they are in any text file."""
+        if type(value) in (dict, list):
+            raise Wrong(NO_WORDS.format(value=shown(value), key=key), key)
+        text = value if type(value) is str else text_of(finite(value, key) if type(value) is float else value)
+        return f"{key}=?" if is_missing(text, self.missing) else Uncut(key, text)
 
     def _category(self, key: str, word: str) -> str:
         return f"{key}=?" if is_missing(word, self.missing) else f"{key}={word}"
@@ -175,6 +227,17 @@ class JSONLines:
         return finite(value, self.weight)
 
 
+def uncut_in(names: Sequence[str | Uncut]) -> dict[str, tuple[list[int], list[str]]]:
+    """The texts that are to be cut, by their keys: the entries that stand for them, and what they are."""
+    found: dict[str, tuple[list[int], list[str]]] = {}
+    for entry, name in enumerate(names):
+        if isinstance(name, Uncut):
+            entries, texts = found.setdefault(name.key, ([], []))
+            entries.append(entry)
+            texts.append(name.text)
+    return found
+
+
 def is_absent(value: Any, missing: Sequence[str]) -> bool:
     return value is None or (type(value) is str and is_missing(value, missing))
 
@@ -195,29 +258,45 @@ def infer_keys(
     weight: str | int | None = None,
     ignore: Sequence[str | int] = (),
     categories: Sequence[str | int] = (),
+    text: Sequence[str | int] = (),
     rows: int = ROWS,
     missing: tuple[str, ...] = MISSING,
     naming: Naming = Naming(),
+    words: Words = Words(),
 ) -> JSONLines:
     """The format of files by a look at their first records: always as many, however the files are read."""
     records = list(islice(first_records(looks_at(files)), rows))
     if not any(records):
         raise nothing_in(looks_at(files))
-    keys = list(dict.fromkeys(key for record in records for key in record))
     if target is None:
         first = next(filter(None, records))
         raise OnlinearError(
             f"the target is not named: name its key, of which the first record has {listed(list(first))}"
         )
-    for key in (target, weight):
-        if key is not None and not any(has(record, str(key)) for record in records):
-            raise OnlinearError(f"there is no key {str(key)!r} in the first records: their keys are {listed(keys)}")
+    roles = {"target": [target], "weight": [] if weight is None else [weight], "text": text, "ignore": ignore}
+    chosen = {role: list(map(str, keys)) for role, keys in roles.items()}
+    check_keys(records, chosen, naming)
     names = frozenset(map(str, categories))
     labels = [taken(record, str(target)) for record in records]
-    words = [word_of(label, str(target) in names) for label in labels if not is_absent(label, missing)]
-    kind = "category" if not words or any(word is not None for word in words) else "number"
-    chosen = None if weight is None else str(weight)
-    return JSONLines(str(target), kind, chosen, frozenset(map(str, ignore)), names, missing, naming)
+    said = [word_of(label, str(target) in names) for label in labels if not is_absent(label, missing)]
+    kind = "category" if not said or any(word is not None for word in said) else "number"
+    importance = None if weight is None else str(weight)
+    cut, ignored = frozenset(chosen["text"]), frozenset(chosen["ignore"])
+    return JSONLines(str(target), kind, importance, ignored, names, missing, naming, cut, words)
+
+
+def check_keys(records: Sequence[dict[str, Any]], chosen: Mapping[str, Sequence[str]], naming: Naming) -> None:
+    """Refuse roles and crosses of keys that no record has, and two roles for one key."""
+    keys = list(dict.fromkeys(key for record in records for key in record))
+    roles: dict[str, str] = {}
+    for role, named in chosen.items():
+        for key in named:
+            if role != "ignore" and not any(has(record, key) for record in records):
+                raise OnlinearError(f"there is no key {key!r} in the first records: their keys are {listed(keys)}")
+            if roles.setdefault(key, role) != role:
+                raise OnlinearError(f"key {key!r} cannot be {roles[key]} and {role} at once: choose one")
+    aside = {key for key, role in roles.items() if role != "text"}
+    check_crosses(naming.crosses, [key for key in keys if key not in aside], "key")
 
 
 def first_records(files: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -26,7 +26,7 @@ class Lines:
         self.chunk = chunk
         self.source = source
         self.places = places
-        self.text_at = text_at or self.line
+        self.text_at = text_at  # not a method of its own: a cycle would keep the chunk in memory
 
     @cached_property
     def _ends(self) -> np.ndarray:
@@ -39,7 +39,7 @@ class Lines:
 
     def text(self, row: int) -> bytes:
         """The row as it stands in the file."""
-        return self.text_at(int(self.places[row]))
+        return (self.text_at or self.line)(int(self.places[row]))
 
     def behind(self, row: int) -> Lines:
         """The lines of the rows from this one on."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +13,24 @@ from onlinear.features.names import unmixed
 from onlinear.features.words import Words, letters
 from onlinear.kernels import grams as kernel
 from onlinear.streams.blocks import MOST_ENTRIES
+
+
+class Cut(NamedTuple):
+    """Texts that are cut: which entries of all stand for them so far, and the grams that each is to become."""
+
+    entries: np.ndarray
+    starts: np.ndarray
+    hashes: np.ndarray
+    values: np.ndarray
+
+
+class Entries(NamedTuple):
+    """The entries of rows: where those of each start, and what :class:`NamedRows` says of each."""
+
+    starts: np.ndarray
+    hashes: np.ndarray
+    values: np.ndarray
+    groups: np.ndarray | None
 
 
 class _Scratch(threading.local):
@@ -49,3 +69,27 @@ def grams_of_texts(
     state = np.uint64(unmixed(f"{name}="))
     kernel.cut_texts()(buffer, starts, stops, state, grams, rows, hashes, values)
     return rows, hashes[: rows[-1]], values[: rows[-1]]
+
+
+def texts_cut(entries: np.ndarray, texts: Sequence[str], name: str, words: Words) -> Cut:
+    """The texts of a column that these entries stand for, cut."""
+    raw = [text.encode() for text in texts]
+    stops = np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)))
+    starts = np.append(0, stops[:-1])
+    return Cut(entries, *grams_of_texts(np.frombuffer(b"".join(raw), np.uint8), starts, stops, name, words))
+
+
+def with_grams(rows: Entries, cuts: Sequence[Cut]) -> Entries:
+    """The rows with the grams of texts where an entry stood for each text; a gram belongs to the group of its text."""
+    counts = np.ones(len(rows.hashes), np.int64)
+    for cut in cuts:
+        counts[cut.entries] = np.diff(cut.starts)
+    first = np.append(0, np.cumsum(counts))
+    if first[-1] > MOST_ENTRIES:
+        raise BadSource(f"texts give {len(rows.starts) - 1:,} rows {first[-1]:,} features, too many to hold: cut them")
+    hashes, values = np.repeat(rows.hashes, counts), np.repeat(rows.values, counts)
+    for cut in cuts:
+        places = np.repeat(first[cut.entries] - cut.starts[:-1], np.diff(cut.starts)) + np.arange(cut.starts[-1])
+        hashes[places], values[places] = cut.hashes, cut.values
+    groups = None if rows.groups is None else np.repeat(rows.groups, counts)
+    return Entries(first[rows.starts].astype(np.int32), hashes, values, groups)

@@ -10,7 +10,9 @@ import numpy as np
 from onlinear.errors import BadLine
 from onlinear.kernels import vwtext as kernel
 from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS
+from onlinear.streams import sources
 from onlinear.streams.blocks import Block
+from onlinear.streams.crossing import piece_size
 from onlinear.streams.lines import Lines, word_at
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.reading import Text, prepared, read_lines
@@ -38,7 +40,7 @@ class VWText(NamedTuple):
         return []
 
     def pieces(self, source: str) -> Iterator[Chunk]:
-        return chunks(source)
+        return chunks(source, piece_size(sources.CHUNK, bool(self.naming.crosses)))
 
     def adapted(self, sources: Sequence[str], labelled: bool) -> VWText:
         """The same: every line says what it has."""

@@ -1,0 +1,139 @@
+"""The cells of a column of Arrow's: of which kind they are, and the features they stand for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear.features.words import Words, grams_in
+from onlinear.streams.cells import BLANKS
+from onlinear.streams.texts import Cut, grams_of_texts
+from onlinear.streams.words import is_missing, text_of
+
+
+class Feature(NamedTuple):
+    """The features of a column: all names there are, and for each row which of them it has, and its value.
+
+    Of a column of texts, ``texts`` are Arrow's, null where one is missing; the others have their grams instead.
+    """
+
+    column: str
+    names: list[str]
+    codes: np.ndarray
+    values: np.ndarray
+    texts: Any = None
+
+
+def is_numeric(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a column holds texts; a dictionary holds names, whatever they are made of."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return is_numeric(kind.value_type) or is_text(kind.value_type)
+    return is_nothing(kind) or types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def is_nothing(kind: Any) -> bool:
+    """Whether all cells of a column are null, and nobody knows what they would be."""
+    from pyarrow import types
+
+    return types.is_null(kind)
+
+
+def is_truth(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_boolean(kind)
+
+
+def category(name: str, cells: Any, missing: Sequence[str]) -> Feature:
+    """The features of texts: ``town=Bern``, or ``town=?``."""
+    words, codes = coded(cells, missing)
+    return Feature(name, [f"{name}={'?' if word is None else word}" for word in words], codes, np.ones(len(cells)))
+
+
+def number(name: str, numbers: np.ndarray) -> Feature:
+    """The features of numbers: ``age``, or ``age=?``."""
+    absent = np.isnan(numbers)
+    return Feature(name, [name, f"{name}=?"], absent.astype(np.intp), np.where(absent, 1.0, numbers))
+
+
+def uncut(name: str, cells: Any, missing: Sequence[str]) -> Feature:
+    """The features of texts to be cut: ``message=?`` of a missing one, and until then of all others."""
+    count = len(cells)
+    return Feature(name, [f"{name}=?"], np.zeros(count, np.intp), np.ones(count), strings_of(cells, missing))
+
+
+def strings_of(cells: Any, missing: Sequence[str]) -> Any:
+    """Cells as Arrow's large strings, null where one is missing."""
+    import pyarrow
+    from pyarrow import compute
+
+    if pyarrow.types.is_dictionary(cells.type):
+        cells = cells.dictionary_decode()
+    if is_numeric(cells.type):
+        return pyarrow.array([word_of(value, missing) for value in cells.to_pylist()], pyarrow.large_string())
+    cells = cells.cast(pyarrow.large_string())
+    try:
+        cells.validate(full=True)  # nobody else will look at what is behind the bytes
+    except pyarrow.ArrowInvalid as error:
+        raise UnicodeError(str(error)) from None
+    absent = compute.is_in(compute.utf8_trim(cells, BLANKS), pyarrow.array(missing, pyarrow.large_string()))
+    return compute.if_else(absent, pyarrow.scalar(None, pyarrow.large_string()), cells)
+
+
+def cut_column(feature: Feature, rows: np.ndarray, entries: np.ndarray, words: Words) -> Cut:
+    """The texts of a column in these rows, for each of which there is an entry, cut."""
+    cells = feature.texts
+    there = cells.is_valid().to_numpy(zero_copy_only=False)[rows]
+    _, offsets, data = cells.buffers()
+    places = np.frombuffer(offsets, np.int64)[cells.offset :]
+    buffer = np.frombuffer(data or b"", np.uint8)
+    present = rows[there]
+    return Cut(entries[there], *grams_of_texts(buffer, places[present], places[present + 1], feature.column, words))
+
+
+def names_in(feature: Feature, row: int, words: Words) -> list[str]:
+    """The names of the features of a row in a column."""
+    if feature.texts is None or not feature.texts[row].is_valid:
+        return [feature.names[feature.codes[row]]]
+    return [f"{feature.column}={gram}" for gram in grams_in(feature.texts[row].as_py(), words)]
+
+
+def numbers_of(cells: Any) -> np.ndarray:
+    """Numbers in double precision, NaN for those that are missing."""
+    import pyarrow
+
+    numbers: np.ndarray = cells.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def coded(cells: Any, missing: Sequence[str]) -> tuple[list[str | None], np.ndarray]:
+    """The words of a column, None for those that are missing, and which of them each cell is."""
+    import pyarrow
+
+    if is_nothing(cells.type):
+        return [None], np.zeros(len(cells), np.intp)
+    if not pyarrow.types.is_dictionary(cells.type):
+        if pyarrow.types.is_string_view(cells.type):
+            cells = cells.cast(pyarrow.large_string())
+        cells = cells.dictionary_encode()
+    elif len(cells.dictionary) > len(cells):  # of a long dictionary, only the words that are there
+        cells = cells.dictionary_decode().dictionary_encode()
+    words = [word_of(value, missing) for value in cells.dictionary.to_pylist()]
+    return [*words, None], cells.indices.cast(pyarrow.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
+
+
+def word_of(value: Any, missing: Sequence[str]) -> str | None:
+    if isinstance(value, str):
+        return None if is_missing(value, missing) else value
+    return None if value is None or not math.isfinite(value) else text_of(value)
