@@ -46,6 +46,8 @@ class Training:
     highest so far is ``width - 1``.
     """
 
+    _coded: tuple[np.ndarray, np.ndarray] | None = None  # labels and their codes
+
     def __init__(
         self, loss: Any, rule: Any, settings: Settings, classes: Classes | None, bits: int | None = None
     ) -> None:
@@ -106,7 +108,7 @@ class Training:
             )
         if self.classes.open:
             return None
-        unknown = np.flatnonzero((self.classes.codes_of(labels) < 0) & (block.importance > 0.0))
+        unknown = np.flatnonzero((self._codes(labels, self.classes) < 0) & (block.importance > 0.0))
         if not len(unknown):
             return None
         row, known = int(unknown[0]), ", ".join(map(str, self.classes.labels))
@@ -122,6 +124,12 @@ class Training:
             raise block.origin.error(*refused)
         self._learn_rows(block)
 
+    def _codes(self, labels: np.ndarray, classes: Classes) -> np.ndarray:
+        """The codes of a block's labels, which are asked for more than once."""
+        if self._coded is None or self._coded[0] is not labels or classes.open:
+            self._coded = labels, classes.codes_of(labels)
+        return self._coded[1]
+
     def _learn_rows(self, block: Block) -> None:
         if isinstance(block.rows, DenseRows):
             self._fit_columns(block.rows.values.shape[1])
@@ -133,7 +141,7 @@ class Training:
             self._learn_labels(block, self.classes)
 
     def _learn_labels(self, block: Block, classes: Classes) -> None:
-        codes = classes.codes_of(block.labels)
+        codes = self._codes(block.labels, classes)
         start = 0
         while True:
             new = np.flatnonzero((codes < 0) & (block.importance > 0.0))

@@ -104,3 +104,20 @@ def find_all_breaks() -> Any:
         return count, lines
 
     return kept(numba.njit(nogil=True)(named(loop, find_all_breaks)))
+
+
+@cache
+def count_line_ends() -> Any:
+    """The compiled loop that counts the lines that end in ``text[:stop]``."""
+    digest = source_digest()
+
+    def loop(text, stop):
+        _ = digest
+        lines = np.int64(0)
+        for at in range(0, stop - SLACK + 1, SLACK):
+            lines += np.int64(ones_of(line_ends_in(text, at)))
+        for at in range(stop - stop % SLACK, stop):
+            lines += text[at] == LINE_FEED
+        return lines
+
+    return kept(numba.njit(nogil=True)(named(loop, count_line_ends)))

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.errors import BadSource, OnlinearError
+from onlinear.kernels.breaks import count_line_ends
 from onlinear.streams.standard_input import STANDARD_INPUT, StandardInput, standard_input
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -145,15 +146,6 @@ def last_line_end(text: Text, shown: int) -> int:
     return 0
 
 
-def count_lines(text: Text) -> int:
-    """How many line ends there are.
-
-    In steps: a comparison of all bytes at once would ask the system for as much memory again, which it hands out and
-    takes back more slowly than a file is read.
-    """
-    return sum(int(np.count_nonzero(text[k : k + STEP] == NEWLINE)) for k in range(0, len(text), STEP))
-
-
 def chunks(path: Path, size: int | None = None, ends: Ends = last_line_end) -> Iterator[Chunk]:
     """The text of a file in chunks of whole lines, none for an empty file.
 
@@ -180,7 +172,7 @@ def _cut(source: Source, size: int, ends: Ends) -> Iterator[Chunk]:
         visible = min(filled.have, room)
         end = visible if filled.ended else ends(buffer[:visible], shown)
         if end > 0:
-            lines = count_lines(buffer[:end])  # before the consumer may write to it
+            lines = int(count_line_ends()(buffer, end))  # before the consumer may write to it
             yield Chunk(buffer, end, line, offset, source.consumed, filled.ended)
             line, offset = line + lines, offset + end
         elif visible > MOST_LINE:
