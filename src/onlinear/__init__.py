@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         SGDRegressor as SGDRegressor,
     )
     from onlinear.learner import Learner as Learner
+    from onlinear.streams.stream import open_stream as open_stream
 
 # Where each public name lives. A name that ends its own path is that module.
 _HOMES = {
@@ -79,6 +80,7 @@ _HOMES = {
     "load": "onlinear.estimators.saving",
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",
+    "open_stream": "onlinear.streams.stream",
     "rules": "onlinear.rules",
 }
 

@@ -12,7 +12,6 @@ import numpy as np
 from onlinear.errors import BadLine
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block, good_parts
-from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream
 from onlinear.training import Totals, Training
 
@@ -55,7 +54,6 @@ class Run:
     def __init__(
         self,
         training: Training,
-        recipe: Recipe,
         stream: Stream,
         passes: int,
         *,
@@ -66,8 +64,8 @@ class Run:
     ) -> None:
         """``begun`` are the blocks of the first pass, if someone has begun to read them."""
         self.training = training
-        self.recipe = recipe
         self.stream = stream
+        self.recipe = stream.recipe
         self.passes = passes
         self.progress = progress or Progress()
         self.every = every

@@ -60,21 +60,35 @@ def is_given(context: typer.Context, name: str) -> bool:
 
 
 def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
-    stream = open_stream(
-        wanted["files"],
-        wanted["format"],
-        bits=wanted["bits"],
-        first_index=wanted["first_index"],
-        target=column(wanted["target"]),
-        weight=column(wanted["weight"]),
-    )
+    stream = stream_for(wanted)
     labels, blocks = first_labels(stream.blocks(stop_at_bad=wanted["bad_lines"] == FAIL))
-    recipe = Recipe(stream.format, wanted["scale"])
-    training = training_for(labels, recipe, wanted, chosen)
+    training = training_for(labels, stream.recipe, wanted, chosen)
     bad = BadLines(wanted["bad_lines"])
     on_bad = None if bad.wanted == FAIL else bad.take
-    run = Run(training, recipe, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=on_bad, begun=blocks)
+    run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=on_bad, begun=blocks)
     return job_of(run, bad, wanted, wanted["model"])
+
+
+#: options that say how to read files, and go to the stream as they are
+AS_THEY_ARE = [
+    *("format", "header", "delimiter", "ngrams", "lower", "presence", "unit_length"),
+    *("names", "bits", "keep_names", "scale", "first_index", "features"),
+]
+
+
+def stream_for(wanted: dict[str, Any]) -> Stream:
+    """The files, read as the options say."""
+    said = {name: wanted[name] for name in AS_THEY_ARE}
+    said |= {name: [column(named) for named in wanted[name] or ()] for name in ("ignore", "categories", "text")}
+    said |= {name: column(wanted[name]) for name in ("target", "weight")}
+    said |= {"missing": tuple(wanted["missing"])} if wanted["missing"] else {}
+    crosses = [tuple(pair.split(",")) for pair in wanted["crosses"] or ()]
+    for pair in crosses:
+        if len(pair) != 2:
+            raise Refused(
+                f"--cross {','.join(pair)} names {len(pair)} columns or namespaces: name two, as in --cross a,b"
+            )
+    return open_stream(wanted["files"], **said, crosses=crosses)
 
 
 def column(named: str | None) -> str | int | None:
@@ -160,13 +174,12 @@ def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
     if trained.unfinished is None:
         if not wanted["files"]:
             raise Refused(f"{wanted['resume']} is finished: name more files to learn from")
-        stream = open_alike(wanted["files"], trained.recipe.format)
+        stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
         bad = BadLines(wanted["bad_lines"])
         on_bad = None if bad.wanted == FAIL else bad.take
         progress = Progress(before=trained.training.totals())
         run = Run(
             trained.training,
-            trained.recipe,
             stream,
             wanted["passes"],
             every=wanted["checkpoint_every"],
@@ -185,8 +198,7 @@ def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
     bad.count = left["progress"]["bad_lines"]
     run = Run(
         trained.training,
-        trained.recipe,
-        Stream(left["files"], trained.recipe.format),
+        Stream(left["files"], trained.recipe.format, recipe=trained.recipe),
         left["passes"],
         progress=Progress.unpacked(left["progress"]),
         every=wanted["checkpoint_every"] or left["checkpoint_every"],

@@ -93,7 +93,9 @@ def source_format(name: str, sources: Sequence[str], to: str, wish: Wish) -> For
     naming, makes_objects = Naming(keep=True), to not in OF_RECORDS
     if name == "jsonl" and makes_objects and wish.target is None and wish.weight is None:
         return JSONLines(None, naming=naming)
-    options = Options(naming=naming, header=wish.header, delimiter="\t" if wish.format == "tsv" else None)
+    options = Options(header=wish.header, delimiter="\t" if wish.format == "tsv" else None)
+    if name != "svmlight":
+        options = options._replace(naming=naming)
     if not (name in OF_RECORDS and makes_objects):
         options = options._replace(target=wish.target, weight=wish.weight)
     if name == "svmlight" or to != "svmlight":

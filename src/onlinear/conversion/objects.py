@@ -59,7 +59,7 @@ def cell_of(column: Column, name: str, value: float) -> float | str | None:
 
 def json_objects(stream: Stream) -> Iterator[Object]:
     """The records of JSON lines, as they are."""
-    for block in stream:
+    for block in stream.before_recipe():
         for row in range(len(block)):
             yield record_in(block.origin.text(row))
 

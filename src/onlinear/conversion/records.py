@@ -29,7 +29,7 @@ class Record(NamedTuple):
 def records(stream: Stream) -> Iterator[Record]:
     """The rows of a stream whose format keeps names; those of svmlight are its indices."""
     first_index = getattr(stream.format, "first_index", 0)
-    for block in stream:
+    for block in stream.before_recipe():
         features = features_of(block, first_index)
         for row, (label, importance) in enumerate(zip(block.labels.tolist(), block.importance.tolist(), strict=True)):
             yield Record(label, importance, features(row))

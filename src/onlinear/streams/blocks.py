@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from onlinear.batch import Rows
-from onlinear.errors import BadLine
+from onlinear.errors import BadLine, OnlinearError
 from onlinear.rows import DenseRows, SparseRows
 
 if TYPE_CHECKING:
@@ -79,9 +79,27 @@ class Block:
     read: int = 0
     width: int = 0
     named: NamedRows | None = None
+    columns: int = 0  # of X: those there may be
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def X(self) -> Any:  # noqa: N802
+        """The rows as estimators take them: a sparse matrix of SciPy's, or an array."""
+        if isinstance(self.rows, DenseRows):
+            return self.rows.values
+        if not self.columns:
+            raise OnlinearError("nobody knows how many columns there will be: open the stream with features=N")
+        from scipy.sparse import csr_matrix
+
+        starts, columns, values = self.rows
+        return csr_matrix((values, columns.astype(np.int32), starts), shape=(len(self), self.columns))
+
+    @property
+    def y(self) -> np.ndarray:
+        """The labels."""
+        return self.labels
 
     def split(self, row: int) -> tuple[Block, Block]:
         """The rows before this one with the bad lines before its line, and the rest: no entry is copied.
@@ -99,7 +117,17 @@ class Block:
         rows = self.rows if self.named else part_of(self.rows, start, stop)
         named = self.named and self.named.part(start, stop)
         width = width_of(rows) if self.width else 0
-        return Block(rows, self.labels[start:stop], self.importance[start:stop], origin, bad, self.read, width, named)
+        return Block(
+            rows,
+            self.labels[start:stop],
+            self.importance[start:stop],
+            origin,
+            bad,
+            self.read,
+            width,
+            named,
+            self.columns,
+        )
 
 
 def good_parts(block: Block, refused: Refusal) -> Iterator[tuple[Block, list[tuple[BadLine, bytes]]]]:

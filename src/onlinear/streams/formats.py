@@ -16,7 +16,7 @@ from onlinear.streams.inference import infer
 from onlinear.streams.jsonlines import JSONLines, infer_keys
 from onlinear.streams.naming import Naming
 from onlinear.streams.sources import inner_name
-from onlinear.streams.svmlight import Svmlight
+from onlinear.streams.svmlight import MOST_FEATURES, Svmlight
 from onlinear.streams.vwtext import VWText
 
 EXTENSIONS = {
@@ -46,17 +46,21 @@ FORMATS: dict[str, Any] = {
 }
 
 #: the options that say something of a table
-OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing", "text", "words")
+OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing", "text", "words", "naming")
 #: those that say something of each format, or of arrays
 USED = {
-    "svmlight": ("first_index",),
-    "vw": (),
+    "svmlight": ("first_index", "features"),
+    "vw": ("naming",),
     "csv": (*OF_COLUMNS, "header", "delimiter"),
     "jsonl": OF_COLUMNS,
     "parquet": OF_COLUMNS,
     "arrow": OF_COLUMNS,
     "array": ("target", "weight"),
 }
+
+
+#: options that are several
+NAMED = {"naming": "how names become columns (bits, names, keep_names, crosses)"}
 
 
 class Format(Protocol):
@@ -94,6 +98,7 @@ class Options(NamedTuple):
     naming: Naming = Naming()
     text: Sequence[str | int] = ()
     words: Words = Words()
+    features: int | None = None
 
     def of_columns(self) -> dict[str, Any]:
         """What all tables are told."""
@@ -101,7 +106,7 @@ class Options(NamedTuple):
             if column is not None and not isinstance(column, str | int):
                 raise OnlinearError(f"the {role} of a table is one of its columns: give its name or its number")
         said = self._asdict()
-        return {name: said[name] for name in (*OF_COLUMNS, "naming")} | {"missing": tuple(self.missing)}
+        return {name: said[name] for name in OF_COLUMNS} | {"missing": tuple(self.missing)}
 
 
 def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
@@ -111,7 +116,7 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
     check_used(name, options)
     match name:
         case "svmlight":
-            return Svmlight(options.first_index)
+            return Svmlight(options.first_index, options.features or MOST_FEATURES)
         case "vw":
             return VWText(options.naming)
         case "csv":
@@ -127,8 +132,9 @@ def check_used(name: str, options: Options) -> None:
     for field, said in options._asdict().items():
         default = Options._field_defaults[field]
         is_said = type(said) is not type(default) or said != default  # a target may be an array
-        if is_said and field not in (*USED[name], "naming"):
-            raise OnlinearError(f"{field} says nothing of the format {name!r}: leave it away")
+        if is_said and field not in USED[name]:
+            said_of = NAMED.get(field, field)
+            raise Refused(f"{said_of} says nothing of the format {name!r}: leave it away")
 
 
 def common_format(files: Sequence[str]) -> str:

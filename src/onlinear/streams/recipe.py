@@ -27,6 +27,8 @@ class Recipe:
     """The format of files, the names that are remembered, and how values are scaled."""
 
     def __init__(self, format: Format, scaling: str | None = None) -> None:
+        if scaling is not None and scaling not in SCALINGS:
+            raise Refused(f"the scaling {scaling!r:.60} is unknown: choose one of {', '.join(SCALINGS)}")
         naming = format.naming
         self.format = format
         self.scaling = scaling
@@ -82,10 +84,7 @@ class Recipe:
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
             raise OnlinearError(f"the model was trained on the format {name!r:.60}, which this version does not have")
-        scaling = header["scaling"]
-        if scaling is not None and scaling not in SCALINGS:
-            raise OnlinearError(f"the model's rows were scaled by {scaling!r:.60}, which this version does not know")
-        recipe = cls(unpacked(FORMATS[name], fields), scaling)
+        recipe = cls(unpacked(FORMATS[name], fields), header["scaling"])
         if recipe.vocabulary is not None:
             recipe.vocabulary = Vocabulary.restored(below("vocabulary/", arrays), recipe.vocabulary.naming)
         recipe.scaler = recipe._new_scaler(below("scaling/", arrays))

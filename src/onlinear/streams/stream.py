@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from onlinear.errors import BadLine, BadSource
+from onlinear.errors import BadLine, BadSource, Refused
 from onlinear.features.names import HashedNames
+from onlinear.features.words import Words
 from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import MISSING
 from onlinear.streams.formats import Format, Options, check_used, common_format, format_of
 from onlinear.streams.naming import Naming
+from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand, total_bytes
 from onlinear.streams.standard_input import STANDARD_INPUT, with_looks
+from onlinear.streams.svmlight import MOST_FEATURES
 from onlinear.streams.tables import is_frame
 
 #: how many threads read ahead of the learner
@@ -34,10 +37,20 @@ class Stream:
     :class:`onlinear.BadLine`, after all rows before it; with ``on_bad`` bad lines are handed there and left out.
     """
 
-    def __init__(self, sources: Sequence[Any], format: Format, on_bad: OnBad | None = None) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Any],
+        format: Format,
+        on_bad: OnBad | None = None,
+        *,
+        recipe: Recipe | None = None,
+        features: int | None = None,
+    ) -> None:
         self.sources = list(sources)
         self.format = format
         self.on_bad = on_bad
+        self.recipe = recipe or Recipe(format)
+        self.features = features
         self.read = 0  # bytes on disk of this pass so far
         self._begun = False
 
@@ -52,16 +65,33 @@ class Stream:
         return total_bytes(self.files) if len(self.files) == len(self.sources) else None
 
     def __iter__(self) -> Iterator[Block]:
+        return self._pass(self._finished)
+
+    def before_recipe(self) -> Iterator[Block]:
+        """A pass of blocks as they are read: names have no columns yet if they are to be remembered."""
+        return self._pass(lambda block: block)
+
+    def _pass(self, finish: Callable[[Block], Block]) -> Iterator[Block]:
         for block in self.blocks(stop_at_bad=self.on_bad is None):
             if len(block):
+                block = finish(block)
                 yield block
             for line, text in block.bad:
                 if self.on_bad is None:
                     raise line
                 self.on_bad(line, text)
 
+    def _finished(self, block: Block) -> Block:
+        block = self.recipe.learn(block, stop_at_bad=self.on_bad is None)
+        block.columns = self._columns()
+        return block
+
+    def _columns(self) -> int:
+        """How many columns there may be; 0 if nobody knows."""
+        return self.features or (0 if self.recipe.bits is None else 1 << self.recipe.bits)
+
     def blocks(self, stop_at_bad: bool) -> Iterator[Block]:
-        """A pass with its bad lines in the blocks; with ``stop_at_bad`` the first of them is in the last block."""
+        """A pass before its recipe, its bad lines in the blocks; ``stop_at_bad`` ends it with the first one's block."""
         if self._begun and STANDARD_INPUT in self.files:
             raise BadSource("standard input can be read only once: save it to a file for a second pass")
         self._begun = True
@@ -91,14 +121,26 @@ def open_stream(
     weight: Any = None,
     ignore: Sequence[str | int] = (),
     categories: Sequence[str | int] = (),
+    text: Sequence[str | int] = (),
+    ngrams: int = 1,
+    lower: bool = True,
+    presence: bool = False,
+    unit_length: bool = False,
     header: bool | None = None,
     delimiter: str | None = None,
     missing: Sequence[str] = MISSING,
+    names: str = "hashed",
     bits: int | None = None,
+    keep_names: bool = False,
+    crosses: Sequence[tuple[str, str]] = (),
+    scale: str | None = None,
     first_index: int = 1,
+    features: int | None = None,
     on_bad: OnBad | None = None,
 ) -> Stream:
     """Examples from files or memory: re-iterable, constant in memory.
+
+    Each iteration is a pass of blocks: ``block.X``, ``block.y`` and ``block.importance`` are for ``partial_fit``.
 
     Parameters
     ----------
@@ -108,32 +150,66 @@ def open_stream(
     target, weight : columns of a table, by name or by position (from 1, or from the end with -1); the target is the
         last one if you do not say, but of JSON lines it has to be named. For an array or a matrix, arrays
     ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
+    text : columns whose cells are cut into words, and runs of up to ``ngrams`` words; in lower case if ``lower``, with
+        counts, or 1 for ``presence``; with ``unit_length`` long texts weigh no more than short ones
     header, delimiter : of CSV: whether the first record has the names, and what is between cells; told by a look
     missing : texts that stand for nothing
-    bits : hash names to 2**bits columns
+    names : "hashed" to 2**bits columns (18 bits unless told), or "exact": a column for each name
+    keep_names : remember hashed names, too, so that weights can be read by name
+    crosses : pairs of columns or namespaces; each feature of one is multiplied with each of the other
+    scale : "standardise" (the number columns of a table) or "max-abs", by what was seen so far
     first_index : of svmlight's indices, 1 or 0
+    features : how many features there are, at most, of svmlight or with exact names (4,194,304 unless told)
     on_bad : called with every bad line instead of ending the stream there
     """
-    naming = Naming(HashedNames(BITS if bits is None else bits).bits)  # refuses too many
-    columns = (target, weight, tuple(ignore), tuple(categories))
-    options = Options(*columns, header, delimiter, missing, first_index, naming)
+    options = Options(
+        target,
+        weight,
+        tuple(ignore),
+        tuple(categories),
+        header,
+        delimiter,
+        missing,
+        first_index,
+        naming_of(names, bits, keep_names, crosses, features),
+        tuple(text),
+        Words(ngrams, lower, presence, unit_length),
+        None if names == "exact" else features,
+    )
     if is_matrix(source):
         check_used("array", options)
-        return Stream([matrix_of(source, target, weight)], Arrays(), on_bad)
+        return Stream([matrix_of(source, target, weight)], Arrays(), on_bad, recipe=Recipe(Arrays(), scale))
     sources, name = sources_of(source, format)
-    return Stream(sources, format_of(name, sources, options), on_bad)
+    found = format_of(name, sources, options)
+    return Stream(sources, found, on_bad, recipe=Recipe(found, scale), features=features)
 
 
-def open_alike(source: Any, format: Format, *, labelled: bool = True, on_bad: OnBad | None = None) -> Stream:
+def naming_of(
+    names: str, bits: int | None, keep: bool, crosses: Sequence[tuple[str, str]], features: int | None
+) -> Naming:
+    """How names become columns."""
+    pairs = tuple((first, second) for first, second in crosses)
+    if names == "hashed":
+        return Naming(HashedNames(BITS if bits is None else bits).bits, keep, crosses=pairs)  # refuses too many
+    if names != "exact":
+        raise Refused(f"names are {names!r}: choose 'hashed' or 'exact'")
+    if bits is not None:
+        raise Refused("exact names are not hashed: leave out bits, or choose hashed names")
+    return Naming(None, True, features or MOST_FEATURES, pairs)
+
+
+def open_alike(
+    source: Any, format: Format, *, labelled: bool = True, on_bad: OnBad | None = None, recipe: Recipe | None = None
+) -> Stream:
     """Examples from other sources of a format that is known, as that of a stream before.
 
     Columns of a table are found by their names. If the examples need not be ``labelled``, their labels are NaN, and
     neither target nor weight need be there.
     """
     if is_matrix(source):
-        return Stream([matrix_of(source, None, None)], format, on_bad)
+        return Stream([matrix_of(source, None, None)], format, on_bad, recipe=recipe)
     sources = [source] if is_frame(source) else with_looks(expand(source))
-    return Stream(sources, format.adapted(sources, labelled), on_bad)
+    return Stream(sources, format.adapted(sources, labelled), on_bad, recipe=recipe)
 
 
 def sources_of(source: Any, format: str | None) -> tuple[list[Any], str]:

@@ -26,16 +26,19 @@ REASONS = {
     kernel.BAD_VALUE: "the value {word!r} is not a finite number: mend it, or leave the feature out",
     kernel.INFINITE: "{word!r} is beyond the range of floating point numbers: scale it, or leave it out",
     kernel.ZERO_INDEX: "{word!r} has index 0 in a file whose indices start at 1: say that they start at 0",
-    kernel.LARGE_INDEX: "the index of {word!r} is beyond the {most:,} features there may be: raise the cap, or hash",
+    kernel.LARGE_INDEX: "the index of {word!r} is beyond the {most:,} features there may be: say features=N",
     kernel.TWICE: "index {word} is there twice: add the two values, or drop one",
 }
+
+
+MOST_FEATURES = 1 << 22
 
 
 class Svmlight(NamedTuple):
     """The format: indices start at ``first_index``, and there are at most ``most_features``."""
 
     first_index: int = 1
-    most_features: int = 1 << 22
+    most_features: int = MOST_FEATURES
 
     @property
     def naming(self) -> Naming | None:
