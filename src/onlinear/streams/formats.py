@@ -150,5 +150,14 @@ def common_format(files: Sequence[str]) -> str:
     raise OnlinearError(f"the files have several formats ({', '.join(sorted(map(str, found)))}): read them apart")
 
 
+def check_alike(sources: Sequence[Any], format: Format) -> None:
+    """Refuse files whose names say that they have another format."""
+    for file in sources:
+        name = EXTENSIONS.get(extension_of(file)) if isinstance(file, str) else None
+        if name is not None and FORMATS[name] is not type(format):
+            known = next(name for name, cls in FORMATS.items() if cls is type(format))
+            raise Refused(f"{file}: is {name} by its name, and the model has learned from {known}: convert it first")
+
+
 def extension_of(file: str) -> str:
     return PurePath(inner_name(os.fspath(file))).suffix.lower()

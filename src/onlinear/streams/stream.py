@@ -12,7 +12,7 @@ from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import MISSING
-from onlinear.streams.formats import Format, Options, check_used, common_format, format_of
+from onlinear.streams.formats import Format, Options, check_alike, check_used, common_format, format_of
 from onlinear.streams.naming import Naming
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand, total_bytes
@@ -209,6 +209,7 @@ def open_alike(
     if is_matrix(source):
         return Stream([matrix_of(source, None, None)], format, on_bad, recipe=recipe)
     sources = [source] if is_frame(source) else with_looks(expand(source))
+    check_alike(sources, format)
     return Stream(sources, format.adapted(sources, labelled), on_bad, recipe=recipe)
 
 
