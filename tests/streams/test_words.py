@@ -21,7 +21,7 @@ from onlinear.streams.formats import Options, format_of
 from onlinear.streams.inference import infer
 from onlinear.streams.jsonlines import JSONLines
 from onlinear.streams.naming import Naming
-from onlinear.streams.recipes import packed, unpacked
+from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.sources import chunks
 from onlinear.streams.texts import grams_for, grams_of_texts
 from slow_parsers import entries, placed

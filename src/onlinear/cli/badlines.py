@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -32,6 +33,11 @@ class BadLines:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+
+    @property
+    def on_bad(self) -> Callable[[BadLine, bytes], None] | None:
+        """What is to be called with bad lines; None if the first one ends it all."""
+        return None if self.wanted == FAIL else self.take
 
     @property
     def size(self) -> int | None:

@@ -1,72 +1,47 @@
-"""From the options of ``train`` to a job: a new one, or one that goes on."""
+"""From the options of ``train`` to a job that begins."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 
 from onlinear.classes import Classes
-from onlinear.cli.badlines import FAIL, BadLines, lasting
+from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.job import Job
 from onlinear.cli.options import loss_and_rule
 from onlinear.cli.watching import watcher
 from onlinear.errors import Refused
 from onlinear.learner import Settings
-from onlinear.model.container import check_place
-from onlinear.modelfile import open_model
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
-from onlinear.runs import Progress, Run
+from onlinear.runs import Run
 from onlinear.streams.blocks import Block
 from onlinear.streams.recipe import Recipe
-from onlinear.streams.stream import Stream, open_alike, open_stream
+from onlinear.streams.stream import Stream, open_stream
 from onlinear.training import Training, classes_in
 
 #: rows whose labels say what is to be learned
 LOOK = 10_000
 #: most distinct whole numbers that are taken for classes
 MOST_CLASSES = 100
-#: options that a model which goes on has not settled
-FREE = {"files", "model", "resume", "checkpoint_every", "keep_partial", "slim", "test", "as_json", "quiet"}
-FREE |= {"bad_lines", "passes"}
-
-
-def job_for(context: typer.Context, chosen: dict[str, float | None]) -> Job:
-    """The job that a command line asks for."""
-    wanted = context.params
-    if not (wanted["files"] or wanted["resume"]):
-        raise Refused("there is no file to learn from: name one, or - for standard input")
-    if wanted["checkpoint_every"] and not (wanted["model"] or wanted["resume"]):
-        raise Refused("--checkpoint-every needs a file to save to: name one with --model")
-    if wanted["model"] is not None:
-        check_place(wanted["model"])
-    if wanted["resume"] is None:
-        return begun(wanted, chosen)
-    for name in sorted(set(wanted) - FREE):
-        if is_given(context, name):
-            raise Refused(f"--{name.replace('_', '-')} is settled in the model that goes on: leave it out")
-    return resumed(context, wanted)
-
-
-def is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-# ------------------------------------------------------------------ a new job
 
 
 def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
+    """A new job."""
     stream = stream_for(wanted)
     labels, blocks = first_labels(stream.blocks(stop_at_bad=wanted["bad_lines"] == FAIL))
     training = training_for(labels, stream.recipe, wanted, chosen)
     bad = BadLines(wanted["bad_lines"])
-    on_bad = None if bad.wanted == FAIL else bad.take
-    run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=on_bad, begun=blocks)
+    run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=bad.on_bad, begun=blocks)
     return job_of(run, bad, wanted, wanted["model"])
+
+
+def job_of(run: Run, bad: BadLines, wanted: dict[str, Any], path: Path | None) -> Job:
+    watch = watcher(wanted["quiet"] or wanted["as_json"])
+    return Job(run, bad, watch, path, slim=wanted["slim"], keep=wanted["keep_partial"])
 
 
 #: options that say how to read files, and go to the stream as they are
@@ -161,53 +136,3 @@ def class_of(word: str, labels: np.ndarray) -> Hashable:
         return int(word)
     except ValueError:
         raise Refused(f"--classes names {word!r}, but the labels in the file are numbers: name some of those") from None
-
-
-# ------------------------------------------------------------------ one that goes on
-
-
-def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
-    trained = open_model(wanted["resume"])
-    if trained.training.learner.slim:
-        raise Refused(f"{wanted['resume']} was saved slim, for predictions only: resume one that was saved in full")
-    path = wanted["model"] or wanted["resume"]
-    if trained.unfinished is None:
-        if not wanted["files"]:
-            raise Refused(f"{wanted['resume']} is finished: name more files to learn from")
-        stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
-        bad = BadLines(wanted["bad_lines"])
-        on_bad = None if bad.wanted == FAIL else bad.take
-        progress = Progress(before=trained.training.totals())
-        run = Run(
-            trained.training,
-            stream,
-            wanted["passes"],
-            every=wanted["checkpoint_every"],
-            on_bad=on_bad,
-            progress=progress,
-        )
-        return job_of(run, bad, wanted, path)
-    left = trained.unfinished
-    for name in ("files", "passes"):
-        if is_given(context, name):
-            raise Refused(
-                f"{wanted['resume']} stopped on its way: resume it without naming {name}, and go on from there"
-            )
-    wish = lasting(wanted["bad_lines"]) if is_given(context, "bad_lines") else left["bad_lines"]
-    bad = BadLines(wish, kept=left["bad_lines_bytes"] if wish == left["bad_lines"] else None)
-    bad.count = left["progress"]["bad_lines"]
-    run = Run(
-        trained.training,
-        Stream(left["files"], trained.recipe.format, recipe=trained.recipe),
-        left["passes"],
-        progress=Progress.unpacked(left["progress"]),
-        every=wanted["checkpoint_every"] or left["checkpoint_every"],
-        on_bad=None if wish == FAIL else bad.take,
-    )
-    wanted["slim"] = wanted["slim"] or left["slim"]
-    return job_of(run, bad, wanted, path)
-
-
-def job_of(run: Run, bad: BadLines, wanted: dict[str, Any], path: Any) -> Job:
-    watch = watcher(wanted["quiet"] or wanted["as_json"])
-    return Job(run, bad, watch, path, slim=wanted["slim"], keep=wanted["keep_partial"])

@@ -36,8 +36,7 @@ def convert(
 
         wish = directions.Wish(files, output, format, to, column(target), column(weight), header, first_index, force)
         with closing(BadLines(bad_lines)) as bad:
-            on_bad = None if bad.wanted == FAIL else bad.take
-            said = directions.convert(wish, on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
+            said = directions.convert(wish, bad.on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
         if bad.count:
             said.append(bad.summary())
         for sentence in [] if quiet else said:

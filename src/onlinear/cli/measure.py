@@ -20,13 +20,13 @@ def measure(
     """Test a model on files: error, log loss, area under the curve and confusion; or errors of numbers."""
     with ending():
         from onlinear.answers import Answers
-        from onlinear.cli.badlines import FAIL, BadLines
+        from onlinear.cli.badlines import BadLines
         from onlinear.modelfile import open_model
         from onlinear.testing import figures_of
 
         trained = open_model(model)
         with BadLines(bad_lines) as bad:
-            on_bad = None if bad.wanted == FAIL else bad.take
+            on_bad = bad.on_bad
             figures = figures_of(Answers(trained.training), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
         print(json.dumps(figures, indent=2) if as_json else "\n".join(words_of(figures)))
 

@@ -13,8 +13,6 @@ from onlinear.errors import BadSource, Refused
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from onlinear.streams.stream import OnBad
-
 
 def predict(
     model: cli.ModelFile,
@@ -31,7 +29,7 @@ def predict(
     """
     with ending():
         from onlinear.answers import Answers
-        from onlinear.cli.badlines import FAIL, BadLines
+        from onlinear.cli.badlines import BadLines
         from onlinear.cli.printing import Printer
         from onlinear.modelfile import open_model
         from onlinear.streams.stream import open_alike
@@ -42,7 +40,7 @@ def predict(
             raise Refused("the model has no probabilities: leave out --probabilities, or train with the loss log_loss")
         stream = open_alike(files, trained.recipe.format, labelled=False)
         with BadLines(bad_lines) as bad, opened(output) as out:
-            on_bad: OnBad | None = None if bad.wanted == FAIL else bad.take
+            on_bad = bad.on_bad
             printer = Printer(answers, out, format_of(output, output_format), scores, probabilities)
             for block in stream.blocks(stop_at_bad=on_bad is None):
                 block = trained.recipe.apply(block, stop_at_bad=on_bad is None) if len(block) else block

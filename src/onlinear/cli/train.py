@@ -63,7 +63,7 @@ def train(
     """Learn a model from files: each example is predicted, then learned."""
     began = time.perf_counter()
     with ending():
-        from onlinear.cli.beginning import job_for
+        from onlinear.cli.resuming import job_for
 
         job = job_for(context, chosen)
         job.go()

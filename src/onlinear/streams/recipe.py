@@ -14,7 +14,7 @@ from onlinear.errors import OnlinearError, Refused
 from onlinear.streams.blocks import Block
 from onlinear.streams.formats import FORMATS, Format
 from onlinear.streams.naming import cells_of
-from onlinear.streams.recipes import packed, unpacked
+from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.scaling import ColumnsOf, MaxAbs, Standardise
 from onlinear.streams.vocabulary import Vocabulary
 
