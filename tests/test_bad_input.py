@@ -393,4 +393,5 @@ def test_rows_that_the_model_cannot_be_tested_on() -> None:
     )
     refused(run_here("test", "m", written("bare.vw", "| a\n")), 1, "bare.vw:1:1: there is no label to compare with")
     refused(run_here("test", "m", written("empty.vw", "")), 1, "there are no examples to test on")
-    refused(run_here("predict", "m", written("rows.svm", "1 1:1\n")), 1, "rows.svm:1:1: ", out="prediction\n")
+    refused(run_here("predict", "m", written("rows.svm", "1 1:1\n")), 2, "rows.svm: is svmlight by its name")
+    refused(run_here("predict", "m", written("rows.txt", "1 1:1\n")), 1, "rows.txt:1:1: ", out="prediction\n")
