@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import run_here
+from commands import process, run_here
+from killing import is_finished, kill_after
 from onlinear.cli.job import Job
-from test_3_kill import is_finished, kill_after, process
 
 ROWS = 1500
 EXACT = ["--names", "exact", "--cross", "town,size", "--cross", "note,town", "--text", "note", "--ngrams", "2"]
@@ -29,7 +29,7 @@ def lines_of(extension: str, rng: random.Random, rows: int) -> list[str]:
     """Lines whose names and largest values go on to change."""
     if extension == ".csv":
         return [
-            f"{rng.gauss(0, 1 + k):.3f},T{rng.randrange(2 + k // 30)},w{rng.randrange(9)} W{k // 40} x,{rng.choice('ab')}"
+            f"{rng.gauss(0, 1 + k):.3f},T{rng.randrange(2 + k // 30)},w{rng.randrange(9)} W{k // 40},{rng.choice('ab')}"
             for k in range(rows)
         ]
     if extension == ".svm":
