@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from onlinear.answers import Answers
+from onlinear.learner import Settings
+from onlinear.model.values import Unpacker
 from onlinear.modelfile import Trained
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.streams.collisions import expected_names
@@ -18,6 +20,7 @@ def inspected(trained: Trained, most: int) -> dict[str, Any]:
     """All there is to say about a model, with so many of the largest weights of each output."""
     training, recipe = trained.training, trained.recipe
     learner, answers = training.learner, Answers(training)
+    rule, settings = rule_and_settings(trained)
     return {
         "onlinear": trained.header["onlinear"],
         "holds": trained.header["holds"],
@@ -26,8 +29,8 @@ def inspected(trained: Trained, most: int) -> dict[str, Any]:
         "task": "regression" if answers.labels is None else "classification",
         "classes": answers.labels,
         "loss": described(learner.losses[0], LOSSES),
-        "rule": described(learner.rules[0], RULES),
-        "settings": learner.settings[0]._asdict(),
+        "rule": described(rule, RULES),
+        "settings": settings._asdict(),
         "figures": trained.header["figures"],
         "recipe": recipe.parts()[0],
         "weights": int((answers.weights != 0.0).any(axis=1).sum()),
@@ -36,6 +39,23 @@ def inspected(trained: Trained, most: int) -> dict[str, Any]:
         "largest": largest(answers, recipe, most),
         "collisions": collisions(answers, recipe),
     }
+
+
+def rule_and_settings(trained: Trained) -> tuple[Any, Settings]:
+    """What a model was trained with; a slim one has neither, but says so."""
+    learner = trained.training.learner
+    if not learner.slim:
+        return learner.rules[0], learner.settings[0]
+    said = trained.header["parameters"]
+    rule = Unpacker({}).unpack(said["rule"])
+    settings = Settings(
+        l1=said["l1"],
+        l2=said["l2"],
+        average=float(said["average"]),
+        forget=said["forget"],
+        intercept=said["fit_intercept"],
+    )
+    return RULES[rule]() if isinstance(rule, str) else rule, settings
 
 
 def described(thing: Any, names: dict[str, type]) -> dict[str, Any]:

@@ -257,7 +257,8 @@ class Training:
         training.classes = unpack_classes(unpacker, header["classes"]) if "classes" in header else None
         training.bits = header["names"].get("bits") if "names" in header else None
         training.dense = header.get("rows") == "dense"
-        training.width = training.learner.features if training.bits is None else 0
+        seen = training.dense or training.learner.examples > 0  # before, there is room for columns, but no column
+        training.width = training.learner.features if training.bits is None and seen else 0
         state = {name: unpacker.unpack(value) for name, value in header["state"].items()}
         training.opened = state.get("_opened", False)
         training.pass_starts = state["_pass_starts"]

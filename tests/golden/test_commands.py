@@ -1,4 +1,4 @@
-"""Command lines and what comes of them: cases in ``commands/cases.toml``, and their numbers checked by other means."""
+"""Command lines and what comes of them: cases in ``commands/*.toml``, and their numbers checked by other means."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ import pyarrow
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.metrics import confusion_matrix, log_loss, mean_absolute_error, mean_squared_error, roc_auc_score
 from typer.main import get_command
 
@@ -33,9 +34,9 @@ from onlinear.cli.options import fields
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 
 FOLDER = Path(__file__).parent / "commands"
-CASES = tomllib.loads((FOLDER / "cases.toml").read_text(encoding="utf-8"))["case"]
+CASES = [case for file in ("cases.toml", "reading.toml") for case in tomllib.loads((FOLDER / file).read_text())["case"]]
 KEYS = {"name", "files", "packed", "before", "run", "stdin", "apart", "code", "out", "err", "json", "holds", "same"}
-KEYS |= {"absent", "after", "equal"}
+KEYS |= {"absent", "after", "equal", "learned", "asked"}
 ANYTHING = "~"
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?")
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -79,6 +80,8 @@ def test_a_command_does_what_its_case_says(
     if "equal" in case:
         first, second = ((folder / name).read_bytes() for name in case["equal"])
         assert first == second != b""
+    if "learned" in case:
+        check_learned(case["learned"], case.get("asked", {}))
     if "same" in case:
         monkeypatch.chdir(shutil.copytree(folder, tmp_path_factory.mktemp("same"), dirs_exist_ok=True))
         Path("m").unlink()
@@ -134,6 +137,22 @@ def check_json(found: Any, wanted: Any) -> None:
         assert found == pytest.approx(wanted, rel=1e-6)
     else:
         assert found == wanted
+
+
+def check_learned(rows: list[dict[str, Any]], asked: dict[str, list[dict[str, Any]]]) -> None:
+    """The weights of the model m by name, and its scores of files, are those of the classifier with these rows."""
+    columns, labels = DictVectorizer(), [row["y"] for row in rows]
+    X = columns.fit_transform([row["x"] for row in rows])
+    classes = [0, 1] if len(set(labels)) == 1 else np.unique(labels)
+    model = OnlineClassifier().partial_fit(X, labels, classes=classes, sample_weight=[row.get("w", 1) for row in rows])
+    found = json.loads(run_here("inspect", "m", "--json", "--top", 1000).out)
+    wanted = dict(zip(columns.feature_names_, model.coef_[0].tolist(), strict=True))
+    weights = {name: each["weight"] for each in found["largest"] for name in each["names"]}
+    assert weights == pytest.approx({name: weight for name, weight in wanted.items() if weight}, rel=1e-9)
+    assert found["intercepts"] == pytest.approx(model.intercept_.tolist(), rel=1e-9)
+    for file, features in asked.items():
+        scores = predicted("m", file, "--scores")["score"].astype(float)
+        assert scores == pytest.approx(model.decision_function(columns.transform(features)), rel=1e-9)
 
 
 def test_every_case_has_a_name_of_its_own() -> None:

@@ -60,7 +60,10 @@ USED = {
 
 
 #: options that are several
-NAMED = {"naming": "how names become columns (bits, names, keep_names, crosses)"}
+NAMED = {
+    "naming": "how names become columns (bits, names, keep_names, crosses)",
+    "words": "how texts are cut (ngrams, lower, presence, unit_length)",
+}
 
 
 class Format(Protocol):

@@ -1,0 +1,175 @@
+"""Streams in Python: what estimators learn from blocks is what the command line learns from the files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import onlinear
+from commands import run_here
+from onlinear import BadLine, OnlinearError, OnlineClassifier, open_stream
+
+ROWS = 200
+NAMES = ["age", "town", "weight", "note", "answer"]
+OPTIONS: dict[str, Any] = {"target": "answer", "weight": "weight"}
+WORDS = ["--target", "answer", "--weight", "weight"]
+
+
+def people() -> list[tuple[Any, ...]]:
+    rng = np.random.default_rng(11)
+    rows = []
+    for _ in range(ROWS):
+        age = None if rng.random() < 0.1 else int(rng.integers(18, 90))
+        town = str(rng.choice(["Bern", "Ulm", "Chur, GR"]))
+        answer = "yes" if (age or 50) + 30 * (town == "Bern") + rng.normal(0, 9) > 60 else "no"
+        rows.append((age, town, float(rng.choice([0.5, 1.0, 2.0])), str(rng.choice(["a b", "b C c", "d"])), answer))
+    return rows
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a table and a file of svmlight."""
+    frame(pandas).to_csv(tmp_path / "people.csv", index=False)
+    rng = np.random.default_rng(7)
+    with (tmp_path / "rows.svm").open("w") as file:
+        for _ in range(ROWS):
+            entries = " ".join(f"{k}:{rng.normal():.4f}" for k in sorted(rng.choice(np.arange(1, 40), 5, False)))
+            file.write(f"{rng.choice([-1, 1])} {entries}\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def frame(package: Any) -> Any:
+    columns = dict(zip(NAMES, map(list, zip(*people(), strict=True)), strict=True))
+    columns["age"] = [age if age is None else float(age) for age in columns["age"]]
+    return package.DataFrame(columns)
+
+
+def learned(stream: Any, passes: int = 1) -> OnlineClassifier:
+    """What a reader of the documentation would write."""
+    model = OnlineClassifier()
+    for _ in range(passes):
+        for block in stream:
+            classes = ["no", "yes"] if block.y.dtype.kind in "UO" else [-1, 1]
+            model.partial_fit(block.X, block.y, sample_weight=block.importance, classes=classes)
+    return model
+
+
+def trained(*words: Any) -> Any:
+    """The model of a command line, as Python loads it."""
+    ended = run_here("train", *words, "--quiet", "--model", "m")
+    assert ended.code == 0, ended
+    return onlinear.load("m")
+
+
+def assert_same_bits(model: Any, other: Any, columns: int | None = None) -> None:
+    assert other.coef_.any()
+    assert model.coef_[:, :columns].tobytes() == other.coef_.tobytes()
+    assert not model.coef_[:, other.coef_.shape[1] :].any()
+    assert model.intercept_.tobytes() == other.intercept_.tobytes()
+
+
+CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "hashed": ({}, []),
+    "few bits": ({"bits": 3}, ["--bits", "3"]),
+    "kept names": ({"bits": 6, "keep_names": True}, ["--bits", "6", "--keep-names"]),
+    "texts, crosses, scales": (
+        {"bits": 10, "text": ["note"], "ngrams": 2, "crosses": [("town", "note")], "scale": "standardise"},
+        ["--bits", "10", "--text", "note", "--ngrams", "2", "--cross", "town,note", "--scale", "standardise"],
+    ),
+    "largest": ({"bits": 10, "scale": "max-abs"}, ["--bits", "10", "--scale", "max-abs"]),
+}
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", CASES)
+def test_hashed_names_are_learned_as_by_the_command_line(folder: Path, name: str) -> None:
+    options, words = CASES[name]
+    model = learned(open_stream("people.csv", **OPTIONS, **options))
+    assert_same_bits(model, trained("people.csv", *WORDS, *words))
+
+
+@pytest.mark.compiles
+def test_exact_names_are_learned_as_by_the_command_line(folder: Path) -> None:
+    model = learned(open_stream("people.csv", **OPTIONS, names="exact", features=50))
+    assert_same_bits(model, trained("people.csv", *WORDS, "--names", "exact"), 8)  # age, age=?, 3 towns, 3 notes
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("scale", [None, "max-abs"])
+def test_svmlight_is_learned_as_by_the_command_line(folder: Path, scale: str | None) -> None:
+    model = learned(open_stream("rows.svm", features=39, scale=scale))
+    assert_same_bits(model, trained("rows.svm", *([] if scale is None else ["--scale", scale])))
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("options", [{}, {"names": "exact", "features": 50, "scale": "standardise"}])
+def test_a_second_pass_over_the_same_stream(folder: Path, options: dict[str, Any]) -> None:
+    words = ["--names", "exact", "--scale", "standardise"] if options else []
+    model = learned(open_stream("people.csv", **OPTIONS, **options), passes=2)
+    once, twice = trained("people.csv", *WORDS, *words), trained("people.csv", *WORDS, *words, "--passes", 2)
+    assert once.coef_.tobytes() != twice.coef_.tobytes()
+    assert_same_bits(model, twice, twice.coef_.shape[1])
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("package", [pandas, polars], ids=lambda package: package.__name__)
+@pytest.mark.parametrize("options", [{}, {"text": ["note"], "crosses": [("age", "town")]}])
+def test_frames_are_learned_as_files(folder: Path, package: Any, options: dict[str, Any]) -> None:
+    model = learned(open_stream(frame(package), **OPTIONS, **options))
+    words = ["--text", "note", "--cross", "age,town"] if options else []
+    assert_same_bits(model, trained("people.csv", *WORDS, *words))
+
+
+def test_tables_of_arrow_are_frames(folder: Path) -> None:
+    table = pyarrow.Table.from_pandas(frame(pandas))
+    found = list(open_stream(table, **OPTIONS))
+    assert sum(map(len, found)) == ROWS
+    assert found[0].y.tolist()[:5] == [row[-1] for row in people()[:5]]
+
+
+@pytest.mark.compiles
+def test_bad_lines_are_handed_over_and_left_out(folder: Path) -> None:
+    lines = (folder / "rows.svm").read_text().splitlines()
+    (folder / "bad.svm").write_text("\n".join([*lines[:30], "1 4:x", *lines[30:70], "?", *lines[70:]]) + "\n")
+    seen: list[tuple[int, bytes]] = []
+    stream = open_stream("bad.svm", features=39, on_bad=lambda line, text: seen.append((line.line, text)))
+    assert_same_bits(learned(stream), trained("rows.svm"))
+    assert [(line, text.strip()) for line, text in seen] == [(31, b"1 4:x"), (72, b"?")]
+    blocks = iter(open_stream("bad.svm", features=39))
+    assert len(next(blocks)) == 30
+    with pytest.raises(BadLine, match=r"bad\.svm:31:5: the value 'x' is not a finite number"):
+        next(blocks)
+
+
+def test_a_matrix_needs_to_know_its_columns(folder: Path) -> None:
+    (block,) = open_stream("rows.svm")
+    assert block.y.shape == block.importance.shape == (ROWS,)
+    with pytest.raises(OnlinearError, match="nobody knows how many columns there will be: open the stream with feat"):
+        block.X  # noqa: B018
+
+
+# ------------------------------------------------------------------ rows one at a time
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("options", [[], ["--bits", "4"], ["--names", "exact"], ["--keep-names"]])
+def test_a_loaded_model_answers_for_a_dict_as_predict_for_a_row(folder: Path, options: list[str]) -> None:
+    model = trained("people.csv", *WORDS, "--ignore", "note", *options)
+    new = [{"age": 39, "town": "Bern"}, {"age": 75.5, "town": "Ulm"}, {"age": 20, "town": "Chur, GR"}]
+    (folder / "new.csv").write_text('town,age\nBern,39\nUlm,75.5\n"Chur, GR",20\nUlm,\n')
+    ended = run_here("predict", "m", "new.csv", "--scores", "--probabilities", "--output-format", "csv")
+    assert ended.code == 0, ended
+    found = [line.split(",") for line in ended.out.splitlines()[1:]]
+    for row, (label, score, _, chance) in zip([*new, {"age": "?", "town": "Ulm"}], found, strict=True):
+        assert model.predict_one(row) == label
+        odds = model.predict_proba_one(row)
+        assert odds["yes"] == pytest.approx(float(chance), rel=1e-12)
+        assert np.log(odds["yes"] / odds["no"]) == pytest.approx(float(score), rel=1e-9)
+    assert len({label for label, *_ in found}) == 2
