@@ -13,7 +13,7 @@ import pytest
 
 import onlinear
 from commands import run_here
-from onlinear import BadLine, OnlinearError, OnlineClassifier, open_stream
+from onlinear import BadLine, OnlinearError, OnlineClassifier, Refused, open_stream
 
 ROWS = 200
 NAMES = ["age", "town", "weight", "note", "answer"]
@@ -173,3 +173,12 @@ def test_a_loaded_model_answers_for_a_dict_as_predict_for_a_row(folder: Path, op
         assert odds["yes"] == pytest.approx(float(chance), rel=1e-12)
         assert np.log(odds["yes"] / odds["no"]) == pytest.approx(float(score), rel=1e-9)
     assert len({label for label, *_ in found}) == 2
+
+
+def test_a_table_without_features_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("a;b\n1;2\n")
+    with pytest.raises(OnlinearError, match="no column to learn from beside the target: is the delimiter right"):
+        open_stream(file, delimiter=",")
+    with pytest.raises(Refused, match="name columns that are texts"):
+        open_stream(file, ngrams=2)

@@ -163,8 +163,8 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path) -> None:
     taken = Vocabulary(naming).take(block, stop_at_bad=False)
     assert [(str(line), text) for line, text in taken.bad] == [
         (
-            "rows:2:1: feature 'c' would be name number 3, and the cap is 2: raise the cap, or hash the names "
-            "(bits=18), which need no more room",
+            "rows:2:1: feature 'c' would be name number 3, and there may be 2 features: allow more, or hash the "
+            "names, which need no more room",
             b"1 | a b c",
         ),
         (

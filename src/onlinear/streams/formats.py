@@ -11,7 +11,7 @@ from onlinear.errors import OnlinearError, Refused
 from onlinear.features.words import Words
 from onlinear.streams.arrow import ArrowTable, infer_table
 from onlinear.streams.blocks import Block
-from onlinear.streams.csvtext import MISSING, CSVText
+from onlinear.streams.csvtext import FEATURE_KINDS, MISSING, CSVText
 from onlinear.streams.inference import infer
 from onlinear.streams.jsonlines import JSONLines, infer_keys
 from onlinear.streams.naming import Naming
@@ -128,6 +128,14 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
             return infer_keys(sources, **options.of_columns())
         case _:
             return infer_table(sources, **options.of_columns())
+
+
+def check_features(format: Format, source: Any) -> None:
+    """Refuse a table in which nothing is left to learn from."""
+    columns = getattr(format, "columns", None)
+    if columns is not None and all(column.kind not in FEATURE_KINDS for column in columns):
+        name = source if isinstance(source, str) else type(source).__name__
+        raise OnlinearError(f"{name}: has no column to learn from beside the target: is the delimiter right?")
 
 
 def check_used(name: str, options: Options) -> None:

@@ -12,7 +12,7 @@ from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import MISSING
-from onlinear.streams.formats import Format, Options, check_alike, check_used, common_format, format_of
+from onlinear.streams.formats import Format, Options, check_alike, check_features, check_used, common_format, format_of
 from onlinear.streams.naming import Naming
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand, total_bytes
@@ -181,6 +181,9 @@ def open_stream(
         return Stream([matrix_of(source, target, weight)], Arrays(), on_bad, recipe=Recipe(Arrays(), scale))
     sources, name = sources_of(source, format)
     found = format_of(name, sources, options)
+    check_features(found, sources[0])
+    if options.words != Words() and not options.text:
+        raise Refused("ngrams, lower, presence and unit_length say how texts are cut: name columns that are texts")
     return Stream(sources, found, on_bad, recipe=Recipe(found, scale), features=features)
 
 

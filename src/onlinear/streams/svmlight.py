@@ -26,7 +26,7 @@ REASONS = {
     kernel.BAD_VALUE: "the value {word!r} is not a finite number: mend it, or leave the feature out",
     kernel.INFINITE: "{word!r} is beyond the range of floating point numbers: scale it, or leave it out",
     kernel.ZERO_INDEX: "{word!r} has index 0 in a file whose indices start at 1: say that they start at 0",
-    kernel.LARGE_INDEX: "the index of {word!r} is beyond the {most:,} features there may be: say features=N",
+    kernel.LARGE_INDEX: "the index of {word!r} is beyond the {most:,} features there may be: allow more of them",
     kernel.TWICE: "index {word} is there twice: add the two values, or drop one",
 }
 

@@ -22,7 +22,7 @@ from onlinear.streams.naming import SHARED, NamedRows, Naming, cells_of, placed,
 from onlinear.streams.state import Arrays, damaged, vector
 
 TOO_MANY = (
-    "feature {name!r} would be name number {number}, and the cap is {cap}: raise the cap, or hash the names (bits=18), "
+    "feature {name!r} would be name number {number}, and there may be {cap} features: allow more, or hash the names, "
     "which need no more room"
 )
 INFINITE = "a feature that comes more than once adds up to infinity: scale it, or leave it out"
