@@ -24,7 +24,7 @@ class Silent:
 
 
 class Lines(Silent):
-    """Prints a line at 1, 2, 4, 8, ... examples of the first pass, and one at the end of each later pass."""
+    """Prints a line at 1, 2, 4, 8, ... examples of the first pass, and at its end."""
 
     def begin(self, run: Run) -> None:
         self.began = time.perf_counter()
@@ -32,12 +32,18 @@ class Lines(Silent):
         self.write(line_of(HEADINGS))
 
     def update(self, run: Run) -> None:
-        if run.progress.number == 1:
+        first = run.progress.first
+        if first is not None:
+            self._finish(first, run)
+        else:
             for totals in run.training.history()[self.last.examples.bit_length() :]:
                 self._print(totals, run)
 
     def end(self, run: Run) -> None:
-        totals = run.progress.first or run.training.totals()
+        self._finish(run.progress.first or run.training.totals(), run)
+
+    def _finish(self, totals: Totals, run: Run) -> None:
+        """The last line of the first pass, once."""
         if totals.examples > self.last.examples:
             self._print(totals, run)
 
