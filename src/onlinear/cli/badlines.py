@@ -39,10 +39,15 @@ class BadLines:
         """What is to be called with bad lines; None if the first one ends it all."""
         return None if self.wanted == FAIL else self.take
 
-    @property
-    def size(self) -> int | None:
-        """How many bytes the file has; None if there is none."""
-        return None if self._file is None else self._file.tell()
+    def settled(self) -> int | None:
+        """How many bytes of the file are safe on the disk, which is all; None if there is no file."""
+        if self._file is None:
+            return None
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise not_written(self.wanted, error) from None
+        return self._file.tell()
 
     def take(self, line: BadLine, text: bytes) -> None:
         self.count += 1

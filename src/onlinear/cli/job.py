@@ -76,7 +76,7 @@ class Job:
             "passes": self.run.passes,
             "checkpoint_every": self.run.every,
             "bad_lines": lasting(self.bad.wanted),
-            "bad_lines_bytes": self.bad.size,
+            "bad_lines_bytes": self.bad.settled(),
             "slim": self.slim,
             "progress": self.run.progress.packed(),
         }
