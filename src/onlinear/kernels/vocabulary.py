@@ -14,10 +14,8 @@ from numba.extending import register_jitable
 
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
-from onlinear.kernels.decimals import address_of
 from onlinear.kernels.entries import DIGITS, Entries, insert, sort_and_sum, sum_duplicates
 from onlinear.kernels.fetch import prefetch
-from onlinear.kernels.hashing import OFFSET, hashed, mixed
 from onlinear.kernels.ranking import BEHIND, GROUP, before_in
 
 #: why a loop stops: nothing is left; there is no room for the next row; it would be one name too many; it adds up to
@@ -300,21 +298,6 @@ def enter_all() -> Any:
         return True
 
     return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, enter_all)))
-
-
-@cache
-def hash_all() -> Any:
-    """The compiled loop: the hash of each of many texts, which stand one behind the other."""
-    digest = source_digest()
-
-    def loop(text, ends, hashes):
-        _ = digest
-        text, start = address_of(text), np.int64(0)
-        for k in range(len(ends)):
-            hashes[k] = mixed(hashed(text, start, ends[k], OFFSET))
-            start = ends[k]
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, hash_all)))
 
 
 @cache

@@ -15,6 +15,7 @@ from onlinear.errors import OnlinearError
 from onlinear.features.names import hash_name
 from onlinear.features.texts import pack_texts, unpack_texts
 from onlinear.kernels import vocabulary as kernel
+from onlinear.kernels.naming import hash_names
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.collisions import Collisions, collisions_of
@@ -233,7 +234,7 @@ def filled(hashes: np.ndarray, counts: np.ndarray, names: int) -> kernel.Memory:
 def check_hashes(hashes: np.ndarray, texts: list[str], text: np.ndarray, ends: np.ndarray) -> None:
     """Refuse hashes that are not those of their names, given as texts and as the bytes of them all."""
     expected = np.empty(len(hashes), np.uint64)
-    kernel.hash_all()(np.ascontiguousarray(text), ends, expected)
+    hash_names()(np.ascontiguousarray(text), ends, expected)
     for name in np.flatnonzero(hashes != expected).tolist():
         if int(hashes[name]) != escaped_hash(texts[name]):
             raise damaged("hashes")
@@ -246,5 +247,5 @@ def escaped_hash(text: str) -> int | None:
     except UnicodeEncodeError:
         return None
     found = np.empty(1, np.uint64)
-    kernel.hash_all()(np.frombuffer(content, np.uint8), np.array([len(content)]), found)
+    hash_names()(np.frombuffer(content, np.uint8), np.array([len(content)]), found)
     return int(found[0])
