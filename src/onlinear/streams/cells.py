@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from onlinear.errors import BadLine, BadSource
-from onlinear.kernels.breaks import LINE_FEED, room_for_breaks
+from onlinear.kernels.breaks import LINE_FEED
 from onlinear.kernels.table import CLOSED, NOWHERE, OPENED, find_cells, last_record_end
 from onlinear.streams.lines import SHOWN, Lines
+from onlinear.streams.reading import with_room
 from onlinear.streams.sources import Chunk, chunks
 
 BEFORE, BEHIND = b" \t", b" \t\r"
@@ -101,26 +101,12 @@ def unquoted(cell: bytes) -> str:
     return cell.decode("utf-8", "backslashreplace")
 
 
-class _Scratch(threading.local):
-    """Room that each thread uses again and again: asking the system for it takes longer than reading."""
-
-    breaks = np.empty(0, np.int32)
-
-
-_scratch = _Scratch()
-
-
 def cut(chunk: Chunk, delimiter: str) -> Cells:
     """The text of a chunk with the ends of its cells; until the same thread cuts the next one."""
-    buffer, stop = chunk.buffer, chunk.size
-    if buffer[stop - 1] != LINE_FEED:
-        buffer[stop] = LINE_FEED
-        stop += 1
-    if len(_scratch.breaks) < room_for_breaks(stop):
-        _scratch.breaks = np.empty(room_for_breaks(stop), np.int32)  # no record is longer than its numbers reach
-    quoting = np.full(2, NOWHERE)
-    count, strange = find_cells()(buffer, stop, ord(delimiter), _scratch.breaks, quoting)
-    breaks = _scratch.breaks[:count]
+    buffer, quoting = chunk.buffer, np.full(2, NOWHERE)
+    stop, room = with_room(chunk)
+    count, strange = find_cells()(buffer, stop, ord(delimiter), room, quoting)
+    breaks = room[:count]
     if quoting[OPENED] <= quoting[CLOSED]:
         return Cells(buffer, stop, breaks, strange, NOWHERE)
     ends = np.flatnonzero(buffer[breaks] == LINE_FEED)

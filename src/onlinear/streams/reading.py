@@ -35,14 +35,23 @@ _scratch = _Scratch()
 
 def prepared(chunk: Chunk) -> Text:
     """The text of a chunk, ready to be read; until the same thread prepares the next one."""
-    buffer, stop = chunk.buffer, chunk.size
-    if buffer[stop - 1] != LINE_FEED:
-        buffer[stop] = LINE_FEED
+    stop, breaks = with_room(chunk)
+    words, lines = find_all_breaks()(chunk.buffer, stop, breaks)
+    return Text(chunk.buffer, stop, breaks, words, lines)
+
+
+def with_room(chunk: Chunk) -> tuple[int, np.ndarray]:
+    """Where the text of a chunk stops when its last line has an end, and room for all breaks there can be in it.
+
+    The room is the thread's own, and used again for its next chunk.
+    """
+    stop = chunk.size
+    if chunk.buffer[stop - 1] != LINE_FEED:
+        chunk.buffer[stop] = LINE_FEED
         stop += 1
     if len(_scratch.breaks) < room_for_breaks(stop):
         _scratch.breaks = np.empty(room_for_breaks(stop), np.int32)  # no line is longer than its numbers reach
-    words, lines = find_all_breaks()(buffer, stop, _scratch.breaks)
-    return Text(buffer, stop, _scratch.breaks, words, lines)
+    return stop, _scratch.breaks
 
 
 def read_lines(
