@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from onlinear.errors import BadModel
-from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.model.container import Header, PathLike, read_model, write_model
 from onlinear.model.values import only_bad_models
-from onlinear.streams.recipe import Recipe
+from onlinear.streams.recipe import Recipe, below, under
 from onlinear.training import Training
 
 #: arrays of the recipe have names that begin so
@@ -30,7 +30,7 @@ def save(path: PathLike, trained: Trained, *, slim: bool = False) -> None:
     if trained.unfinished is not None:
         header["unfinished"] = trained.unfinished
     header["recipe"] = recipe
-    write_model(path, header, arrays | {f"{RECIPE}{name}": array for name, array in recipe_arrays.items()})
+    write_model(path, header, arrays | under(RECIPE, recipe_arrays))
 
 
 def open_model(path: PathLike) -> Trained:
@@ -41,7 +41,6 @@ def open_model(path: PathLike) -> Trained:
             raise BadModel(
                 "it was not trained on files, and does not say how to read them: use onlinear.load in Python"
             )
-        own: Arrays = {name.removeprefix(RECIPE): array for name, array in arrays.items() if name.startswith(RECIPE)}
-        recipe = Recipe.restored(header["recipe"], own)
-        training = Training.restored(header, {name: array for name, array in arrays.items() if RECIPE not in name})
+        recipe = Recipe.restored(header["recipe"], below(RECIPE, arrays))
+        training = Training.restored(header, arrays)
         return Trained(training, recipe, header.get("unfinished"), header)

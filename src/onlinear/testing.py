@@ -103,7 +103,7 @@ class NumberTest:
 
 def figures_of(answers: Answers, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:
     """The figures of a test on the rows of files."""
-    test, stop_at_bad = test_of(answers), on_bad is None
+    test, stop_at_bad = fitting(answers), on_bad is None
     for block in open_alike(files, recipe.format).blocks(stop_at_bad):
         for part, bad in good_parts(block, test.refused):
             if len(part):
@@ -116,7 +116,7 @@ def figures_of(answers: Answers, recipe: Recipe, files: list[str], on_bad: OnBad
     return test.figures()
 
 
-def test_of(answers: Answers) -> ClassTest | NumberTest:
+def fitting(answers: Answers) -> ClassTest | NumberTest:
     """The test that fits what a model answers."""
     return NumberTest(answers) if answers.labels is None else ClassTest(answers)
 

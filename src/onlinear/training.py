@@ -22,7 +22,7 @@ from onlinear.model.container import Arrays, Header
 from onlinear.model.learners import learner_now, pack_learner, unpack_learner
 from onlinear.model.names import NamesNow, pack_names
 from onlinear.model.values import OURS, Packer, Unpacker
-from onlinear.one_against_rest import add_class, answering, outputs_for, targets_for
+from onlinear.one_against_rest import add_class, answering, has_row_loss, outputs_for, targets_for
 from onlinear.rows import DenseRows, Numbers, SparseRows
 from onlinear.streams.blocks import Block
 
@@ -67,7 +67,7 @@ class Training:
         """The outputs that answer; one behind them may stand for classes not yet seen."""
         if self.classes is None:
             return slice(0, 1)
-        return slice(0, max(answering(self.classes, hasattr(self.learner.losses[0], "slopes")), 1))
+        return slice(0, max(answering(self.classes, has_row_loss(self.learner)), 1))
 
     @property
     def mistakes(self) -> int:
@@ -83,8 +83,7 @@ class Training:
 
     def _totals(self, examples: int, figures: np.ndarray) -> Totals:
         losses, mistakes, importance = figures[self.answering].T
-        row_loss = hasattr(self.learner.losses[0], "slopes")
-        loss = losses.mean() if row_loss else losses.sum()
+        loss = losses.mean() if has_row_loss(self.learner) else losses.sum()
         return Totals(examples, int(mistakes.sum()), float(loss), float(importance[0]))
 
     def start_pass(self) -> None:
@@ -209,14 +208,12 @@ class Training:
         return header, packer.arrays
 
     def _figures(self) -> dict[str, Any]:
-        updates = self.learner.updates[self.answering].tolist()
-        row_loss = hasattr(self.learner.losses[0], "slopes")
-        marks = self.learner.marks(self.answering, row_loss)
+        updates, totals = self.learner.updates[self.answering].tolist(), self.totals()
         return {
-            "examples": self.learner.examples,
-            "mistakes": self.mistakes,
+            "examples": totals.examples,
+            "mistakes": totals.mistakes,
             "updates": updates[0] if len(updates) == 1 else updates,
-            "loss": marks[-1].loss if marks else 0.0,
+            "loss": totals.loss / totals.importance if totals.importance > 0.0 else 0.0,
         }
 
     def _parameters(self, packer: Packer) -> dict[str, Any]:
