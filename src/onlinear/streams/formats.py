@@ -14,9 +14,9 @@ from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import FEATURE_KINDS, MISSING, CSVText
 from onlinear.streams.inference import infer
 from onlinear.streams.jsonlines import JSONLines, infer_keys
-from onlinear.streams.naming import Naming
+from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.sources import inner_name
-from onlinear.streams.svmlight import MOST_FEATURES, Svmlight
+from onlinear.streams.svmlight import Svmlight
 from onlinear.streams.vwtext import VWText
 
 EXTENSIONS = {

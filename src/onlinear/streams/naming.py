@@ -20,6 +20,8 @@ from onlinear.streams.blocks import Block
 INFINITE = max(crossing.REASONS) + 1
 SHARED = "features that share a cell add up to infinity: scale them, or take more bits"
 REASONS = crossing.REASONS | {INFINITE: SHARED}
+#: features there may be, unless told
+MOST_FEATURES = 1 << 22
 NO_ROWS = SparseRows(np.zeros(1, np.int32), np.empty(0, np.uint32), np.empty(0))
 
 
@@ -31,7 +33,7 @@ class Naming(NamedTuple):
 
     bits: int | None = 18
     keep: bool = False
-    cap: int = 1 << 22
+    cap: int = MOST_FEATURES
     crosses: tuple[tuple[str, str], ...] = ()
 
     @property

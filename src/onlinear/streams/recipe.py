@@ -83,7 +83,7 @@ class Recipe:
         """The recipe that :meth:`parts` came from."""
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
-            raise OnlinearError(f"the model was trained on the format {name!r:.60}, which this version does not have")
+            raise OnlinearError(f"the format {name!r:.60} is unknown to this version: install a newer onlinear")
         recipe = cls(unpacked(FORMATS[name], fields), header["scaling"])
         if recipe.vocabulary is not None:
             recipe.vocabulary = Vocabulary.restored(below("vocabulary/", arrays), recipe.vocabulary.naming)

@@ -13,11 +13,10 @@ from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import MISSING
 from onlinear.streams.formats import Format, Options, check_alike, check_features, check_used, common_format, format_of
-from onlinear.streams.naming import Naming
+from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand, total_bytes
 from onlinear.streams.standard_input import STANDARD_INPUT, with_looks
-from onlinear.streams.svmlight import MOST_FEATURES
 from onlinear.streams.tables import is_frame
 
 #: how many threads read ahead of the learner

@@ -13,7 +13,7 @@ from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.lines import Lines, word_at
-from onlinear.streams.naming import Naming
+from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.reading import Text, prepared, read_lines
 from onlinear.streams.sources import Chunk, chunks
 
@@ -29,9 +29,6 @@ REASONS = {
     kernel.LARGE_INDEX: "the index of {word!r} is beyond the {most:,} features there may be: allow more of them",
     kernel.TWICE: "index {word} is there twice: add the two values, or drop one",
 }
-
-
-MOST_FEATURES = 1 << 22
 
 
 class Svmlight(NamedTuple):
