@@ -16,12 +16,16 @@ Targets = Numbers | Signs | Labels
 
 @dataclass(slots=True)
 class Batch:
-    """Rows with their targets and importance; ``names`` of the features, for errors."""
+    """Rows with their targets and importance; ``names`` of the features, for errors.
+
+    ``sound`` rows are known to be finite, and to have no column beyond the learner's.
+    """
 
     rows: Rows
     targets: Targets
     importance: np.ndarray
     names: Any = None
+    sound: bool = False
 
     def __len__(self) -> int:
         return len(self.importance)

@@ -20,6 +20,8 @@ from onlinear.kernels.cpython import AVAILABLE
 from onlinear.kernels.lexicon import empty_slots, enter_all, move_all
 from onlinear.kernels.one import CANNOT, CODE, MARK, READ, Shape, answer_one_loop, learn_one_loop
 from onlinear.kernels.place import (
+    BESIDE,
+    BESIDE_ROOM,
     BIAS,
     BITS,
     CAP,
@@ -34,9 +36,10 @@ from onlinear.kernels.place import (
     GIVEN,
     HELD,
     HELD_COUNT,
-    KEPT,
     KNOWN_READER,
     LOOKED,
+    NEAR,
+    NEAR_ROOM,
     NUMBERS,
     OUTPUTS,
     PLACE,
@@ -56,6 +59,7 @@ from onlinear.kernels.place import (
 from onlinear.kernels.readers import adopting, hashed, known, reader
 from onlinear.kernels.state import SCORE
 from onlinear.learner import NO_ROWS, Learner
+from onlinear.room import NO_SCRATCH, scratch_of
 from onlinear.rows import Labels, Numbers, SparseRows
 
 #: entries a row may have before the scratch arrays grow
@@ -110,7 +114,9 @@ class Scratch:
         if path.fast:
             place |= self._names_place()
         words = {COLUMNS: room, VALUES: room, SMALL: 8, SPARE: spare_words(room), SCORES: outputs}
-        words[KEPT] = (room + 1) * outputs * slots + self.clock.size
+        self.near, self.spare = scratch_of(outputs, slots, room) if learner.kind == "cells" else NO_SCRATCH
+        place |= {NEAR: address_of(self.near), BESIDE: address_of(self.spare)}
+        place |= {NEAR_ROOM: self.near.shape[2], BESIDE_ROOM: self.spare.shape[1]}
         self.words = np.zeros(sum(words.values()), dtype=np.int64)
         at, start = {}, 0
         for entry, size in words.items():

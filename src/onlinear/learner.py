@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from onlinear.batch import Batch, Rows, Targets, check_columns, check_rows
+from onlinear.batch import Batch, Rows, check_columns, check_rows
 from onlinear.calls import rule_rate
 from onlinear.errors import Diverged, Refused
 from onlinear.gate import VERSION, Busy
@@ -37,6 +37,7 @@ from onlinear.kernels.state import (
     T,
 )
 from onlinear.registry import check_options, check_pair
+from onlinear.room import NO_SCRATCH, Scratch, dense_scratch, longest_of, scratch_of, zeros
 from onlinear.rows import DenseRows, Labels, SparseRows
 from onlinear.rules.matrix import MOST_FEATURES
 
@@ -145,6 +146,7 @@ class Learner:
         self.busy = Busy()
         self.first_pass_examples = -1
         self._made: dict[tuple[type, bool], Ready] = {}
+        self._scratch = NO_SCRATCH
         self._allocate(features, outputs)
 
     @property
@@ -156,7 +158,7 @@ class Learner:
 
     def _allocate(self, features: int, outputs: int) -> None:
         slots = self._slots()
-        self.table = np.zeros((outputs, slots, features))
+        self.table = zeros((outputs, slots, features))
         self.bias = np.zeros((outputs, slots))
         self.clock = np.zeros((outputs, CLOCK))
         self.clock[:, SCALE] = 1.0
@@ -208,7 +210,9 @@ class Learner:
             if facing is SparseRows and self.kind == "uniform":
                 self._pay_before_turning()
             axes = (2, 0, 1) if facing is SparseRows else (1, 2, 0)
-            self.table = np.ascontiguousarray(self.table.transpose(axes))
+            turned = self.table.transpose(axes)
+            self.table = zeros(turned.shape)
+            self.table[...] = turned
             self.busy.moved()
             self.facing = facing
 
@@ -275,6 +279,23 @@ class Learner:
         if not (batch.importance.all() if len(batch) != 1 else batch.importance[0]):
             check_rows(batch.rows, batch.names)  # rows of importance 0 are never scored
         self._face(batch.rows)
+        if self._undoes_rows(batch.rows):
+            if not batch.sound:
+                check_columns(batch.rows, self.features)
+                check_rows(batch.rows, batch.names)
+            learned = self._run(batch, order, track)
+        else:
+            learned = self._run_or_undo(batch, order, track)
+        self.busy.words[VERSION] += 1
+        if learned < len(order):
+            raise Diverged(self.diverged_message(self.examples + 1, f"row {order[learned]} of the batch"))
+
+    def _undoes_rows(self, rows: Rows) -> bool:
+        """Whether the loop itself undoes a row that cannot be learned."""
+        return self.kind == "cells" and isinstance(rows, SparseRows)
+
+    def _run_or_undo(self, batch: Batch, order: np.ndarray, track: bool) -> int:
+        """Learn; if a row cannot be, look whether one was bad, or else learn once more up to that row."""
         kept = {"clock": self.clock.copy()} if self._leaves_no_trace(order) else self._keep(batch.rows)
         learned = self._run(batch, order, track)
         if learned < len(order):
@@ -282,9 +303,7 @@ class Learner:
             check_columns(batch.rows, self.features)
             check_rows(batch.rows, batch.names)
             self._run(batch, order[:learned], track)
-        self.busy.words[VERSION] += 1
-        if learned < len(order):
-            raise Diverged(self.diverged_message(self.examples + 1, f"row {order[learned]} of the batch"))
+        return learned
 
     def refuse_if_slim(self) -> None:
         if self.slim:
@@ -296,7 +315,7 @@ class Learner:
     def _run(self, batch: Batch, order: np.ndarray, track: bool) -> int:
         """Learn in stretches that end at 1, 2, 4, 8, ... examples, where the figures are kept."""
         ready = self._ready(batch.rows, track)
-        state = self._state(batch.targets)
+        state = self._state(batch)
         learned = 0
         while learned < len(order):
             stretch = order[learned : learned + self._to_next_mark()]
@@ -349,13 +368,23 @@ class Learner:
             return interpreted_loop(type(self.rules[0]))
         return compiled_loop(shape_of(self.losses[0]), shape_of(self.rules[0]))
 
-    def _state(self, targets: Targets) -> State | LoneState | MatrixState:
+    def _state(self, batch: Batch) -> State | LoneState | MatrixState:
         if self.kind == "matrix":
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.table, self.bias, self.clock, self.matrix, scratch)
-        if self.outputs == 1 and not isinstance(targets, Labels):  # of labels there may soon be more
-            return LoneState(self.table, self.bias, self.clock)
-        return State(self.table, self.bias, self.clock)
+        near, spare = self._scratch_for(batch.rows) if self.kind == "cells" else NO_SCRATCH
+        if self.outputs == 1 and not isinstance(batch.targets, Labels):  # of labels there may soon be more
+            return LoneState(self.table, self.bias, self.clock, near, spare)
+        return State(self.table, self.bias, self.clock, near, spare)
+
+    def _scratch_for(self, rows: Rows) -> Scratch:
+        """Scratch for the longest row; the same as for the rows before, if that is enough."""
+        shape, longest = self.bias.shape, longest_of(rows)
+        if isinstance(rows, DenseRows):
+            return dense_scratch(*shape, longest)
+        if not self._scratch.serves(*shape, longest):
+            self._scratch = scratch_of(*shape, longest)
+        return self._scratch
 
     def _leaves_no_trace(self, order: np.ndarray) -> bool:
         """Whether a batch that fails has moved no weight: a uniform rule looks before it moves, but pays L1 at once."""
@@ -533,7 +562,7 @@ class Learner:
         """As :meth:`grow`, for a caller who is alone with it."""
         old = self.table
         dense = self.facing is DenseRows
-        self.table = np.zeros((*old.shape[:2], features) if dense else (features, *old.shape[1:]))
+        self.table = zeros((*old.shape[:2], features) if dense else (features, *old.shape[1:]))
         self.table[(..., slice(old.shape[2])) if dense else slice(old.shape[0])] = old  # the rest takes no memory yet
         self.busy.moved()
         if self.kind == "matrix":
@@ -580,7 +609,7 @@ class Learner:
             state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items()}
             state["version"] = self.version
         del state["lock"], state["busy"]
-        state["_made"] = {}
+        state["_made"], state["_scratch"] = {}, NO_SCRATCH
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

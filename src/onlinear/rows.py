@@ -40,6 +40,62 @@ def fetch(numbers: Any, start: int, stop: int) -> None:
     """Tell the processor that these will be read soon; interpreted code has no word for it."""
 
 
+#: a row side by side is filled up with zeros to a multiple of so many entries: whole registers of them
+WHOLE = 8
+
+
+def filled_up(length: int) -> int:
+    """The length of a row that is filled up."""
+    return (length + WHOLE - 1) & -WHOLE
+
+
+def gather(columns: Any, table: Any, m: int, near: Any) -> None:
+    """Lay the cells of output m side by side: from ``table[column, m, slot]`` to ``near[m, slot, k]``."""
+    for slot in range(table.shape[2]):
+        clear_end(near[m, slot], len(columns))
+    for k in range(len(columns)):
+        for slot in range(table.shape[2]):
+            near[m, slot, k] = table[columns[k], m, slot]
+
+
+def clear_end(numbers: Any, length: int) -> None:
+    """Set the last numbers to zero that a row of this length will be filled up to."""
+    end = filled_up(length)
+    if end > length:
+        for k in range(WHOLE):
+            numbers[end - WHOLE + k] = 0.0
+
+
+def scatter(columns: Any, table: Any, m: int, near: Any) -> None:
+    """The inverse of :func:`gather`."""
+    for k in range(len(columns)):
+        for slot in range(table.shape[2]):
+            table[columns[k], m, slot] = near[m, slot, k]
+
+
+def added_up(numbers: Any, stop: int) -> float:
+    """The sum of the numbers up to ``stop``: of many in four lanes, as a sparse row's dot product."""
+    even = stop - stop % 4 if stop >= LONG_SPARSE else 0
+    a0 = a1 = a2 = a3 = rest = 0.0
+    for k in range(0, even, 4):
+        a0 += numbers[k]
+        a1 += numbers[k + 1]
+        a2 += numbers[k + 2]
+        a3 += numbers[k + 3]
+    for k in range(even, stop):
+        rest += numbers[k]
+    return ((a0 + a2) + (a1 + a3)) + rest
+
+
+def dense_dot(w: Any, x: Any) -> float:
+    """The product of weights and a row side by side: of a long row in lanes."""
+    even = len(x) - len(x) % LANES if len(x) >= LONG_DENSE else 0
+    rest = 0.0
+    for k in range(even, len(x)):
+        rest += w[k] * float(x[k])
+    return lane_dot(w, x, even) + rest if even else rest
+
+
 def double(x: Any) -> float:
     """A value of a row in double precision: Numba's ``float`` leaves a float32 as it is."""
     return 1.0 * float(x)
@@ -64,6 +120,22 @@ class SparseRows(NamedTuple):
         size = table.shape[1] * table.shape[2]
         for column in self.columns[self.starts[i] : self.starts[i + 1]]:
             fetch(table, column * size, (column + 1) * size)
+
+    def cells(self, table: Any, near: Any) -> Any:
+        return near
+
+    def gather(self, i: int, table: Any, m: int, near: Any) -> None:
+        gather(self.columns[self.starts[i] : self.starts[i + 1]], table, m, near)
+
+    def scatter(self, i: int, table: Any, m: int, near: Any) -> None:
+        scatter(self.columns[self.starts[i] : self.starts[i + 1]], table, m, near)
+
+    def alone(self, i: int, room: Any) -> SideBySide:
+        x = self.values[self.starts[i] : self.starts[i + 1]]
+        clear_end(room, len(x))
+        for k in range(len(x)):
+            room[k] = x[k]
+        return SideBySide(room[: filled_up(len(x))])
 
     def columns_of(self, i: int) -> Any:
         return self.columns[self.starts[i] : self.starts[i + 1]]
@@ -127,6 +199,18 @@ class DenseRows(NamedTuple):
     def fetch_cells(self, i: int, table: Any) -> None:
         pass  # its cells lie side by side, too
 
+    def cells(self, table: Any, near: Any) -> Any:
+        return table
+
+    def gather(self, i: int, table: Any, m: int, near: Any) -> None:
+        pass  # they lie side by side
+
+    def scatter(self, i: int, table: Any, m: int, near: Any) -> None:
+        pass
+
+    def alone(self, i: int, room: Any) -> SideBySide:
+        return SideBySide(self.values[i])
+
     def columns_of(self, i: int) -> Any:
         return range(self.values.shape[1])
 
@@ -137,12 +221,7 @@ class DenseRows(NamedTuple):
         return self.values[i]
 
     def dot(self, i: int, table: Any, m: int) -> float:
-        w, x = table[m, 0], self.values[i]
-        even = len(x) - len(x) % LANES if len(x) >= LONG_DENSE else 0
-        rest = 0.0
-        for k in range(even, len(x)):
-            rest += w[k] * float(x[k])
-        return lane_dot(w, x, even) + rest if even else rest
+        return dense_dot(table[m, 0], self.values[i])
 
     def add(self, i: int, table: Any, m: int, amount: float) -> None:
         w, x = table[m, 0], self.values[i]
@@ -164,6 +243,18 @@ class DenseRows(NamedTuple):
 
     def width(self, table: Any) -> int:
         return table.shape[2]
+
+
+class SideBySide(NamedTuple):
+    """One row of either kind whose cells lie side by side: ``[output, slot, entry]``."""
+
+    values: Any
+
+    def get(self, table: Any, j: int, m: int, slot: int) -> float:
+        return table[m, slot, j]
+
+    def set(self, table: Any, j: int, m: int, slot: int, number: float) -> None:
+        table[m, slot, j] = number
 
 
 class Numbers(NamedTuple):
@@ -249,6 +340,26 @@ def row_columns(self: Any, i: int) -> Any:
 def row_column(self: Any, columns: Any, k: int) -> int:
     """The column of a row's k-th entry, given its ``row_columns``."""
     return self.column(columns, k)
+
+
+def row_cells(self: Any, table: Any, near: Any) -> Any:
+    """Where the cells of the row at hand lie side by side: ``[output, slot, entry]``."""
+    return self.cells(table, near)
+
+
+def row_gather(self: Any, i: int, table: Any, m: int, near: Any) -> None:
+    """Bring the cells of output m there, if they lie elsewhere."""
+    self.gather(i, table, m, near)
+
+
+def row_scatter(self: Any, i: int, table: Any, m: int, near: Any) -> None:
+    """Put the cells of output m back."""
+    self.scatter(i, table, m, near)
+
+
+def row_alone(self: Any, i: int, room: Any) -> SideBySide:
+    """The row as it faces its cells side by side; a sparse one is filled up with zeros."""
+    return self.alone(i, room)
 
 
 def row_values(self: Any, i: int) -> Any:

@@ -155,7 +155,7 @@ class Training:
     def _learn(self, block: Block, targets: Any, order: np.ndarray | None) -> None:
         before = self.learner.examples
         try:
-            self.learner.learn(Batch(block.rows, targets, block.importance), order)
+            self.learner.learn(Batch(block.rows, targets, block.importance, sound=True), order)
         except Diverged as error:
             learned = np.arange(len(block)) if order is None else order
             row = learned[block.importance[learned] > 0.0][self.learner.examples - before]

@@ -7,6 +7,7 @@ more cell, with x = 1. The lazy average is that of :mod:`onlinear.kernels.unifor
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 from numba.extending import overload, register_jitable
@@ -21,32 +22,56 @@ from onlinear.kernels.row_steps import (
     outputs_of,
     tick,
 )
-from onlinear.kernels.state import ACTIVE, COUNT, SCORE, SLOPE, SPREAD, VALUE, WEIGHT, T
+from onlinear.kernels.state import (
+    ACTIVE,
+    BEFORE,
+    CLOCK,
+    COUNT,
+    ENTRIES,
+    KEPT,
+    REACH,
+    SCORE,
+    SLOPE,
+    SPREAD,
+    STEP,
+    VALUE,
+    WEIGHT,
+    WIDTH,
+    T,
+)
 from onlinear.rows import (
     AHEAD,
     NEAR,
+    added_up,
     cell_get,
     cell_set,
+    dense_dot,
     double,
-    row_column,
-    row_columns,
+    row_alone,
+    row_cells,
     row_dot,
     row_fetch,
     row_fetch_cells,
     row_fits,
-    row_values,
+    row_gather,
+    row_scatter,
     width_of,
 )
 from onlinear.seen import Seen
+
+#: the largest number there is
+MOST = sys.float_info.max
 
 
 @register_jitable(forceinline=True)
 def learn_cells(
     loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
 ) -> int:
-    """Learn the rows in the given order; answer how many were learned before one that cannot be."""
+    """Learn the rows in the given order; answer how many were learned before one that cannot be.
+
+    A sparse row that cannot be learned leaves no trace.
+    """
     table = state.table
-    bias = state.bias
     clock = state.clock
     outputs = outputs_of(state)
     far = table.size > NEAR
@@ -61,95 +86,184 @@ def learn_cells(
             continue
         if not row_fits(rows, i, width_of(rows, table)):
             return position
-        for m in range(outputs):
-            wake_row(member(rule, m), rows, i, m, member(options, m), state)
-            clock[m, SCORE] = row_dot(rows, i, table, m) + bias[m, 0]
-        together = assess(loss, targets, i, state)
-        if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
+        keep(state)
+        if not learn_row(loss, rule, options, rows, targets, i, h, state):
+            restore(state)
             return position
-        keep_count(targets, i, h, state)
         for m in range(outputs):
-            seen = look(loss, targets, i, m, h, 0.0, together, state)
-            if clock[m, ACTIVE] > 0.0 and not learn_output(
-                member(loss, m), member(rule, m), member(options, m), rows, i, m, seen, state
-            ):
-                return position
+            if clock[m, STEP] > 0.0:
+                row_scatter(rows, i, table, m, state.near)
+            add_all_cells(member(rule, m), rows, m, member(options, m), state)
     return order.shape[0]
 
 
 @register_jitable(forceinline=True)
-def learn_output(loss: Any, rule: Any, options: Any, rows: Any, i: int, m: int, seen: Seen, state: Any) -> bool:
+def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, state: Any) -> bool:
+    """Move the row's cells, side by side; answer whether all is finite."""
+    clock = state.clock
+    row = row_alone(rows, i, state.spare[ENTRIES])
+    for m in range(outputs_of(state)):
+        clock[m, SCORE] = score_row(member(rule, m), rows, i, row, m, member(options, m), state) + state.bias[m, 0]
+    together = assess(loss, targets, i, state)
+    if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
+        return False
+    keep_count(targets, i, h, state)
+    for m in range(outputs_of(state)):
+        seen = look(loss, targets, i, m, h, 0.0, together, state)
+        if clock[m, ACTIVE] > 0.0 and not learn_output(
+            member(loss, m), member(rule, m), member(options, m), rows, i, row, m, seen, state
+        ):
+            return False
+    return True
+
+
+@register_jitable(forceinline=True)
+def score_row(rule: Any, rows: Any, i: int, row: Any, m: int, options: Any, state: Any) -> float:
+    """The row's score without the intercept, its cells awake; STEP tells whether they were."""
+    table = state.table
+    clock = state.clock
+    clock[m, STEP] = 0.0
+    if options.sleep_slot < 0.0:
+        return row_dot(rows, i, table, m)
+    near = state.near
+    clock[m, STEP] = 1.0
+    row_gather(rows, i, table, m, near)
+    cells = row_cells(rows, table, near)
+    wake_row(rule, row, cells, m, options, state)
+    return dense_dot(cells[m, 0], row.values)
+
+
+@register_jitable(forceinline=True)
+def learn_output(
+    loss: Any, rule: Any, options: Any, rows: Any, i: int, row: Any, m: int, seen: Seen, state: Any
+) -> bool:
     """Move the cells of one output; answer whether they are still finite."""
+    table = state.table
+    near = state.near
     clock = state.clock
     before = clock[m, COUNT]
     fine = True
     matters = clock[m, SLOPE] != 0.0 or (rule_curved(rule) and seen.curvature != 0.0)
     if matters and seen.importance > 0.0:
-        seen = stretch_row(rule, rows, i, m, options, seen, state)
+        if clock[m, STEP] == 0.0:
+            clock[m, STEP] = 1.0
+            row_gather(rows, i, table, m, near)
+        cells = row_cells(rows, table, near)
+        seen = stretch_row(rule, row, cells, m, options, seen, state)
         step = rule_step(rule, loss, seen)
-        fine = move_row(rule, rows, i, m, options, step, seen, before, state)
-    averaged = tick(m, options.forget, options.average_from, state)
-    if averaged and options.eager > 0.0:
-        add_all_cells(rule, rows, m, options, state)
+        fine = move_row(rule, row, cells, m, options, step, seen, before, state)
+    tick(m, options.forget, options.average_from, state)
     return fine
 
 
 @register_jitable(forceinline=True)
+def keep(state: Any) -> None:
+    """Copy intercepts and clock, which a row may change before it is known that it cannot be learned."""
+    kept = state.spare[KEPT]
+    bias = state.bias
+    clock = state.clock
+    slots = bias.shape[1]
+    for m in range(outputs_of(state)):
+        at = m * (CLOCK + slots)
+        for k in range(CLOCK):
+            kept[at + k] = clock[m, k]
+        for k in range(slots):
+            kept[at + CLOCK + k] = bias[m, k]
+
+
+@register_jitable(forceinline=True)
+def restore(state: Any) -> None:
+    """The inverse of :func:`keep`."""
+    kept = state.spare[KEPT]
+    bias = state.bias
+    clock = state.clock
+    slots = bias.shape[1]
+    for m in range(outputs_of(state)):
+        at = m * (CLOCK + slots)
+        for k in range(CLOCK):
+            clock[m, k] = kept[at + k]
+        for k in range(slots):
+            bias[m, k] = kept[at + CLOCK + k]
+
+
+@register_jitable(forceinline=True)
 def move_row(
-    rule: Any, rows: Any, i: int, m: int, options: Any, step: float, seen: Seen, before: float, state: Any
+    rule: Any, row: Any, cells: Any, m: int, options: Any, step: float, seen: Seen, before: float, state: Any
 ) -> bool:
     """Move every cell of the row and the intercept's."""
-    table = state.table
     bias = state.bias
-    lazy = options.average_from > 0.0 and options.eager == 0.0
-    slot = int(options.mean_slot)
-    check = 0.0
-    columns = row_columns(rows, i)
-    values = row_values(rows, i)
+    values = row.values
+    fine = True
+    remember(row, cells, m, options, state)
     for k in range(len(values)):
-        j = row_column(rows, columns, k)
-        old = load_cell(rule, rows, table, j, m)
+        old = load_cell(rule, row, cells, k, m)
         new = rule_move(rule, old, double(values[k]), step, seen)
-        check += store_cell(rule, rows, table, j, m, new)
-        if lazy:
-            total = cell_get(rows, table, j, m, slot) + before * (new[0] - old[0])
-            cell_set(rows, table, j, m, slot, total)
+        fine &= store_cell(rule, row, cells, k, m, new)
+    lean(row, cells, m, options, before, state)
     if options.intercept > 0.0:
         old = load_bias(rule, bias, m)
         new = rule_move(rule, old, 1.0, step, seen)
-        check += store_bias(rule, bias, m, new)
+        fine &= store_bias(rule, bias, m, new)
         if options.average_from > 0.0:
-            bias[m, slot] += before * (new[0] - old[0])
-    return math.isfinite(check)
+            bias[m, int(options.mean_slot)] += before * (new[0] - old[0])
+    return fine
+
+
+# ------------------------------------------------------------------ the lazy average
+
+
+@register_jitable(forceinline=True)
+def is_lazy(options: Any) -> bool:
+    return options.average_from > 0.0 and options.eager == 0.0
+
+
+@register_jitable(forceinline=True)
+def remember(row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
+    """Write down the weights, which are about to move, if there is a lazy average."""
+    if is_lazy(options):
+        weights = state.spare[BEFORE]
+        for k in range(len(row.values)):
+            weights[k] = cell_get(row, cells, k, m, 0)
+
+
+@register_jitable(forceinline=True)
+def lean(row: Any, cells: Any, m: int, options: Any, count: float, state: Any) -> None:
+    """Tell the lazy average how far the weights have moved."""
+    if is_lazy(options):
+        weights = state.spare[BEFORE]
+        slot = int(options.mean_slot)
+        for k in range(len(row.values)):
+            total = cell_get(row, cells, k, m, slot) + count * (cell_get(row, cells, k, m, 0) - weights[k])
+            cell_set(row, cells, k, m, slot, total)
 
 
 # ------------------------------------------------------------------ stretch, where the rule has it
 
 
-def stretch_row(rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen, state: Any) -> Seen:
+def stretch_row(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: Seen, state: Any) -> Seen:
     """Let the rule see every cell of the row before the step, if it wants to."""
     if hasattr(rule, "stretch"):
-        return stretch_cells(rule, rows, i, m, options, seen, state)
+        return stretch_cells(rule, row, cells, m, options, seen, state)
     return seen
 
 
 @register_jitable(forceinline=True)
-def stretch_cells(rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen, state: Any) -> Seen:
-    table = state.table
+def stretch_cells(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: Seen, state: Any) -> Seen:
     bias = state.bias
     clock = state.clock
-    reach = 0.0
-    spread = 0.0
-    columns = row_columns(rows, i)
-    values = row_values(rows, i)
+    reaches = state.spare[REACH]
+    widths = state.spare[WIDTH]
+    values = row.values
+    remember(row, cells, m, options, state)
     for k in range(len(values)):
-        j = row_column(rows, columns, k)
-        old = load_cell(rule, rows, table, j, m)
+        old = load_cell(rule, row, cells, k, m)
         new, far, wide = rule_stretch(rule, old, double(values[k]), seen)
-        store_cell(rule, rows, table, j, m, new)
-        lean(rule, rows, j, m, new[0] - old[0], options, state)
-        reach += far
-        spread += wide
+        store_cell(rule, row, cells, k, m, new)
+        reaches[k] = far
+        widths[k] = wide
+    lean(row, cells, m, options, clock[m, COUNT], state)
+    reach = added_up(reaches, len(values))
+    spread = added_up(widths, len(values))
     if options.intercept > 0.0:
         old = load_bias(rule, bias, m)
         new, far, wide = rule_stretch(rule, old, 1.0, seen)
@@ -178,22 +292,13 @@ def stretch_cells(rule: Any, rows: Any, i: int, m: int, options: Any, seen: Seen
     )
 
 
-@register_jitable(forceinline=True)
-def lean(rule: Any, rows: Any, j: int, m: int, moved: float, options: Any, state: Any) -> None:
-    """Tell the lazy average that a weight has moved."""
-    table = state.table
-    clock = state.clock
-    if moved != 0.0 and options.average_from > 0.0 and options.eager == 0.0:
-        slot = int(options.mean_slot)
-        total = cell_get(rows, table, j, m, slot) + clock[m, COUNT] * moved
-        cell_set(rows, table, j, m, slot, total)
-
-
 @overload(stretch_row, strict=False, jit_options={"forceinline": True})
-def _stretch_row(rule: Any, rows: Any, i: Any, m: Any, options: Any, seen: Any, state: Any) -> Any:
+def _stretch_row(rule: Any, row: Any, cells: Any, m: Any, options: Any, seen: Any, state: Any) -> Any:
     if hasattr(rule.instance_class, "stretch"):
-        return lambda rule, rows, i, m, options, seen, state: stretch_cells(rule, rows, i, m, options, seen, state)
-    return lambda rule, rows, i, m, options, seen, state: seen
+        return lambda rule, row, cells, m, options, seen, state: stretch_cells(
+            rule, row, cells, m, options, seen, state
+        )
+    return lambda rule, row, cells, m, options, seen, state: seen
 
 
 # ------------------------------------------------------------------ sleep: lazy penalty and forgetting
@@ -255,8 +360,7 @@ def shrunk(cell: Any, amount: float, options: Any) -> Any:
 
 
 @register_jitable(forceinline=True)
-def wake_cell(rule: Any, rows: Any, j: int, m: int, options: Any, state: Any) -> None:
-    table = state.table
+def wake_cell(rule: Any, rows: Any, table: Any, j: int, m: int, options: Any, state: Any) -> None:
     clock = state.clock
     slot = int(options.sleep_slot)
     now = clock[m, T]
@@ -268,13 +372,11 @@ def wake_cell(rule: Any, rows: Any, j: int, m: int, options: Any, state: Any) ->
 
 
 @register_jitable(forceinline=True)
-def wake_row(rule: Any, rows: Any, i: int, m: int, options: Any, state: Any) -> None:
+def wake_row(rule: Any, row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
     bias = state.bias
     clock = state.clock
-    if options.sleep_slot < 0.0:
-        return
-    for j in row_columns(rows, i):
-        wake_cell(rule, rows, j, m, options, state)
+    for k in range(len(row.values)):
+        wake_cell(rule, row, cells, k, m, options, state)
     slot = int(options.sleep_slot)
     slept = clock[m, T] - bias[m, slot]
     if slept > 0.0 and options.forget > 0.0:  # the intercept forgets, but pays no penalty
@@ -286,10 +388,14 @@ def wake_row(rule: Any, rows: Any, i: int, m: int, options: Any, state: Any) -> 
 def add_all_cells(rule: Any, rows: Any, m: int, options: Any, state: Any) -> None:
     """The eager average: wake every cell and add its weight."""
     table = state.table
+    clock = state.clock
+    is_averaged = options.average_from > 0.0 and clock[m, T] >= options.average_from
+    if options.eager == 0.0 or not is_averaged or clock[m, ACTIVE] == 0.0:
+        return
     slot = int(options.mean_slot)
     for j in range(width_of(rows, table)):
         if options.sleep_slot >= 0.0:
-            wake_cell(rule, rows, j, m, options, state)
+            wake_cell(rule, rows, table, j, m, options, state)
         total = cell_get(rows, table, j, m, slot) - cell_get(rows, table, j, m, 0)
         cell_set(rows, table, j, m, slot, total)
 
@@ -301,26 +407,26 @@ def load_cell(rule: Any, rows: Any, table: Any, j: int, m: int) -> Any:
     return tuple(cell_get(rows, table, j, m, slot) for slot in range(len(rule.CELL)))
 
 
-def store_cell(rule: Any, rows: Any, table: Any, j: int, m: int, cell: Any) -> float:
-    """Write the cell; answer the sum of its numbers, which is finite only if they are."""
+def store_cell(rule: Any, rows: Any, table: Any, j: int, m: int, cell: Any) -> bool:
+    """Write the cell; answer whether its numbers are finite."""
     for slot, number in enumerate(cell):
         cell_set(rows, table, j, m, slot, number)
-    return float(sum(cell))
+    return all(abs(number) <= MOST for number in cell)
 
 
 def load_bias(rule: Any, bias: Any, m: int) -> Any:
     return tuple(bias[m, slot] for slot in range(len(rule.CELL)))
 
 
-def store_bias(rule: Any, bias: Any, m: int, cell: Any) -> float:
+def store_bias(rule: Any, bias: Any, m: int, cell: Any) -> bool:
     for slot, number in enumerate(cell):
         bias[m, slot] = number
-    return float(sum(cell))
+    return all(abs(number) <= MOST for number in cell)
 
 
 def unrolled(source: str, rule: Any) -> Any:
     """Compile-time loop over the slots of a rule's cell: ``{each:...}`` is written once for every slot."""
-    scope: dict[str, Any] = {"cell_get": cell_get, "cell_set": cell_set}
+    scope: dict[str, Any] = {"cell_get": cell_get, "cell_set": cell_set, "MOST": MOST}
     exec(source, scope)
     return scope["implementation"]
 
@@ -338,9 +444,9 @@ def _load_cell(rule: Any, rows: Any, table: Any, j: Any, m: Any) -> Any:
 @overload(store_cell, strict=False, jit_options={"forceinline": True})
 def _store_cell(rule: Any, rows: Any, table: Any, j: Any, m: Any, cell: Any) -> Any:
     writes = repeat("cell_set(rows, table, j, m, {s}, cell[{s}])", rule, "; ")
-    total = repeat("cell[{s}]", rule, " + ")
+    finite = repeat("(abs(cell[{s}]) <= MOST)", rule, " & ")
     head = "def implementation(rule, rows, table, j, m, cell):"
-    return unrolled(f"{head}\n    {writes}\n    return {total}", rule)
+    return unrolled(f"{head}\n    {writes}\n    return {finite}", rule)
 
 
 @overload(load_bias, strict=False, jit_options={"forceinline": True})
@@ -352,5 +458,5 @@ def _load_bias(rule: Any, bias: Any, m: Any) -> Any:
 @overload(store_bias, strict=False, jit_options={"forceinline": True})
 def _store_bias(rule: Any, bias: Any, m: Any, cell: Any) -> Any:
     writes = repeat("bias[m, {s}] = cell[{s}]", rule, "; ")
-    total = repeat("cell[{s}]", rule, " + ")
-    return unrolled(f"def implementation(rule, bias, m, cell):\n    {writes}\n    return {total}", rule)
+    finite = repeat("(abs(cell[{s}]) <= MOST)", rule, " & ")
+    return unrolled(f"def implementation(rule, bias, m, cell):\n    {writes}\n    return {finite}", rule)

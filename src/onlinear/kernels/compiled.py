@@ -13,10 +13,10 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
 import onlinear
-from onlinear.kernels import cells, fetch, lanes, matrix, teach, uniform
+from onlinear.kernels import cells, fetch, gather, lanes, matrix, teach, uniform
 from onlinear.kernels.bare import bare
 
-TAUGHT = (teach.METHODS, lanes.LANES, fetch.LINE)  # modules that are imported for what they register
+TAUGHT = (teach.METHODS, lanes.LANES, fetch.LINE, gather.FOUR)  # modules that are imported for what they register
 
 Loop = Callable[..., int]
 

@@ -24,6 +24,8 @@ from onlinear.gate import BUSY, GENERATION, VERSION
 from onlinear.kernels.cells import load_cell, wake
 from onlinear.kernels.compiled import interpreted_loop, is_ours, kept, kind_of, named, source_digest
 from onlinear.kernels.place import (
+    BESIDE,
+    BESIDE_ROOM,
     BIAS,
     CLASSES,
     CLOCK_AT,
@@ -32,9 +34,10 @@ from onlinear.kernels.place import (
     FIRST,
     GATE,
     GIVEN,
-    KEPT,
     KNOWN_READER,
     LOOKED,
+    NEAR,
+    NEAR_ROOM,
     NUMBERS,
     OUTPUTS,
     PLACE,
@@ -56,6 +59,7 @@ from onlinear.kernels.state import (
     OWED,
     SCALE,
     SCORE,
+    SPARE,
     Options,
     State,
     T,
@@ -83,6 +87,8 @@ def state_at(place):
         carray(pointer(place[TABLE]), (place[FEATURES], outputs, slots), np.float64),
         carray(pointer(place[BIAS]), (outputs, slots), np.float64),
         carray(pointer(place[CLOCK_AT]), (outputs, CLOCK), np.float64),
+        carray(pointer(place[NEAR]), (outputs, slots, place[NEAR_ROOM]), np.float64),
+        carray(pointer(place[BESIDE]), (SPARE, place[BESIDE_ROOM]), np.float64),
     )
 
 
@@ -133,7 +139,6 @@ def learn_one_loop(shape: Shape) -> Any:
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     learn_rows = interpreted_loop(shape.rule)
     targets_of = label_of if shape.labels else number_of
-    keeps = kind_of(shape.rule) == "cells"
     rule_at = len(Loss._fields)
     options_at = rule_at + len((Inner or Rule)._fields)
     digest = source_digest()
@@ -158,8 +163,6 @@ def learn_one_loop(shape: Shape) -> Any:
                 small[CODE] = length
                 return np.nan
         rows = rows_at(place, length)
-        if keeps:
-            keep(place, rows, state)
         weights = carray(pointer(place[SMALL] + 8 * WEIGHTS), 2, np.float64)
         weights[0], weights[1] = importance, target
         learned = learn_rows(
@@ -173,8 +176,6 @@ def learn_one_loop(shape: Shape) -> Any:
             state,
         )
         if learned == 0:
-            if keeps:
-                put_back(place, rows, state)
             small[CODE] = CANNOT
             return np.nan
         gate[VERSION] += 1
@@ -196,44 +197,6 @@ def label_of(place, small, weights, target):
 @register_jitable(forceinline=True)
 def number_of(place, small, weights, target):
     return Numbers(weights[1:2])
-
-
-@register_jitable
-def kept_at(place):
-    """Room for the row's cells, the intercept's and the clock."""
-    size = place[OUTPUTS] * place[SLOTS]
-    return carray(pointer(place[KEPT]), (place[ROOM] + 1) * size + CLOCK * place[OUTPUTS], np.float64)
-
-
-@register_jitable
-def keep(place, rows, state):
-    """Copy what the row may change, so that it can be put back."""
-    kept = kept_at(place)
-    at = 0
-    for number in state.clock.flat:
-        kept[at] = number
-        at += 1
-    for number in state.bias.flat:
-        kept[at] = number
-        at += 1
-    for k in range(rows.starts[1]):
-        for number in state.table[rows.columns[k]].flat:
-            kept[at] = number
-            at += 1
-
-
-@register_jitable
-def put_back(place, rows, state):
-    """The inverse of :func:`keep`."""
-    kept = kept_at(place)
-    size = place[OUTPUTS] * place[SLOTS]
-    clock = CLOCK * place[OUTPUTS]
-    state.clock.ravel()[:] = kept[:clock]
-    state.bias.ravel()[:] = kept[clock : clock + size]
-    at = clock + size
-    for k in range(rows.starts[1]):
-        state.table[rows.columns[k]].ravel()[:] = kept[at : at + size]
-        at += size
 
 
 # ------------------------------------------------------------------ answering

@@ -17,7 +17,7 @@ TABLE, BIAS, CLOCK_AT, COLUMNS, VALUES, SMALL = 0, 1, 2, 3, 4, 5  # addresses
 FEATURES, OUTPUTS, SLOTS, ROOM = 6, 7, 8, 9  # sizes
 POSITIONS, CATEGORIES, BITS = 10, 11, 12  # the names
 FIRST, CLASSES = 13, 14  # of the labels
-KEPT = 15  # address of room for the cells of one row
+NEAR = 15  # address of room for the cells of one row: see onlinear.kernels.state
 SCORES = 16  # address of room for the scores of an answer
 CAP = 17  # how many names there may be
 SPARE = 18  # address of room for reading a row: see spare_words
@@ -26,7 +26,8 @@ NUMBERS = 24  # address of the fields of loss, rule and options
 GIVEN = 25  # how many entries of a row are in the scratch arrays, where it is not a dict
 GATE, LOOKED = 26, 27  # address of the learner's gate; its generation when ``place`` was made, or BUSY: alone with it
 READER, KNOWN_READER = 28, 29  # addresses of the functions that read a dict: for learning, for an answer
-PLACE = 30
+BESIDE, NEAR_ROOM, BESIDE_ROOM = 30, 31, 32  # address of a cell rule's scratch; how many entries both have room for
+PLACE = 33
 
 
 @intrinsic

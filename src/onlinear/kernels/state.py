@@ -28,8 +28,16 @@ FLUSHED = 19  # the scale at which the average was last written down
 SCORE = 20  # of the row at hand, like the next three
 VALUE = 21
 SLOPE = 22
-STEP = 23
+STEP = 23  # of a uniform rule; with cells, 1 where the row has moved them
 CLOCK = 24
+
+# rows of the scratch of cell rules
+REACH = 0  # what ``stretch`` answers first, for each entry
+WIDTH = 1  # what it answers second
+BEFORE = 2  # the weights before they move
+KEPT = 3  # intercepts and clock before the row
+ENTRIES = 4  # the values of the row
+SPARE = 5
 
 
 class State(NamedTuple):
@@ -38,6 +46,8 @@ class State(NamedTuple):
     table: Any  # weight and what the rule keeps beside it, facing the rows: see :mod:`onlinear.rows`
     bias: Any  # [output, slot]: the same for the intercept
     clock: Any  # [output, CLOCK]: an output's numbers share few cache lines, at fixed distances
+    near: Any  # [output, slot, entry]: the cells of the sparse row at hand, for a rule that has them
+    spare: Any  # [SPARE, entry]: more of what such a rule works with
 
 
 class LoneState(NamedTuple):
@@ -46,6 +56,8 @@ class LoneState(NamedTuple):
     table: Any
     bias: Any
     clock: Any
+    near: Any
+    spare: Any
 
 
 class MatrixState(NamedTuple):

@@ -38,6 +38,10 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     rows.row_fetch_cells: ("fetch_cells", None),
     rows.row_columns: ("columns_of", None),
     rows.row_column: ("column", None),
+    rows.row_cells: ("cells", None),
+    rows.row_gather: ("gather", None),
+    rows.row_scatter: ("scatter", None),
+    rows.row_alone: ("alone", None),
     rows.row_values: ("values_of", None),
     rows.row_dot: ("dot", None),
     rows.row_add: ("add", None),
@@ -100,6 +104,10 @@ teach(calls.loss_flow, flow_of)
 teach(calls.flow_method, method_of("flow", None))
 HELPERS = (
     rows.double,
+    rows.added_up,
+    rows.filled_up,
+    rows.clear_end,
+    rows.dense_dot,
     losses.logistic_value,
     losses.sigmoid,
     losses.logistic_curvature,

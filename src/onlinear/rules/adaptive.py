@@ -82,17 +82,14 @@ class Normalised(NamedTuple):
         size = abs(x)
         if size == 0.0 or abs(seen.slope) < LEAST * seen.size:
             return cell, 0.0, 0.0
+        share = min(size, largest) / max(size, largest)
         if size > largest:
             if largest > 0.0:  # a weight given beforehand keeps its size
-                w *= largest / size
-            largest = size
+                w *= share
+            largest, share = size, 1.0
         pull = seen.slope * x
         squares += seen.importance * pull * pull
-        if squares == 0.0:
-            return (w, squares, largest, 0.0), 0.0, (size / largest) ** 2
-        root = math.sqrt(squares)
-        own_rate = 1.0 / (largest * root)
-        share = size * own_rate * root  # size / largest, without a second division
+        own_rate = 1.0 / (largest * math.sqrt(squares)) if squares > 0.0 else 0.0
         return (w, squares, largest, own_rate), x * x * own_rate, share * share
 
     def step(self, loss: Any, seen: Seen) -> float:

@@ -1,0 +1,59 @@
+"""Room for compiled loops to work in: tables that begin with a cache line, and scratch for the row at hand."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.batch import Rows
+from onlinear.kernels.state import CLOCK, SPARE
+from onlinear.rows import DenseRows
+
+#: bytes that memory hands over at once
+LINE = 64
+
+
+def zeros(shape: tuple[int, ...]) -> np.ndarray:
+    """Zeros that begin with a cache line: cells of 32 bytes then lie in one. Those never touched take no memory."""
+    size = int(np.prod(shape))
+    numbers = np.zeros(size + LINE // 8)
+    start = -numbers.__array_interface__["data"][0] % LINE // numbers.itemsize
+    return numbers[start : start + size].reshape(shape)
+
+
+class Scratch(NamedTuple):
+    """What a cell rule works with while it learns a row: see :class:`onlinear.kernels.state.State`."""
+
+    near: np.ndarray
+    spare: np.ndarray
+
+    def serves(self, outputs: int, slots: int, longest: int) -> bool:
+        """Whether rows of up to so many entries have room."""
+        return self.near.shape[:2] == (outputs, slots) and self.near.shape[2] >= longest
+
+
+NO_SCRATCH = Scratch(np.zeros((0, 0, 0)), np.zeros((0, 0)))
+
+
+def scratch_of(outputs: int, slots: int, longest: int) -> Scratch:
+    """Room for sparse rows of up to so many entries.
+
+    How far apart the slots of a cell lie is no power of two: a cache would put them all in the same place.
+    """
+    room = (longest | 63) + 9
+    return Scratch(zeros((outputs, slots, room)), zeros((SPARE, max(room, outputs * (slots + CLOCK)))))
+
+
+def dense_scratch(outputs: int, slots: int, width: int) -> Scratch:
+    """The same for dense rows, whose cells lie side by side in the table."""
+    return Scratch(NO_SCRATCH.near, zeros((SPARE, max(width, outputs * (slots + CLOCK)))))
+
+
+def longest_of(rows: Rows) -> int:
+    """How many entries a row has at most."""
+    if isinstance(rows, DenseRows):
+        return int(rows.values.shape[1])
+    if len(rows.starts) == 2:
+        return int(rows.starts[1] - rows.starts[0])
+    return int((rows.starts[1:] - rows.starts[:-1]).max(initial=0))
