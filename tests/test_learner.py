@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from cases import Data, batch_of, bits_of, cut, data_for, learner_for, loss_of
 from covering import Case
@@ -25,6 +26,39 @@ def narrow(batch: Batch, features: int) -> Batch:
     if isinstance(batch.rows, DenseRows):
         return Batch(DenseRows(batch.rows.values[:, :features].copy()), batch.targets, batch.importance)
     return batch
+
+
+# ------------------------------------------------------------------ sparse rows of any length
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize(("rule", "slots"), [("adagrad", 2), ("ftrl", 3), ("normalised", 4)])
+def test_cells_side_by_side_are_the_cells_of_the_table(rule: str, slots: int, outputs: int) -> None:
+    """Rows of every length up to 80 entries: fours of them are turned at once, and long ones are added up in lanes."""
+    rng = np.random.default_rng(5)
+    dense = rng.normal(size=(81, 90))
+    for length, row in enumerate(dense):
+        row[rng.permutation(90)[length:]] = 0.0
+    targets = Signs(rng.choice([-1.0, 1.0], size=81))
+    batch = Batch(rows_of(scipy.sparse.csr_matrix(dense)), targets, np.ones(81))
+    for settings in (Settings(), Settings(average=1.0), Settings(l2=0.01), Settings(l2=0.01, average=3.0)):
+        if rule == "ftrl" and settings.l2 > 0.0:
+            continue  # it has penalties of its own
+        plain, quick = (
+            Learner(
+                losses.Logistic(),
+                registry.RULES[rule](),
+                features=90,
+                outputs=outputs,
+                settings=settings,
+                compiled=compiled,
+            )
+            for compiled in (False, True)
+        )
+        for learner in (plain, quick):
+            learner.learn(batch)
+        assert plain.table.shape[2] == slots + (settings.average > 0.0) + (settings.l2 > 0.0)
+        np.testing.assert_allclose(quick.table, plain.table, rtol=1e-11, atol=1e-14)
 
 
 # ------------------------------------------------------------------ growth

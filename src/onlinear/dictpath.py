@@ -59,7 +59,7 @@ from onlinear.kernels.place import (
 from onlinear.kernels.readers import adopting, hashed, known, reader
 from onlinear.kernels.state import SCORE
 from onlinear.learner import NO_ROWS, Learner
-from onlinear.room import NO_SCRATCH, scratch_of
+from onlinear.room import scratch_of
 from onlinear.rows import Labels, Numbers, SparseRows
 
 #: entries a row may have before the scratch arrays grow
@@ -114,7 +114,7 @@ class Scratch:
         if path.fast:
             place |= self._names_place()
         words = {COLUMNS: room, VALUES: room, SMALL: 8, SPARE: spare_words(room), SCORES: outputs}
-        self.near, self.spare = scratch_of(outputs, slots, room) if learner.kind == "cells" else NO_SCRATCH
+        self.near, self.spare = scratch_of(outputs, slots, room if learner.kind == "cells" else 0)
         place |= {NEAR: address_of(self.near), BESIDE: address_of(self.spare)}
         place |= {NEAR_ROOM: self.near.shape[2], BESIDE_ROOM: self.spare.shape[1]}
         self.words = np.zeros(sum(words.values()), dtype=np.int64)

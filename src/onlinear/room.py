@@ -23,7 +23,7 @@ def zeros(shape: tuple[int, ...]) -> np.ndarray:
 
 
 class Scratch(NamedTuple):
-    """What a cell rule works with while it learns a row: see :class:`onlinear.kernels.state.State`."""
+    """What a rule works with while it learns a row: see :class:`onlinear.kernels.state.State`."""
 
     near: np.ndarray
     spare: np.ndarray
@@ -33,7 +33,7 @@ class Scratch(NamedTuple):
         return self.near.shape[:2] == (outputs, slots) and self.near.shape[2] >= longest
 
 
-NO_SCRATCH = Scratch(np.zeros((0, 0, 0)), np.zeros((0, 0)))
+NO_SCRATCH = Scratch(np.zeros((0, 0, 0)), np.zeros((0, 0)))  # that of a learner that has not learned yet
 
 
 def scratch_of(outputs: int, slots: int, longest: int) -> Scratch:
@@ -47,7 +47,7 @@ def scratch_of(outputs: int, slots: int, longest: int) -> Scratch:
 
 def dense_scratch(outputs: int, slots: int, width: int) -> Scratch:
     """The same for dense rows, whose cells lie side by side in the table."""
-    return Scratch(NO_SCRATCH.near, zeros((SPARE, max(width, outputs * (slots + CLOCK)))))
+    return Scratch(zeros((outputs, slots, 0)), zeros((SPARE, max(width, outputs * (slots + CLOCK)))))
 
 
 def longest_of(rows: Rows) -> int:

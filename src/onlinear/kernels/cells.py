@@ -17,18 +17,18 @@ from onlinear.kernels.bank import member
 from onlinear.kernels.row_steps import (
     all_finite,
     assess,
+    keep,
     keep_count,
     look,
     outputs_of,
+    restore,
     tick,
 )
 from onlinear.kernels.state import (
     ACTIVE,
     BEFORE,
-    CLOCK,
     COUNT,
     ENTRIES,
-    KEPT,
     REACH,
     SCORE,
     SLOPE,
@@ -86,9 +86,9 @@ def learn_cells(
             continue
         if not row_fits(rows, i, width_of(rows, table)):
             return position
-        keep(state)
+        keep(state, 0)
         if not learn_row(loss, rule, options, rows, targets, i, h, state):
-            restore(state)
+            restore(state, 0)
             return position
         for m in range(outputs):
             if clock[m, STEP] > 0.0:
@@ -154,36 +154,6 @@ def learn_output(
         fine = move_row(rule, row, cells, m, options, step, seen, before, state)
     tick(m, options.forget, options.average_from, state)
     return fine
-
-
-@register_jitable(forceinline=True)
-def keep(state: Any) -> None:
-    """Copy intercepts and clock, which a row may change before it is known that it cannot be learned."""
-    kept = state.spare[KEPT]
-    bias = state.bias
-    clock = state.clock
-    slots = bias.shape[1]
-    for m in range(outputs_of(state)):
-        at = m * (CLOCK + slots)
-        for k in range(CLOCK):
-            kept[at + k] = clock[m, k]
-        for k in range(slots):
-            kept[at + CLOCK + k] = bias[m, k]
-
-
-@register_jitable(forceinline=True)
-def restore(state: Any) -> None:
-    """The inverse of :func:`keep`."""
-    kept = state.spare[KEPT]
-    bias = state.bias
-    clock = state.clock
-    slots = bias.shape[1]
-    for m in range(outputs_of(state)):
-        at = m * (CLOCK + slots)
-        for k in range(CLOCK):
-            clock[m, k] = kept[at + k]
-        for k in range(slots):
-            bias[m, k] = kept[at + CLOCK + k]
 
 
 @register_jitable(forceinline=True)

@@ -12,9 +12,11 @@ from onlinear.calls import loss_curvature, loss_slope, loss_value, row_slopes, r
 from onlinear.kernels.bank import member
 from onlinear.kernels.state import (
     ACTIVE,
+    CLOCK,
     COUNT,
     EXAMPLES,
     IMPORTANCE,
+    KEPT,
     LOSS,
     MISTAKES,
     NEGATIVE,
@@ -148,6 +150,36 @@ def keep_count(targets: Any, i: int, h: float, state: Any) -> None:
                 clock[m, UPDATES] += 1.0
     clock[0, IMPORTANCE] += h
     clock[0, EXAMPLES] += 1.0
+
+
+@register_jitable(forceinline=True)
+def keep(state: Any, first: int) -> None:
+    """Copy intercepts and clock, from a column on, before a row changes them that perhaps cannot be learned."""
+    kept = state.spare[KEPT]
+    bias = state.bias
+    clock = state.clock
+    at = 0
+    for m in range(outputs_of(state)):
+        for k in range(first, CLOCK):
+            kept[at + k] = clock[m, k]
+        for k in range(bias.shape[1]):
+            kept[at + CLOCK + k] = bias[m, k]
+        at += CLOCK + bias.shape[1]
+
+
+@register_jitable(forceinline=True)
+def restore(state: Any, first: int) -> None:
+    """The inverse of :func:`keep`."""
+    kept = state.spare[KEPT]
+    bias = state.bias
+    clock = state.clock
+    at = 0
+    for m in range(outputs_of(state)):
+        for k in range(first, CLOCK):
+            clock[m, k] = kept[at + k]
+        for k in range(bias.shape[1]):
+            bias[m, k] = kept[at + CLOCK + k]
+        at += CLOCK + bias.shape[1]
 
 
 @register_jitable(forceinline=True)

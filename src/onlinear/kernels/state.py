@@ -31,7 +31,7 @@ SLOPE = 22
 STEP = 23  # of a uniform rule; with cells, 1 where the row has moved them
 CLOCK = 24
 
-# rows of the scratch of cell rules
+# rows of the scratch
 REACH = 0  # what ``stretch`` answers first, for each entry
 WIDTH = 1  # what it answers second
 BEFORE = 2  # the weights before they move
@@ -47,7 +47,7 @@ class State(NamedTuple):
     bias: Any  # [output, slot]: the same for the intercept
     clock: Any  # [output, CLOCK]: an output's numbers share few cache lines, at fixed distances
     near: Any  # [output, slot, entry]: the cells of the sparse row at hand, for a rule that has them
-    spare: Any  # [SPARE, entry]: more of what such a rule works with
+    spare: Any  # [SPARE, entry]: scratch, see above
 
 
 class LoneState(NamedTuple):

@@ -19,9 +19,11 @@ from onlinear.kernels.bank import member
 from onlinear.kernels.row_steps import (
     all_finite,
     assess,
+    keep,
     keep_count,
     look,
     outputs_of,
+    restore,
     row_length,
     tick,
 )
@@ -62,7 +64,10 @@ LARGEST_MOVE = 1e290
 def learn_uniform(
     loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
 ) -> int:
-    """Learn the rows in the given order; answer how many were learned before one that cannot be."""
+    """Learn the rows in the given order; answer how many were learned before one that cannot be.
+
+    That one leaves no trace, but for the L1 penalty that its weights have paid.
+    """
     table = state.table
     bias = state.bias
     clock = state.clock
@@ -76,6 +81,7 @@ def learn_uniform(
             continue
         if not row_fits(rows, i, width_of(rows, table)):
             return position
+        keep(state, SCORE)
         for m in range(outputs):
             pay_row(rows, i, m, member(options, m), state)
             clock[m, SCORE] = row_dot(rows, i, table, m) * clock[m, SCALE] + bias[m, 0]
@@ -89,6 +95,7 @@ def learn_uniform(
             if clock[m, ACTIVE] > 0.0:
                 clock[m, STEP] = rule_step(member(rule, m), member(loss, m), seen)
         if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and steps_fit(rows, i, state)):
+            restore(state, SCORE)
             return position
         keep_count(targets, i, h, state)
         for m in range(outputs):
