@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import onlinear
 from onlinear.cli import app

@@ -14,8 +14,8 @@ import pyarrow
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import given, strategies as st
-from typer.testing import CliRunner, Result
 
 from onlinear.cli import app
 from onlinear.conversion.directions import Wish, convert

@@ -24,12 +24,12 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.metrics import confusion_matrix, log_loss, mean_absolute_error, mean_squared_error, roc_auc_score
-from typer.main import get_command
 
 import onlinear
 from commands import Ended, process, run_apart, run_here
 from onlinear import OnlineClassifier, OnlineRegressor
-from onlinear.cli import COMMANDS, app
+from onlinear.cli import COMMANDS
+from onlinear.cli.declaring import Command
 from onlinear.cli.options import fields
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 
@@ -300,7 +300,7 @@ def help_of(command: str) -> str:
     ended = run_here(command, "--help")
     assert (ended.code, ended.err) == (0, "")
     assert max(map(len, ended.out.splitlines())) <= 80
-    return re.sub(r"[\s│]+", " ", ended.out)
+    return re.sub(r"\s+", " ", ended.out)
 
 
 def test_help_names_every_loss_rule_schedule_and_field() -> None:
@@ -313,14 +313,47 @@ def test_help_names_every_loss_rule_schedule_and_field() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_shows_every_option_with_a_word_about_it(command: str) -> None:
-    shown = help_of(command)
-    for parameter in get_command(app).commands[command].params:  # type: ignore[attr-defined]
-        assert parameter.help, parameter.name
-        for name in parameter.opts if parameter.param_type_name == "option" else [parameter.metavar]:
+    shown, built = help_of(command), Command(command, COMMANDS[command])
+    for parameter in built.params:
+        assert built.declared[parameter.name].says in shown
+        for name in parameter.opts if parameter.param_type_name == "option" else [parameter.human_readable_name]:
             assert name in shown
 
 
 # ------------------------------------------------------------------ as a real process
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("train --rule ad", {"plain,adagrad"}),
+        ("train --sc", {"plain,--scale", "plain,--schedule"}),
+        ("train --task regression --scale m", {"plain,max-abs"}),
+        ("predict mo", {"file,mo"}),
+    ],
+)
+def test_the_shell_completes_words(words: str, wanted: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_ONLINEAR_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"onlinear {words}")
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+    ended = run_apart()
+    assert (ended.code, ended.err) == (0, "")
+    assert set(ended.out.split()) == wanted
+
+
+def test_ctrl_c_ends_a_command_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("onlinear.modelfile.open_model", interrupted)
+    assert run_here("inspect", "m") == Ended(130, "", "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_for_completion_is_shown(shell: str) -> None:
+    ended = run_here("--show-completion", shell)
+    assert (ended.code, ended.err) == (0, "")
+    assert f"_ONLINEAR_COMPLETE={shell}_complete" in ended.out
 
 
 def test_nobody_reads_the_output_any_more(folder: Path) -> None:

@@ -7,24 +7,20 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import Annotated, NoReturn
+from typing import Any, NoReturn
 
-import typer
+import click
 
 import onlinear
 from onlinear.cli.convert import convert
+from onlinear.cli.declaring import Command
 from onlinear.cli.demo import demo
+from onlinear.cli.ending import INTERRUPTED
 from onlinear.cli.inspect import inspect
 from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
 from onlinear.cli.train import train
 
-app = typer.Typer(
-    name="onlinear",
-    help="Online linear learners: predict each example, then learn from it.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
 COMMANDS: dict[str, Callable[..., None]] = {
     "train": train,
     "predict": predict,
@@ -33,23 +29,45 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "convert": convert,
     "demo": demo,
 }
-for name, command in COMMANDS.items():
-    app.command(name)(command)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"onlinear {onlinear.__version__}")
-        raise typer.Exit
+class Commands(click.Group):
+    """All commands, in the order of the table."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None  # click would say that it was aborted, and end with 1
 
 
-@app.callback()
-def options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True),
-    ] = False,
-) -> None:
+def show_completion(context: click.Context, parameter: click.Parameter, shell: str | None) -> None:
+    """Print the script by which a shell completes the words of the command line, and end."""
+    if shell is None or context.resilient_parsing:
+        return
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(context.command, {}, "onlinear", "_ONLINEAR_COMPLETE").source())
+    context.exit()
+
+
+@click.group(cls=Commands, commands={name: Command(name, command) for name, command in COMMANDS.items()})
+@click.version_option(onlinear.__version__, message="onlinear %(version)s")
+@click.option(
+    "--show-completion",
+    metavar="SHELL",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    callback=show_completion,
+    is_eager=True,
+    expose_value=False,
+    help="Show the script that makes bash, zsh or fish complete options and names, and exit.",
+)
+def app() -> None:
     """Online linear learners: predict each example, then learn from it."""
 
 

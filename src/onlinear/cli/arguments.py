@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
-from enum import StrEnum
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from onlinear.cli.declaring import ARGUMENTS, Declared
 from onlinear.conversion import FORMATS
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 
@@ -18,49 +15,26 @@ FORMS = ("csv", "jsonl")
 READING, MODEL_FILE, LEARNING, OUTPUT = "Reading", "Model file", "Learning", "Output"
 
 
-class TaskName(StrEnum):
-    classification = "classification"
-    regression = "regression"
-
-
-def one_of(table: Iterable[str]) -> Any:
-    """A callback that refuses what is not in a table."""
-
-    def check(name: str | None) -> str | None:
-        if name is None or name in table:
-            return name
-        close = get_close_matches(name, list(table), 1)
-        hint = f"did you mean {close[0]}?" if close else f"choose one of {', '.join(table)}"
-        raise typer.BadParameter(f"{name!r} is none that there is: {hint}")
-
-    return check
-
-
-def completed(table: Iterable[str]) -> Any:
-    """What the shell may complete a name to."""
-    return lambda incomplete: [name for name in table if name.startswith(incomplete)]
-
-
-def named(table: Iterable[str], says: str) -> dict[str, Any]:
+def named(table: Collection[str], says: str) -> dict[str, Any]:
     """The option of a name out of a table."""
-    names = ", ".join(table)
-    return {
-        "says": f"{says}: {names}.",
-        "metavar": "NAME",
-        "callback": one_of(table),
-        "autocompletion": completed(table),
-    }
+    return {"says": f"{says}: {', '.join(table)}.", "metavar": "NAME", "choices": table}
 
 
 def option(kind: Any, panel: str, says: str, *names: str, **more: Any) -> Any:
     """The type of an optional argument, with its option."""
-    return Annotated[kind, typer.Option(*names, help=says, rich_help_panel=panel, **more)]
+    return Annotated[kind, Declared(says, panel, names, **more)]
+
+
+def argument(kind: Any, metavar: str, says: str) -> Any:
+    """The type of an argument that has its place."""
+    return Annotated[kind, Declared(says, ARGUMENTS, metavar=metavar, is_file=True)]
 
 
 _FILES = "Files or globs, also compressed (.gz .bz2 .xz .zst); - is standard input."
-Files = Annotated[list[str], typer.Argument(metavar="FILE...", help=_FILES, show_default=False)]
-MaybeFiles = Annotated[list[str] | None, typer.Argument(metavar="FILE...", help=_FILES, show_default=False)]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that train has saved.", show_default=False)]
+Files = argument(list[str], "FILE...", _FILES)
+MaybeFiles = argument(list[str] | None, "FILE...", _FILES)
+ModelFile = argument(Path, "MODEL", "A model that train has saved.")
+Converted = argument(str, "OUTPUT", "File to write, compressed if its name says so; - is standard output.")
 
 Format = option(str | None, READING, "Format of the files; told from their names if you do not say.", metavar="NAME")
 Target = option(
@@ -83,9 +57,7 @@ Ngrams = option(int, READING, "Runs of up to N words are features, too.", min=1,
 Lower = option(bool, READING, "Words in lower case.", "--lower/--keep-case")
 Presence = option(bool, READING, "1 for each word of a text, not its count.", "--presence")
 UnitLength = option(bool, READING, "Divide the words of a text by their length.", "--unit-length")
-Names = option(
-    str, READING, "hashed, or exact: a column for each name.", metavar="NAME", callback=one_of(("hashed", "exact"))
-)
+Names = option(str, READING, "hashed, or exact: a column for each name.", metavar="NAME", choices=("hashed", "exact"))
 KeepNames = option(bool, READING, "Remember hashed names, to read weights by name.", "--keep-names")
 Crosses = option(
     list[str] | None, READING, "Multiply the features of two columns or namespaces.", "--cross", metavar="A,B"
@@ -98,10 +70,10 @@ Scale = option(
     READING,
     "standardise (the number columns of a table) or max-abs.",
     metavar="NAME",
-    callback=one_of(("standardise", "max-abs")),
+    choices=("standardise", "max-abs"),
 )
 _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
-BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE")
+BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", is_file=True)
 
 Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m")
 Resume = option(Path | None, MODEL_FILE, "Go on with this model: where it stopped, or with more files.")
@@ -113,10 +85,11 @@ Loss = option(str | None, LEARNING, **named(LOSSES, "Loss (if you do not say, lo
 Rule = option(str, LEARNING, **named(RULES, "Update rule"))
 Schedule = option(str | None, LEARNING, **named(SCHEDULES, "Rates of the rule sgd (if you do not say, constant)"))
 Task = option(
-    TaskName | None,
+    str | None,
     LEARNING,
     "classification or regression; told from the first labels if you do not say.",
     metavar="NAME",
+    choices=("classification", "regression"),
 )
 ClassNames = option(
     str | None, LEARNING, "All classes; or open, and more may come.", "--classes", metavar="A,B,..|open"
@@ -130,23 +103,17 @@ Forget = option(
 )
 Intercept = option(bool, LEARNING, "Learn an intercept.", "--intercept/--no-intercept")
 
-TestFiles = option(list[str] | None, OUTPUT, "Test the model on FILE at the end.", "--test", metavar="FILE")
+TestFiles = option(
+    list[str] | None, OUTPUT, "Test the model on FILE at the end.", "--test", metavar="FILE", is_file=True
+)
 AsJson = option(bool, OUTPUT, "Print one JSON document.", "--json")
 Quiet = option(bool, OUTPUT, "Print nothing but errors.", "--quiet", "-q")
 Scores = option(bool, OUTPUT, "Print scores, too.", "--scores")
 Probabilities = option(bool, OUTPUT, "Print the probability of each class, too.", "--probabilities")
-Output = option(str, OUTPUT, "File to write to; - is standard output.", "--output", "-o", metavar="FILE")
+Output = option(str, OUTPUT, "File to write to; - is standard output.", "--output", "-o", metavar="FILE", is_file=True)
 OutputFormat = option(
-    str | None, OUTPUT, "csv or jsonl; by the extension of the output, or csv.", metavar="NAME", callback=one_of(FORMS)
+    str | None, OUTPUT, "csv or jsonl; by the extension of the output, or csv.", metavar="NAME", choices=FORMS
 )
-Converted = Annotated[
-    str,
-    typer.Argument(
-        metavar="OUTPUT",
-        help="File to write, compressed if its name says so; - is standard output.",
-        show_default=False,
-    ),
-]
 To = option(str | None, OUTPUT, **named(FORMATS, "Format of the output, if its name does not say it"))
 Force = option(bool, OUTPUT, "Replace the output if it is there already.", "--force")
 Top = option(int, OUTPUT, "How many of the largest weights to show.", min=0, metavar="N")

@@ -6,8 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from onlinear.cli.declaring import Declared
 from onlinear.progress import HEADINGS, Line, aligned, progressive_lines
 
 if TYPE_CHECKING:
@@ -19,8 +18,8 @@ TITLE = "Breast cancer as a stream: 569 rows, 30 raw columns"
 
 
 def demo(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the order of the rows.")] = 0,
+    as_json: Annotated[bool, Declared("Print one JSON document.", names=("--json",))] = False,
+    seed: Annotated[int, Declared("Seed of the order of the rows.")] = 0,
 ) -> None:
     """Learn a real data set as a stream and watch the error fall."""
     model = learn_breast_cancer(seed)

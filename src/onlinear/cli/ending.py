@@ -14,8 +14,6 @@ from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-import typer
-
 from onlinear.errors import BadModel, NotSaved, OnlinearError, Refused
 
 BAD_DATA, BAD_USAGE, BAD_MODEL, INTERRUPTED = 1, 2, 3, 130
@@ -35,11 +33,11 @@ def ending() -> Iterator[None]:
         sys.stdout.flush()
     except OnlinearError as error:
         say(str(error))
-        raise typer.Exit(code_of(error)) from None
+        raise SystemExit(code_of(error)) from None
     except OSError as error:
         say(f"standard output: cannot be written ({error.strerror}): make room, or write elsewhere")
         forget_output()
-        raise typer.Exit(BAD_DATA) from None
+        raise SystemExit(BAD_DATA) from None
 
 
 def forget_output() -> None:

@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from onlinear.answers import Answers
 from onlinear.cli.badlines import BadLines, lasting
 from onlinear.cli.ending import INTERRUPTED, Interruptions, say
@@ -62,7 +60,7 @@ class Job:
         else:
             self._save(unfinished=True)
             say(f"Interrupted; saved. To go on: onlinear train --resume {self.path}")
-        raise typer.Exit(INTERRUPTED)
+        raise SystemExit(INTERRUPTED)
 
     def _save(self, *, unfinished: bool = False) -> None:
         if self.path is not None:

@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
-import typer
-
+from onlinear.cli.declaring import Declared
 from onlinear.errors import Refused
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 
@@ -69,8 +68,7 @@ def with_field_options(command: Callable[..., None]) -> Callable[..., None]:
     parameters = [parameter for name, parameter in own.parameters.items() if name != "chosen"]
     for name, owners in fields().items():
         if name not in taken:
-            option = typer.Option(f"--{name}", help=help_of(owners), rich_help_panel=PANEL, show_default=False)
-            annotation = Annotated[float | None, option]
+            annotation = Annotated[float | None, Declared(help_of(owners), PANEL)]
             parameters.append(
                 inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
             )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import typer
+import click
+from click.core import ParameterSource
 
 from onlinear.cli.badlines import BadLines, lasting
 from onlinear.cli.beginning import begun, job_of
@@ -21,7 +22,7 @@ FREE = {"files", "model", "resume", "checkpoint_every", "keep_partial", "slim", 
 FREE |= {"bad_lines", "passes"}
 
 
-def job_for(context: typer.Context, chosen: dict[str, float | None]) -> Job:
+def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
     """The job that a command line asks for."""
     wanted = context.params
     if not (wanted["files"] or wanted["resume"]):
@@ -33,7 +34,7 @@ def job_for(context: typer.Context, chosen: dict[str, float | None]) -> Job:
     return begun(wanted, chosen) if wanted["resume"] is None else resumed(context, wanted)
 
 
-def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
+def resumed(context: click.Context, wanted: dict[str, Any]) -> Job:
     """A job that goes on with a model."""
     for name in sorted(set(wanted) - FREE):
         if is_given(context, name):
@@ -50,9 +51,8 @@ def resumed(context: typer.Context, wanted: dict[str, Any]) -> Job:
     return where_it_stopped(trained, trained.unfinished, wish, wanted)
 
 
-def is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+def is_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def with_more_files(trained: Trained, wanted: dict[str, Any]) -> Job:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import typer
+import click
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
@@ -16,7 +16,6 @@ from onlinear.cli.options import with_field_options
 
 @with_field_options
 def train(
-    context: typer.Context,
     files: cli.MaybeFiles = None,
     format: cli.Format = None,
     target: cli.Target = None,
@@ -65,7 +64,7 @@ def train(
     with ending():
         from onlinear.cli.resuming import job_for
 
-        job = job_for(context, chosen)
+        job = job_for(click.get_current_context(), chosen)
         job.go()
         document = job.document(time.perf_counter() - began)
         if test:

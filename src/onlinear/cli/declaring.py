@@ -1,0 +1,157 @@
+"""Commands from functions: the types of their parameters declare the arguments and options."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from pathlib import Path
+from types import NoneType
+from typing import Any, NamedTuple, get_args, get_origin
+
+import click
+
+ARGUMENTS, OPTIONS = "Arguments", "Options"
+
+
+class Declared(NamedTuple):
+    """What a command takes, by its place if the panel is that of arguments, or by name.
+
+    A panel is a part of the help with its heading. The shell completes a choice, and the name of a file.
+    """
+
+    says: str
+    panel: str = OPTIONS
+    names: tuple[str, ...] = ()
+    metavar: str | None = None
+    min: Any = None
+    max: Any = None
+    choices: Collection[str] = ()
+    is_file: bool = False
+
+
+def parameter_of(parameter: inspect.Parameter) -> click.Parameter:
+    """The argument or the option that a parameter of a function declares."""
+    annotation, declared = get_args(parameter.annotation)
+    make = argument_of if declared.panel == ARGUMENTS else option_of
+    return make(parameter, *kind_of(annotation), declared)
+
+
+def argument_of(parameter: inspect.Parameter, kind: Any, several: bool, declared: Declared) -> click.Parameter:
+    required = parameter.default is parameter.empty
+    return click.Argument(
+        [parameter.name],
+        required=required,
+        metavar=declared.metavar if required else f"[{declared.metavar}]",
+        type=type_of(kind, declared),
+        nargs=-1 if several else 1,
+        callback=as_list if several else None,
+    )
+
+
+def option_of(parameter: inspect.Parameter, kind: Any, several: bool, declared: Declared) -> click.Parameter:
+    return click.Option(
+        [parameter.name, *(declared.names or [f"--{parameter.name.replace('_', '-')}"])],
+        help=declared.says,
+        metavar=declared.metavar,
+        default=parameter.default,
+        show_default=True,
+        type=type_of(kind, declared),
+        is_flag=kind is bool,
+        multiple=several,
+        callback=as_list if several else refusing(declared.choices),
+        shell_complete=completing(declared.choices),
+    )
+
+
+def kind_of(annotation: Any) -> tuple[Any, bool]:
+    """The type of a value, and whether there may be several.
+
+    >>> kind_of(list[str] | None), kind_of(float)
+    ((<class 'str'>, True), (<class 'float'>, False))
+    """
+    if NoneType in get_args(annotation):
+        annotation = get_args(annotation)[0]
+    return (get_args(annotation)[0], True) if get_origin(annotation) is list else (annotation, False)
+
+
+def type_of(kind: Any, declared: Declared) -> Any:
+    """The click type of a value."""
+    if declared.is_file or kind is Path:
+        return click.Path(readable=False, path_type=kind)  # whoever opens the file says more of what is wrong with it
+    if declared.min is None and declared.max is None:
+        return kind
+    return (Whole if kind is int else Real)(declared.min, declared.max)
+
+
+class Whole(click.IntRange):
+    name = "whole number"
+
+
+class Real(click.FloatRange):
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        return number if number == number else self.fail(f"{value!r} is not a number.", param, ctx)
+
+
+def as_list(context: click.Context, parameter: click.Parameter, values: tuple[Any, ...]) -> list[Any] | None:
+    return list(values) or None
+
+
+def refusing(table: Collection[str]) -> Callable[[click.Context, click.Parameter, Any], Any] | None:
+    """A callback that refuses what is not in a table, if there is one."""
+
+    def check(context: click.Context, parameter: click.Parameter, name: str | None) -> str | None:
+        if name is None or name in table:
+            return name
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, table, 1)
+        hint = f"did you mean {close[0]}?" if close else f"choose one of {', '.join(table)}"
+        raise click.BadParameter(f"{name!r} is none that there is: {hint}")
+
+    return check if table else None
+
+
+def completing(table: Collection[str]) -> Callable[[click.Context, click.Parameter, str], list[str]] | None:
+    """What the shell may complete a name to, if there is a table."""
+
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        return [name for name in table if name.startswith(incomplete)]
+
+    return complete if table else None
+
+
+class Command(click.Command):
+    """The command of a function, with an argument or an option for each of its parameters; its help is in panels."""
+
+    def __init__(self, name: str, function: Callable[..., None]) -> None:
+        parameters = inspect.signature(function, eval_str=True).parameters
+        says = inspect.getdoc(function) or ""
+        super().__init__(
+            name,
+            callback=function,
+            params=[parameter_of(parameter) for parameter in parameters.values()],
+            help=says,
+            short_help=says.partition("\n")[0],  # click would cut one that is longer than a line
+        )
+        self.declared = {each: get_args(parameter.annotation)[1] for each, parameter in parameters.items()}
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        for panel, records in self.panels(ctx).items():
+            with formatter.section(panel):
+                formatter.write_dl(records)
+
+    def panels(self, context: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """The names of all arguments and options with what the help says of them, by panel."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(context):
+            declared = self.declared.get(parameter.name)
+            if isinstance(parameter, click.Argument) and declared:
+                found.setdefault(ARGUMENTS, []).append((parameter.human_readable_name, declared.says))
+            elif record := parameter.get_help_record(context):
+                found.setdefault(declared.panel if declared else OPTIONS, []).append(record)
+        return found
