@@ -1,12 +1,21 @@
-"""The hash of a name in compiled code: see :func:`onlinear.features.names.hash_name`."""
+"""The hash of a name in compiled code: see :func:`onlinear.features.names.hash_name`.
+
+A hash goes byte by byte, and a processor cannot foresee where a word ends. So short words are hashed eight at a time,
+each in a lane of its own, where a word that has ended waits for the others.
+"""
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,var-annotated"
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
-from numba.extending import register_jitable
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, register_jitable
 
 from onlinear.features.names import FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND
 from onlinear.kernels.decimals import byte_of
@@ -37,3 +46,88 @@ def crossed(first, second):
     """The hash of a product, from those of its two features: see :func:`onlinear.features.names.cross_hash`."""
     state = first * FIRST_FACTOR + second
     return (state ^ (state >> _HALF)) * SECOND_FACTOR
+
+
+#: words that are hashed at once, and how many bytes they may have
+EIGHT, SHORT = 8, 16
+_LENGTH_BITS = 5
+_BYTE, _WORD = ir.IntType(8), ir.IntType(64)
+_LANES = ir.VectorType(_WORD, EIGHT)
+
+
+@register_jitable(forceinline=True)
+def span(at, stop):
+    """Where a short word is and how long: what is in the place of its hash until it is hashed."""
+    return (np.uint64(at) << np.uint64(_LENGTH_BITS)) | np.uint64(stop - at)
+
+
+@register_jitable(forceinline=True)
+def hash_spans(text, spans, start, stop, state):
+    """Hash the words at ``spans[start:stop]`` in their places, from a state on. Eight more places are overwritten."""
+    for k in range(EIGHT):
+        spans[stop + np.uint64(k)] = np.uint64(0)
+    at = start
+    while at < stop:
+        hash_eight(text, spans, at, state)
+        at += np.uint64(EIGHT)
+
+
+@intrinsic
+def hash_eight(typing_context, text, spans, at, state):
+    """``mixed(hashed(...))`` of eight words, in the place of their spans."""
+
+    def emit(context, builder, signature, arguments):
+        text, spans, at, state = arguments
+        data = context.make_array(signature.args[1])(context, builder, spans).data
+        place = builder.bitcast(builder.gep(data, [at]), _LANES.as_pointer())
+        packed = builder.load(place, align=8)
+        lengths = builder.and_(packed, all_lanes((1 << _LENGTH_BITS) - 1))
+        states = cgutils.alloca_once_value(builder, spread_out(builder, state))
+        for first in range(0, SHORT, 8):
+            longer = builder.icmp_unsigned(">", lengths, all_lanes(first))
+            with builder.if_then(builder.icmp_unsigned("!=", builder.bitcast(longer, _BYTE), _BYTE(0))):
+                words = words_at(builder, text, packed, first)
+                builder.store(eight_bytes(builder, builder.load(states), words, lengths, first), states)
+        builder.store(all_mixed(builder, builder.load(states)), place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(text, spans, at, types.uint64), emit
+
+
+def all_lanes(number):
+    return _LANES([int(number)] * EIGHT)
+
+
+def spread_out(builder, word):
+    """A word in all lanes."""
+    one = builder.insert_element(_LANES(ir.Undefined), word, ir.IntType(32)(0))
+    return builder.shuffle_vector(one, _LANES(ir.Undefined), ir.VectorType(ir.IntType(32), EIGHT)([0] * EIGHT))
+
+
+def words_at(builder, text, packed, first):
+    """Eight bytes of each word, from its byte ``first`` on, the first one lowest."""
+    words = _LANES(ir.Undefined)
+    for lane in range(EIGHT):
+        index = ir.IntType(32)(lane)
+        start = builder.lshr(builder.extract_element(packed, index), _WORD(_LENGTH_BITS))
+        place = builder.gep(text, [builder.add(start, _WORD(first))])
+        word = builder.load(builder.bitcast(place, _WORD.as_pointer()), align=1)
+        words = builder.insert_element(words, word if sys.byteorder == "little" else builder.bswap(word), index)
+    return words
+
+
+def eight_bytes(builder, states, words, lengths, first):
+    """The states after eight more bytes; a word that is shorter keeps its own."""
+    for k in range(8):
+        byte = builder.and_(builder.lshr(words, all_lanes(8 * k)), all_lanes(0xFF))
+        after = builder.mul(builder.xor(states, byte), all_lanes(PRIME))
+        states = builder.select(builder.icmp_unsigned(">", lengths, all_lanes(first + k)), after, states)
+    return states
+
+
+def all_mixed(builder, states):
+    """As :func:`mixed`, in all lanes."""
+    for factor in (FIRST_FACTOR, SECOND_FACTOR):
+        states = builder.xor(states, builder.lshr(states, all_lanes(_SHIFT)))
+        states = builder.mul(states, all_lanes(factor))
+    return builder.xor(states, builder.lshr(states, all_lanes(_SHIFT)))

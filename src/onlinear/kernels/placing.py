@@ -16,7 +16,7 @@ from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.decimals import leading_zeros
 from onlinear.kernels.entries import insert, sum_duplicates
-from onlinear.kernels.ranking import MOST, rank
+from onlinear.kernels.ranking import COLUMN_BITS, MOST, rank, sort_runs, sum_runs
 
 _WORD = np.uint64(64)
 
@@ -41,15 +41,21 @@ def place_by_hash() -> Any:
             stop = np.uint64(starts[row + 1])
             starts[row] = written
             n = stop - start
-            left = np.int64(n)
-            if left > MOST or not rank(hashes, values, start, n, bits, bare(keys), columns, placed, written):
+            left = n
+            if np.uint64(MOST) < n or bits > COLUMN_BITS:
                 row_columns, row_values = columns[written : written + n], placed[written : written + n]
                 spread(hashes[start:stop], values[start:stop], bits, row_columns, row_values, bare(heads))
                 insert(row_columns, row_values, n)
-                left = sum_duplicates(row_columns, row_values, n)
-            broken[row] = left < 0
-            if left > 0:
-                written += np.uint64(left)
+                left = np.uint64(max(sum_duplicates(row_columns, row_values, n), 0))
+            elif n > np.uint64(0):
+                rank(hashes, values, start, n, bits, bare(keys), columns, placed, written)
+                left, mixed = sum_runs(columns, placed, written, n)
+                if mixed:
+                    rank(hashes, values, start, n, bits, bare(keys), columns, placed, written)
+                    sort_runs(columns, placed, written, n)
+                    left, mixed = sum_runs(columns, placed, written, n)
+            broken[row] = left == np.uint64(0) and n > np.uint64(0)
+            written += left
             start = stop
         starts[-1] = written
 

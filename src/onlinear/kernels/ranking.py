@@ -8,15 +8,23 @@ That is more comparisons than a sort needs, but sixteen at a time, and none of t
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
 #: columns that are compared at once, and entries up to which that is two to three times as fast as a sort
-GROUP, MOST = 16, 64
-#: behind every column there can be
+GROUP, MOST = 16, 128
+#: a key is a column and an entry's number, to tell those of one column apart: so many bits each
+NUMBER_BITS = 7
+COLUMN_BITS = 31 - NUMBER_BITS
+#: behind every key there can be
 BEHIND = 2**31 - 1
+
+LARGEST = sys.float_info.max
+_ONE = np.uint64(1)
 
 _GROUP = ir.VectorType(ir.IntType(32), GROUP)
 
@@ -39,18 +47,46 @@ def before_in(typing_context, columns, at, column):
 
 @register_jitable(forceinline=True)
 def rank(hashes, values, start, n, bits, keys, columns, placed, written):
-    """Write a row's entries in order, from ``written`` on; whether no column is there twice."""
+    """Write a row's entries in the order of their columns, from ``written`` on; those of one column as they came."""
     shift = np.uint64(64 - bits)
     for k in range(n):
-        keys[k] = np.int32(hashes[start + k] >> shift)
+        keys[k] = np.int32(((hashes[start + k] >> shift) << np.uint64(NUMBER_BITS)) | np.uint64(k))
     stop = (np.int64(n) + GROUP - 1) // GROUP * GROUP
     for k in range(n, np.uint64(stop)):
         keys[k] = BEHIND
-    ranks = np.uint64(0)
     for k in range(n):
-        place = np.uint64(0)
+        place = written
         for at in range(0, stop, GROUP):
             place += before_in(keys, at, keys[k])
-        columns[written + place], placed[written + place] = keys[k], values[start + k]
-        ranks += place
-    return ranks + ranks == n * (n - np.uint64(1)) or n == np.uint64(0)
+        columns[place], placed[place] = keys[k] >> NUMBER_BITS, values[start + k]
+
+
+@register_jitable(forceinline=True)
+def sum_runs(columns, values, start, n):
+    """How many entries are left when those of one column are added up, none if a sum is beyond all floats; and whether
+    the sum of a column depends on the order of its values: there are more than two of them, and not all the same.
+    """
+    last, total, before = start, values[start], columns[start]
+    fine, mixed, again, other = True, False, False, False
+    for k in range(start + _ONE, start + n):  # without a branch: which columns come twice cannot be foreseen
+        column, value = columns[k], values[k]
+        same = column == before
+        differs = value != values[k - _ONE]
+        mixed |= same & again & (differs | other)
+        before, again, other = column, same, differs
+        total = value + total if same else value
+        last += np.uint64(not same)
+        columns[last], values[last] = column, total
+        fine &= abs(total) <= LARGEST
+    return last - start + _ONE if fine else np.uint64(0), mixed
+
+
+@register_jitable
+def sort_runs(columns, values, start, n):
+    """Sort the values of each column."""
+    for k in range(start + _ONE, start + n):
+        value, at = values[k], k
+        while at > start and columns[at - _ONE] == columns[k] and values[at - _ONE] > value:
+            values[at] = values[at - _ONE]
+            at -= _ONE
+        values[at] = value

@@ -19,7 +19,7 @@ from numba.extending import register_jitable
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.decimals import address_of, byte_of, number_at
-from onlinear.kernels.hashing import OFFSET, PRIME, hashed, mixed
+from onlinear.kernels.hashing import OFFSET, PRIME, SHORT, hash_spans, hashed, mixed, span
 from onlinear.kernels.parsed import (
     BLANK,
     BREAK,
@@ -50,7 +50,7 @@ class Named(NamedTuple):
     """Room for rows whose entries have names."""
 
     starts: Any  # int32: where the entries of each row start
-    hashes: Any  # uint64: of the entries' names
+    hashes: Any  # uint64: of the entries' names, and room for eight more
     values: Any  # float64
     labels: Any  # float64: NaN where there is none
     importance: Any  # float64
@@ -147,11 +147,14 @@ def features(text, breaks, k, entry, rows):
     """FINE, the entries read until then and the break that ends the line; or what is wrong, and where."""
     k, at = np.uint64(k), np.uint64(entry)
     state, space, weight = OFFSET, OFFSET, 1.0
+    waiting = at  # the first entry that is not hashed yet
     while True:
         place = np.int64(breaks[k])
         here = byte_of(text, place)
         end = np.int64(breaks[k + _ONE]) if here != LINE_FEED else place
         if here == BAR:
+            hash_spans(text, rows.hashes, waiting, at, state)
+            waiting = at
             space = hashed(text, place + 1, end, OFFSET)
             state = space if end == place + 1 else (space ^ CARET) * PRIME
             weight = 1.0
@@ -174,10 +177,17 @@ def features(text, breaks, k, entry, rows):
                     return BAD_VALUE, end + 1, np.int64(k)
                 k += _ONE
             if end > place + 1:
-                rows.hashes[at], rows.values[at] = mixed(hashed(text, place + 1, end, state)), value
+                if end - place - 1 <= SHORT:
+                    rows.hashes[at] = span(place + 1, end)
+                else:
+                    hash_spans(text, rows.hashes, waiting, at, state)
+                    rows.hashes[at] = mixed(hashed(text, place + 1, end, state))
+                    waiting = at + _ONE
+                rows.values[at] = value
                 note_group(rows.groups, at, space)
                 at += _ONE
         elif here == LINE_FEED:
+            hash_spans(text, rows.hashes, waiting, at, state)
             return FINE, np.int64(at), np.int64(k)
         elif here == RETURN and end == place + 1 and byte_of(text, end) == LINE_FEED:
             k += _ONE

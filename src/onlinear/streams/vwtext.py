@@ -9,6 +9,7 @@ import numpy as np
 
 from onlinear.errors import BadLine
 from onlinear.kernels import vwtext as kernel
+from onlinear.kernels.hashing import EIGHT
 from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS
 from onlinear.streams import sources
 from onlinear.streams.blocks import Block
@@ -91,7 +92,7 @@ def room_for(text: Text, groups: bool) -> kernel.Named:
     rows, entries = text.lines + 1, text.words + 1
     return kernel.Named(
         np.empty(rows, np.int32),
-        np.empty(entries, np.uint64),
+        np.empty(entries + EIGHT, np.uint64),
         np.empty(entries),
         np.empty(rows),
         np.empty(rows),
