@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from llvmlite.binding import add_symbol
+from llvmlite.binding import add_symbol, parse_assembly
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.runtime import _nrt_python
 
@@ -72,15 +72,22 @@ class CacheFiles(IndexDataCacheFile):
 
 
 class LeanCode(CompileResultCacheImpl):
-    """What Numba's disk cache writes of a compiled function, without the environments that hold nothing.
+    """What Numba's disk cache writes of a compiled function, without what takes time to read and is not looked at.
 
-    Each function that was called within has one, which imports that function's module when it is read: 20 ms for
-    Numba's own. Machine code looks there for its constants alone.
+    Those are the environments of the functions that were called within, which import their modules, Numba's own among
+    them, and hold constants, if any; and the bitcode, which other compiled functions would have to inline it.
     """
 
     def reduce(self, compiled: Any) -> tuple[Any, ...]:
-        *parts, environments = super().reduce(compiled)
-        return *parts, tuple(environment for environment in environments if environment.consts)
+        (name, kind, (code, _)), *parts, environments = super().reduce(compiled)
+        library = name, kind, (code, entrance(compiled.fndesc.llvm_cpython_wrapper_name))
+        return library, *parts, tuple(environment for environment in environments if environment.consts)
+
+
+def entrance(name: str) -> bytes:
+    """Bitcode that says no more than that there is a function of this name."""
+    bitcode: bytes = parse_assembly(f'define void @"{name}"() {{ unreachable }}').as_bitcode()
+    return bitcode
 
 
 class QuickCache(FunctionCache):
