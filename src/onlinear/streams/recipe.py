@@ -12,7 +12,7 @@ import numpy as np
 
 from onlinear.errors import OnlinearError, Refused
 from onlinear.streams.blocks import Block
-from onlinear.streams.formats import FORMATS, Format
+from onlinear.streams.formats import FORMATS, Format, class_of, name_of
 from onlinear.streams.naming import cells_of
 from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.scaling import ColumnsOf, MaxAbs, Standardise
@@ -72,8 +72,7 @@ class Recipe:
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """JSON and arrays for a model file."""
-        name = next(name for name, cls in FORMATS.items() if cls is type(self.format))
-        header = {"format": {name: packed(self.format)}, "scaling": self.scaling}
+        header = {"format": {name_of(self.format): packed(self.format)}, "scaling": self.scaling}
         names = {} if self.vocabulary is None else self.vocabulary.arrays()
         scales = {} if self.scaler is None else self.scaler.arrays()
         return header, under("vocabulary/", names) | under("scaling/", scales)
@@ -84,7 +83,7 @@ class Recipe:
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
             raise OnlinearError(f"the format {name!r:.60} is unknown to this version: install a newer onlinear")
-        recipe = cls(unpacked(FORMATS[name], fields), header["scaling"])
+        recipe = cls(unpacked(class_of(name), fields), header["scaling"])
         if recipe.vocabulary is not None:
             recipe.vocabulary = Vocabulary.restored(below("vocabulary/", arrays), recipe.vocabulary.naming)
         recipe.scaler = recipe._new_scaler(below("scaling/", arrays))
