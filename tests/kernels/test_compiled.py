@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numba
@@ -36,3 +39,21 @@ def test_what_is_kept_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (first(1), first(1.5)) == (2, 3.0)
     assert (second(1), second(1.5)) == (2, 3.0)
     assert sum(second.stats.cache_hits.values()) == 2
+
+
+def test_a_second_process_reads_machine_code_without_what_only_compiling_needs(tmp_path: Path) -> None:
+    (tmp_path / "rows.svm").write_text("1 2:0.5 1:1e-400\n-1 3:123456789012345678901e-19\n")
+    program = """
+import sys
+from numba.core.runtime import rtsys
+import onlinear
+(block,) = onlinear.open_stream("rows.svm", features=3)
+print(block.X.toarray().tolist(), rtsys._init, "numba.np.arrayobj" in sys.modules)
+"""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (
+        subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        for _ in range(2)
+    )
+    rows = "[[0.0, 0.5, 0.0], [0.0, 0.0, 12.345678901234567]]"
+    assert (first.stdout, second.stdout) == (f"{rows} True True\n", f"{rows} False False\n")

@@ -157,3 +157,17 @@ def test_packages_for_tables_are_loaded_for_tables_only() -> None:
     check = "import sys, onlinear.streams.stream; print({'pyarrow', 'pandas', 'polars'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, check=True)
     assert done.stdout.strip() == b"set()"
+
+
+def test_modules_of_a_format_are_loaded_when_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "rows.svm").write_text("1 2:0.5\n")
+    check = """
+import sys
+from onlinear.streams.formats import FORMATS
+from onlinear.streams.stream import open_stream
+list(open_stream("rows.svm").blocks(stop_at_bad=True))
+known = {path.partition(".")[0] for path in FORMATS.values()} | {"inference", "vocabulary", "scaling"}
+print({name for name in known if f"onlinear.streams.{name}" in sys.modules})
+"""
+    done = subprocess.run([sys.executable, "-c", check], cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout.strip() == b"{'svmlight'}"

@@ -9,8 +9,9 @@ from typing import Any
 from onlinear.conversion.records import Record, looked_at, merged, records
 from onlinear.errors import OnlinearError, TooManyNames
 from onlinear.streams.arrow import ArrowTable
-from onlinear.streams.csvtext import MISSING, Column, CSVText
+from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.jsonrecords import record_in
+from onlinear.streams.matching import MISSING
 from onlinear.streams.stream import Stream
 from onlinear.streams.words import is_missing, text_of
 

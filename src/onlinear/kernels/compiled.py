@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.runtime import rtsys
+from llvmlite.binding import add_symbol, parse_assembly
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.runtime import _nrt_python
 
 import onlinear
 from onlinear.kernels import cells, fetch, gather, lanes, matrix, teach, uniform
@@ -70,15 +71,34 @@ class CacheFiles(IndexDataCacheFile):
         self._save_index(self._load_index() | {key: name})
 
 
+class LeanCode(CompileResultCacheImpl):
+    """What Numba's disk cache writes of a compiled function, without what takes time to read and is not looked at.
+
+    Those are the environments of the functions that were called within, which import their modules, Numba's own among
+    them, and hold constants, if any; and the bitcode, which other compiled functions would have to inline it.
+    """
+
+    def reduce(self, compiled: Any) -> tuple[Any, ...]:
+        (name, kind, (code, _)), *parts, environments = super().reduce(compiled)
+        library = name, kind, (code, entrance(compiled.fndesc.llvm_cpython_wrapper_name))
+        return library, *parts, tuple(environment for environment in environments if environment.consts)
+
+
+def entrance(name: str) -> bytes:
+    """Bitcode that says no more than that there is a function of this name."""
+    bitcode: bytes = parse_assembly(f'define void @"{name}"() {{ unreachable }}').as_bitcode()
+    return bitcode
+
+
 class QuickCache(FunctionCache):
     """Numba's disk cache, without the wait for what only compiling needs.
 
-    Before it looks, Numba loads every implementation it has, a quarter of a second. Machine code that is found needs
-    none of them but the runtime.
+    Before it looks, Numba loads every implementation it has, a quarter of a second, and compiles its runtime, 20 ms.
+    Machine code that is found has in it all it needs of them but the functions that are written in C.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        rtsys.initialize(target_context)
+        name_runtime()
         with self._guard_against_spurious_io_errors():
             found = self._load_overload(sig, target_context)
             if found is not None:
@@ -86,10 +106,18 @@ class QuickCache(FunctionCache):
         return super().load_overload(sig, target_context)
 
 
+@cache
+def name_runtime() -> None:
+    """Let machine code find the functions of Numba's runtime by their names."""
+    for name, address in _nrt_python.c_helpers.items():
+        add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
 def kept(compiled: Any) -> Any:
     """Let a compiled function keep its machine code on disk, for the next process."""
     compiled.enable_caching()
     compiled._cache.__class__ = QuickCache
+    compiled._cache._impl.__class__ = LeanCode
     compiled._cache._cache_file.__class__ = CacheFiles
     return compiled
 

@@ -33,9 +33,9 @@ from onlinear.streams.arrowcells import (
 from onlinear.streams.blocks import Block, RowNumbers
 from onlinear.streams.cells import BLANKS
 from onlinear.streams.crossing import check_crosses, piece_size
-from onlinear.streams.csvtext import FEATURE_KINDS, MISSING, Column, check_columns
+from onlinear.streams.csvtext import Column, check_columns
 from onlinear.streams.inference import listed, with_roles
-from onlinear.streams.matching import kinds_for
+from onlinear.streams.matching import FEATURE_KINDS, MISSING, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.tables import Piece, pieces_of, rows_of_a_piece, schema_of
 from onlinear.streams.texts import Entries, with_grams

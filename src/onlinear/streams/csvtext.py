@@ -28,7 +28,7 @@ from onlinear.streams.blocks import Block
 from onlinear.streams.cells import Cells, RecordEnds, cut, first_record, unclosed, unquoted, word
 from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.lines import Lines
-from onlinear.streams.matching import ROLES, kind_now, kinds_for
+from onlinear.streams.matching import FEATURE_KINDS, MISSING, ROLES, kind_now, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.reading import read_lines
 from onlinear.streams.sources import Chunk, chunks
@@ -43,9 +43,7 @@ KINDS = {
     "weight": kernel.WEIGHT,
     "ignore": kernel.IGNORED,
 }
-FEATURE_KINDS = ("number", "category", "text")
 TARGET_KINDS = ("number", "category")
-MISSING = ("", "?", "NA")
 
 NOT_UTF_8 = "there is a byte here that is not UTF-8: convert the file to UTF-8"
 REASONS = {

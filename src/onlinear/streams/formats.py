@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
 from onlinear.errors import OnlinearError, Refused
 from onlinear.features.words import Words
-from onlinear.streams.arrow import ArrowTable, infer_table
 from onlinear.streams.blocks import Block
-from onlinear.streams.csvtext import FEATURE_KINDS, MISSING, CSVText
-from onlinear.streams.inference import infer
-from onlinear.streams.jsonlines import JSONLines, infer_keys
+from onlinear.streams.matching import FEATURE_KINDS, MISSING
 from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.sources import inner_name
-from onlinear.streams.svmlight import Svmlight
-from onlinear.streams.vwtext import VWText
 
 EXTENSIONS = {
     ".svm": "svmlight",
@@ -35,14 +31,14 @@ EXTENSIONS = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
-#: Arrow reads Parquet, too
-FORMATS: dict[str, Any] = {
-    "arrow": ArrowTable,
-    "csv": CSVText,
-    "jsonl": JSONLines,
-    "parquet": ArrowTable,
-    "svmlight": Svmlight,
-    "vw": VWText,
+#: module and class of each format, loaded when something of it is read; Arrow reads Parquet, too
+FORMATS = {
+    "arrow": "arrow.ArrowTable",
+    "csv": "csvtext.CSVText",
+    "jsonl": "jsonlines.JSONLines",
+    "parquet": "arrow.ArrowTable",
+    "svmlight": "svmlight.Svmlight",
+    "vw": "vwtext.VWText",
 }
 
 #: the options that say something of a table
@@ -117,17 +113,40 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
     if name not in FORMATS:
         raise Refused(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
     check_used(name, options)
+    found: Format
     match name:
         case "svmlight":
-            return Svmlight(options.first_index, options.features or MOST_FEATURES)
+            found = class_of(name)(options.first_index, options.features or MOST_FEATURES)
         case "vw":
-            return VWText(options.naming)
+            found = class_of(name)(options.naming)
         case "csv":
-            return infer(sources, header=options.header, delimiter=options.delimiter, **options.of_columns())
+            columns = options.of_columns()
+            found = loaded("inference.infer")(sources, header=options.header, delimiter=options.delimiter, **columns)
         case "jsonl":
-            return infer_keys(sources, **options.of_columns())
+            found = loaded("jsonlines.infer_keys")(sources, **options.of_columns())
         case _:
-            return infer_table(sources, **options.of_columns())
+            found = loaded("arrow.infer_table")(sources, **options.of_columns())
+    return found
+
+
+def class_of(name: str) -> Any:
+    """The class of the format of that name."""
+    return loaded(FORMATS[name])
+
+
+def name_of(format: Format) -> str:
+    """The name of a format; the first one, if it has several."""
+    return next(name for name, path in FORMATS.items() if path == path_of(format))
+
+
+def path_of(format: Format) -> str:
+    return f"{type(format).__module__.rpartition('.')[2]}.{type(format).__name__}"
+
+
+def loaded(path: str) -> Any:
+    """The class or function at a path below this package, such as ``vwtext.VWText``."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(f"onlinear.streams.{module}"), name)
 
 
 def check_features(format: Format, source: Any) -> None:
@@ -165,8 +184,8 @@ def check_alike(sources: Sequence[Any], format: Format) -> None:
     """Refuse files whose names say that they have another format."""
     for file in sources:
         name = EXTENSIONS.get(extension_of(file)) if isinstance(file, str) else None
-        if name is not None and FORMATS[name] is not type(format):
-            known = next(name for name, cls in FORMATS.items() if cls is type(format))
+        if name is not None and FORMATS[name] != path_of(format):
+            known = name_of(format)
             raise Refused(f"{file}: is {name} by its name, and the model has learned from {known}: convert it first")
 
 

@@ -15,7 +15,8 @@ from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, Plan, judge_columns, plan_of
 from onlinear.streams.cells import Cells, Top, cut, first_record, texts
-from onlinear.streams.csvtext import MISSING, NOT_UTF_8, Column, CSVText, check_delimiter
+from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
+from onlinear.streams.matching import MISSING
 from onlinear.streams.naming import Naming
 from onlinear.streams.sources import Path, chunks, expand, inner_name
 from onlinear.streams.standard_input import looks_at

@@ -1,4 +1,4 @@
-"""Which columns of one table are which of another."""
+"""The columns of a table: what they are, and which are which of another table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from onlinear.errors import OnlinearError
 
+#: kinds of columns to learn from
+FEATURE_KINDS = ("number", "category", "text")
 #: kinds of columns that are no features, and that rows without labels do without
 ROLES = ("target", "weight")
+#: texts of cells that stand for nothing, unless told
+MISSING = ("", "?", "NA")
 
 
 def kinds_for(known: Mapping[str, str], names: Sequence[str], labelled: bool, source: str) -> list[str]:

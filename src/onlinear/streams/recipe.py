@@ -6,33 +6,38 @@ Formats read, in any number of threads; what has a memory, names and scales, com
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onlinear.errors import OnlinearError, Refused
 from onlinear.streams.blocks import Block
-from onlinear.streams.formats import FORMATS, Format
+from onlinear.streams.formats import FORMATS, Format, class_of, loaded, name_of
 from onlinear.streams.naming import cells_of
 from onlinear.streams.packing import packed, unpacked
-from onlinear.streams.scaling import ColumnsOf, MaxAbs, Standardise
-from onlinear.streams.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from onlinear.streams.scaling import ColumnsOf, MaxAbs, Standardise
+    from onlinear.streams.vocabulary import Vocabulary
 
 Arrays = dict[str, np.ndarray]
 
-STANDARDISE, MAX_ABS = SCALINGS = ("standardise", "max-abs")
+#: what has a memory, by module and class: loaded by recipes that have it
+VOCABULARY = "vocabulary.Vocabulary"
+SCALINGS = {"standardise": "scaling.Standardise", "max-abs": "scaling.MaxAbs"}
 
 
 class Recipe:
     """The format of files, the names that are remembered, and how values are scaled."""
 
     def __init__(self, format: Format, scaling: str | None = None) -> None:
-        if scaling is not None and scaling not in SCALINGS:
+        if scaling not in (None, *SCALINGS):
             raise Refused(f"the scaling {scaling!r:.60} is unknown: choose one of {', '.join(SCALINGS)}")
         naming = format.naming
         self.format = format
         self.scaling = scaling
-        self.vocabulary = Vocabulary(naming) if naming is not None and naming.remembers else None
+        remembers = naming is not None and naming.remembers
+        self.vocabulary: Vocabulary | None = loaded(VOCABULARY)(naming) if remembers else None
         self.scaler = self._new_scaler({})
 
     @property
@@ -72,8 +77,7 @@ class Recipe:
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """JSON and arrays for a model file."""
-        name = next(name for name, cls in FORMATS.items() if cls is type(self.format))
-        header = {"format": {name: packed(self.format)}, "scaling": self.scaling}
+        header = {"format": {name_of(self.format): packed(self.format)}, "scaling": self.scaling}
         names = {} if self.vocabulary is None else self.vocabulary.arrays()
         scales = {} if self.scaler is None else self.scaler.arrays()
         return header, under("vocabulary/", names) | under("scaling/", scales)
@@ -84,9 +88,9 @@ class Recipe:
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
             raise OnlinearError(f"the format {name!r:.60} is unknown to this version: install a newer onlinear")
-        recipe = cls(unpacked(FORMATS[name], fields), header["scaling"])
+        recipe = cls(unpacked(class_of(name), fields), header["scaling"])
         if recipe.vocabulary is not None:
-            recipe.vocabulary = Vocabulary.restored(below("vocabulary/", arrays), recipe.vocabulary.naming)
+            recipe.vocabulary = loaded(VOCABULARY).restored(below("vocabulary/", arrays), recipe.vocabulary.naming)
         recipe.scaler = recipe._new_scaler(below("scaling/", arrays))
         return recipe
 
@@ -94,18 +98,20 @@ class Recipe:
         """The scaler of these arrays, or one that has seen nothing."""
         if self.scaling is None:
             return None
-        if self.scaling == MAX_ABS:
-            return MaxAbs.restored(arrays) if arrays else MaxAbs()
+        columns = self._number_columns() if self.scaling == "standardise" else ()
+        cls = loaded(SCALINGS[self.scaling])
+        scaler: MaxAbs | Standardise = cls.restored(arrays, *columns) if arrays else cls(*columns)
+        return scaler
+
+    def _number_columns(self) -> tuple[list[str], ColumnsOf]:
+        """The names of the number columns, and how they become columns of the rows."""
         names, bits = self.format.numbers(), self.bits
         if not names:
             raise Refused("there are no number columns to standardise, as only a table has them: scale by max-abs")
-        columns_of: ColumnsOf
-        if bits is None:
-            assert self.vocabulary is not None
-            columns_of = self.vocabulary.columns_of
-        else:
-            columns_of = partial(cells_of, bits=bits)
-        return Standardise.restored(arrays, names, columns_of) if arrays else Standardise(names, columns_of)
+        if bits is not None:
+            return names, partial(cells_of, bits=bits)
+        assert self.vocabulary is not None
+        return names, self.vocabulary.columns_of
 
 
 def under(prefix: str, arrays: Arrays) -> Arrays:

@@ -11,8 +11,8 @@ from onlinear.features.words import Words
 from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
-from onlinear.streams.csvtext import MISSING
 from onlinear.streams.formats import Format, Options, check_alike, check_features, check_used, common_format, format_of
+from onlinear.streams.matching import MISSING
 from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand, total_bytes
