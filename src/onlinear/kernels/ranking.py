@@ -85,7 +85,7 @@ def sum_runs(columns, values, start, n):
 def sort_runs(columns, values, start, n):
     """Sort the values of each column."""
     for k in range(start + _ONE, start + n):
-        value, at = values[k], k
+        value, at = values[k], np.uint64(k)
         while at > start and columns[at - _ONE] == columns[k] and values[at - _ONE] > value:
             values[at] = values[at - _ONE]
             at -= _ONE

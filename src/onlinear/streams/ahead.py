@@ -15,7 +15,7 @@ PATIENCE = 2.0
 
 
 def in_order(work: Callable[[Given], Made], things: Iterable[Given], threads: int) -> Iterator[Made]:
-    """``map(work, things)``, done by other threads, at most one result for each ahead of the consumer.
+    """``map(work, things)``, done by other threads, at most two results for each ahead of the consumer.
 
     The threads take the things themselves, one at a time. An error of ``work`` or of ``things`` is raised where its
     result would have come, after all those before it.
@@ -52,7 +52,9 @@ class _Ahead(Generic[Given, Made]):
         self.things = things
         self.taking = threading.Lock()  # things are taken one at a time, each with the next number
         self.changed = threading.Condition()
-        self.room = threads + 1  # how many may be taken that the consumer has not got
+        # How many may be taken that the consumer has not got. With fewer, whoever has a core of its own waits for those
+        # that share one.
+        self.room = 2 * threads + 1
         self.taken = self.given = 0
         self.end: int | None = None  # the number that will never come
         self.made: dict[int, Made | _Failure] = {}
