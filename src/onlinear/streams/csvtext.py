@@ -30,7 +30,7 @@ from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.lines import Lines
 from onlinear.streams.matching import FEATURE_KINDS, MISSING, ROLES, kind_now, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
-from onlinear.streams.reading import read_lines
+from onlinear.streams.reading import own_room, read_lines
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.streams.standard_input import looks_at
 from onlinear.streams.texts import grams_for
@@ -229,16 +229,14 @@ def plan_for(columns: tuple[Column, ...], target_kind: str, missing: tuple[str, 
     return kernel.plan_of([column.name for column in columns], kinds, missing)
 
 
-class _Scratch(threading.local):
-    """Room that each thread uses again and again: asking the system for it takes longer than reading."""
+class _Memory(threading.local):
+    """The categories that each thread has seen lately."""
 
     def __init__(self) -> None:
-        self.hashes = np.empty(0, np.uint64)
-        self.values = np.empty(0)
         self.memo = np.zeros((1 << kernel.MEMO_BITS, 4), np.uint64)
 
 
-_scratch = _Scratch()
+_memory = _Memory()
 
 
 def room_for(rows: int, entries: int, groups: bool, grams: Grams | None) -> kernel.Table:
@@ -246,18 +244,16 @@ def room_for(rows: int, entries: int, groups: bool, grams: Grams | None) -> kern
 
     Hashes and values are there until the same thread reads the next text.
     """
-    if len(_scratch.hashes) < entries:
-        _scratch.hashes, _scratch.values = np.empty(entries, np.uint64), np.empty(entries)
     return kernel.Table(
         np.empty(rows, np.int32),
-        _scratch.hashes,
-        _scratch.values,
+        own_room("hashes", entries, np.uint64),
+        own_room("values", entries, np.float64),
         np.empty(rows),
         np.empty(rows, np.int32),
         np.empty(rows, np.int64),
         np.empty(rows, np.int64),
         np.full(kernel.SLOTS, -1, np.int32),
-        _scratch.memo,
+        _memory.memo,
         np.empty(rows),
         np.empty(rows, np.int64),
         np.zeros(kernel.COUNTS, np.int64),

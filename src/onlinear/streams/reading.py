@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,13 +24,16 @@ class Text(NamedTuple):
     lines: int
 
 
-class _Scratch(threading.local):
-    """Room that each thread uses again and again: asking the system for it takes longer than reading."""
-
-    breaks = np.empty(0, np.int32)
+_own = threading.local()
 
 
-_scratch = _Scratch()
+def own_room(name: str, size: int, dtype: Any) -> np.ndarray:
+    """Room under a name that each thread uses again and again: asking the system for it takes longer than reading."""
+    room = getattr(_own, name, None)
+    if room is None or len(room) < size:
+        room = np.empty(size, dtype)
+        setattr(_own, name, room)
+    return room
 
 
 def prepared(chunk: Chunk) -> Text:
@@ -49,9 +52,7 @@ def with_room(chunk: Chunk) -> tuple[int, np.ndarray]:
     if chunk.buffer[stop - 1] != LINE_FEED:
         chunk.buffer[stop] = LINE_FEED
         stop += 1
-    if len(_scratch.breaks) < room_for_breaks(stop):
-        _scratch.breaks = np.empty(room_for_breaks(stop), np.int32)  # no line is longer than its numbers reach
-    return stop, _scratch.breaks
+    return stop, own_room("breaks", room_for_breaks(stop), np.int32)  # no line is longer than its numbers reach
 
 
 def read_lines(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from onlinear.features.names import unmixed
 from onlinear.features.words import Words, letters
 from onlinear.kernels import grams as kernel
 from onlinear.streams.blocks import MOST_ENTRIES
+from onlinear.streams.reading import own_room
 
 
 class Cut(NamedTuple):
@@ -33,24 +33,12 @@ class Entries(NamedTuple):
     groups: np.ndarray | None
 
 
-class _Scratch(threading.local):
-    """Room that each thread uses again and again: asking the system for it takes longer than reading."""
-
-    slots = np.empty(0, np.int32)
-
-
-_scratch = _Scratch()
-
-
 def grams_for(words: Words, most: int) -> kernel.Grams:
     """What compiled code has to know to cut a text of at most so many grams; until the same thread asks again."""
     if most > MOST_ENTRIES:
         raise BadSource(f"a text may have {most:,} grams, too many to count: take fewer n-grams, or cut it")
-    slots = kernel.room_for_slots(most)
-    if len(_scratch.slots) < slots:
-        _scratch.slots = np.empty(slots, np.int32)
-    table = letters(words.lower)
-    return kernel.Grams(table, words.ngrams, words.presence, words.unit, _scratch.slots)
+    slots = own_room("slots", kernel.room_for_slots(most), np.int32)
+    return kernel.Grams(letters(words.lower), words.ngrams, words.presence, words.unit, slots)
 
 
 def grams_of_texts(

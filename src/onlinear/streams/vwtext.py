@@ -16,7 +16,7 @@ from onlinear.streams.blocks import Block
 from onlinear.streams.crossing import piece_size
 from onlinear.streams.lines import Lines, word_at
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
-from onlinear.streams.reading import Text, prepared, read_lines
+from onlinear.streams.reading import Text, own_room, prepared, read_lines
 from onlinear.streams.sources import Chunk, chunks
 
 REASONS = {
@@ -50,7 +50,7 @@ class VWText(NamedTuple):
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""
         text = prepared(chunk)
-        found = room_for(text, bool(self.naming.crosses))
+        found = room_for(text, self.naming)
         lines = Lines(chunk, source, found.places)
 
         def read() -> None:
@@ -63,12 +63,14 @@ class VWText(NamedTuple):
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
         block = Block(NO_ROWS, found.labels[:rows], found.importance[:rows], lines, bad, chunk.read)
 
+        hashes, values = found.hashes[:entries], found.values[:entries]
+        if self.naming.remembers:  # this thread will have read more when they are looked at
+            hashes, values = hashes.copy(), values.copy()
+
         def names_of(row: int) -> list[str]:
             return names_in(lines.line(int(found.places[row])).decode("utf-8", "surrogateescape"))
 
-        named = NamedRows(
-            found.starts[: rows + 1], found.hashes[:entries], found.values[:entries], names_of, lines.line, found.groups
-        )
+        named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, lines.line, found.groups)
         return with_columns(block, named, self.naming, stop_at_bad)
 
 
@@ -87,16 +89,19 @@ def names_in(line: str) -> list[str]:
     return names
 
 
-def room_for(text: Text, groups: bool) -> kernel.Named:
-    """Room for all rows and features there can be, and for the groups of these if they are asked for."""
+def room_for(text: Text, naming: Naming) -> kernel.Named:
+    """Room for all rows and features there can be, and for the groups of these if there are crosses.
+
+    Hashes and values are there until the same thread reads the next text.
+    """
     rows, entries = text.lines + 1, text.words + 1
     return kernel.Named(
         np.empty(rows, np.int32),
-        np.empty(entries + EIGHT, np.uint64),
-        np.empty(entries),
+        own_room("hashes", entries + EIGHT, np.uint64),
+        own_room("values", entries, np.float64),
         np.empty(rows),
         np.empty(rows),
         np.empty(rows, np.int64),
         np.zeros(COUNTS, np.int64),
-        np.empty(entries, np.uint64) if groups else None,
+        np.empty(entries, np.uint64) if naming.crosses else None,
     )
