@@ -48,10 +48,10 @@ def crossed(first, second):
     return (state ^ (state >> _HALF)) * SECOND_FACTOR
 
 
-#: words that are hashed at once, and how many bytes they may have
-EIGHT, SHORT = 8, 16
+#: words that are hashed at once, how many bytes they may have, and how many are looked at together
+EIGHT, SHORT, FOUR = 8, 16, 4
 _LENGTH_BITS = 5
-_BYTE, _WORD = ir.IntType(8), ir.IntType(64)
+_BYTE, _HALF_WORD, _WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _LANES = ir.VectorType(_WORD, EIGHT)
 
 
@@ -83,11 +83,11 @@ def hash_eight(typing_context, text, spans, at, state):
         packed = builder.load(place, align=8)
         lengths = builder.and_(packed, all_lanes((1 << _LENGTH_BITS) - 1))
         states = cgutils.alloca_once_value(builder, spread_out(builder, state))
-        for first in range(0, SHORT, 8):
+        for first in range(0, SHORT, FOUR):
             longer = builder.icmp_unsigned(">", lengths, all_lanes(first))
             with builder.if_then(builder.icmp_unsigned("!=", builder.bitcast(longer, _BYTE), _BYTE(0))):
                 words = words_at(builder, text, packed, first)
-                builder.store(eight_bytes(builder, builder.load(states), words, lengths, first), states)
+                builder.store(four_bytes(builder, builder.load(states), words, lengths, first), states)
         builder.store(all_mixed(builder, builder.load(states)), place, align=8)
         return context.get_dummy_value()
 
@@ -105,20 +105,20 @@ def spread_out(builder, word):
 
 
 def words_at(builder, text, packed, first):
-    """Eight bytes of each word, from its byte ``first`` on, the first one lowest."""
-    words = _LANES(ir.Undefined)
+    """Four bytes of each word, from its byte ``first`` on, the first one lowest."""
+    words = ir.VectorType(_HALF_WORD, EIGHT)(ir.Undefined)
     for lane in range(EIGHT):
         index = ir.IntType(32)(lane)
         start = builder.lshr(builder.extract_element(packed, index), _WORD(_LENGTH_BITS))
         place = builder.gep(text, [builder.add(start, _WORD(first))])
-        word = builder.load(builder.bitcast(place, _WORD.as_pointer()), align=1)
+        word = builder.load(builder.bitcast(place, _HALF_WORD.as_pointer()), align=1)
         words = builder.insert_element(words, word if sys.byteorder == "little" else builder.bswap(word), index)
-    return words
+    return builder.zext(words, _LANES)
 
 
-def eight_bytes(builder, states, words, lengths, first):
-    """The states after eight more bytes; a word that is shorter keeps its own."""
-    for k in range(8):
+def four_bytes(builder, states, words, lengths, first):
+    """The states after four more bytes; a word that is shorter keeps its own."""
+    for k in range(FOUR):
         byte = builder.and_(builder.lshr(words, all_lanes(8 * k)), all_lanes(0xFF))
         after = builder.mul(builder.xor(states, byte), all_lanes(PRIME))
         states = builder.select(builder.icmp_unsigned(">", lengths, all_lanes(first + k)), after, states)
