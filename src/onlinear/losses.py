@@ -147,8 +147,9 @@ def logistic_curvature(score: float) -> float:
 def logistic_flow(z: float, amount: float) -> float:
     """Solve ``z' + e^z' = z + e^z + amount`` for ``z'``.
 
-    With ``d = z' - z`` that is ``d + e^z (e^d - 1) = amount``, solved by Halley's method from a point near the root.
-    Its error is cubed at every step, so a step below ``1e-5 d`` is the last one worth taking.
+    With ``d = z' - z`` that is ``d + e^z (e^d - 1) = amount``, solved by Halley's method from a point near the root:
+    with ``p = e^z``, ``r = p / (1 + p)`` and ``u = amount / (1 + p)``, the inverse of ``u = d + r (e^d - 1 - d)`` to the
+    fourth power of u. The error is cubed at every step, so a step below ``1e-5 d`` is the last one worth taking.
     """
     if z > 700.0:  # e^z overflows, and e^-z is nothing beside z
         return z
@@ -159,9 +160,12 @@ def logistic_flow(z: float, amount: float) -> float:
         if amount == 0.0:
             return z
     power = math.exp(z)
-    d = amount / (1.0 + power)
-    if d > 0.5:
-        d = min(d, math.log1p(amount / power))
+    u = amount / (1.0 + power)
+    if u > 0.5:
+        d = min(u, math.log1p(amount / power))
+    else:
+        r = power / (1.0 + power)
+        d = u * (1.0 - r * u * (0.5 - u * ((r / 2.0 - 1.0 / 6.0) - u * ((r * 0.625 - 5.0 / 12.0) * r + 1.0 / 24.0))))
     for _ in range(60):
         grown = power * math.expm1(d)
         rise = 1.0 + power + grown

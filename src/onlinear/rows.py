@@ -74,17 +74,21 @@ def scatter(columns: Any, table: Any, m: int, near: Any) -> None:
 
 
 def added_up(numbers: Any, stop: int) -> float:
-    """The sum of the numbers up to ``stop``: of many in four lanes, as a sparse row's dot product."""
-    even = stop - stop % 4 if stop >= LONG_SPARSE else 0
-    a0 = a1 = a2 = a3 = rest = 0.0
-    for k in range(0, even, 4):
+    """The sum of the numbers up to ``stop``, in eight lanes."""
+    even = stop - stop % 8
+    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = rest = 0.0
+    for k in range(0, even, 8):
         a0 += numbers[k]
         a1 += numbers[k + 1]
         a2 += numbers[k + 2]
         a3 += numbers[k + 3]
+        a4 += numbers[k + 4]
+        a5 += numbers[k + 5]
+        a6 += numbers[k + 6]
+        a7 += numbers[k + 7]
     for k in range(even, stop):
         rest += numbers[k]
-    return ((a0 + a2) + (a1 + a3)) + rest
+    return (((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))) + rest
 
 
 def dense_dot(w: Any, x: Any) -> float:
