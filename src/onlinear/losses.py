@@ -148,7 +148,7 @@ def logistic_flow(z: float, amount: float) -> float:
     """Solve ``z' + e^z' = z + e^z + amount`` for ``z'``.
 
     With ``d = z' - z`` that is ``d + e^z (e^d - 1) = amount``, solved by Halley's method from a point near the root:
-    with ``p = e^z``, ``r = p / (1 + p)`` and ``u = amount / (1 + p)``, the inverse of ``u = d + r (e^d - 1 - d)`` to the
+    with ``r = e^z / (1 + e^z)`` and ``u = amount / (1 + e^z)``, the inverse of ``u = d + r (e^d - 1 - d)`` up to the
     fourth power of u. The error is cubed at every step, so a step below ``1e-5 d`` is the last one worth taking.
     """
     if z > 700.0:  # e^z overflows, and e^-z is nothing beside z

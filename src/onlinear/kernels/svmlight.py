@@ -19,9 +19,9 @@ from numba.extending import register_jitable
 
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
-from onlinear.kernels.decimals import address_of, byte_of, number_at
+from onlinear.kernels.decimals import address_of, byte_of, number_at, trailing_zeros
+from onlinear.kernels.eight import EIGHT, read_eight
 from onlinear.kernels.parsed import (
-    BLANK,
     BREAK,
     CODE,
     COLON,
@@ -39,14 +39,14 @@ from onlinear.kernels.parsed import (
     skip_blanks,
     sorted_row,
 )
-from onlinear.kernels.words import finite_number, short_index
+from onlinear.kernels.words import finite_number
 
 #: what may be wrong with a row
 BAD_LABEL, BAD_QUERY, BAD_INDEX, NO_COLON, NO_VALUE, BAD_VALUE = range(1, 7)
 INFINITE, ZERO_INDEX, LARGE_INDEX, TWICE = range(7, 11)
 
 QUERY = np.frombuffer(b"qid:", np.uint8)
-_ONE, _TWO = np.uint64(1), np.uint64(2)
+_NONE, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 MOST_DIGITS = 19  # of an index: as many as always fit a word
 
 
@@ -92,20 +92,24 @@ def plain_row(text, place, breaks, k, entry, row, first_index, most_columns, par
     Counters are unsigned: Numba then leaves out its check for negative indices, a fifth of the time.
     """
     k, at = np.uint64(k), np.uint64(entry)
+    columns, values = parsed.columns, parsed.values
     parsed.labels[row], fine = finite_number(text, place, np.int64(breaks[k]))
-    last = -1
-    while fine and byte_of(text, np.int64(breaks[k])) == BLANK:
-        colon = np.int64(breaks[k + _ONE])
-        if byte_of(text, colon) != COLON:  # before the next break is looked at: the line may end here
-            return -1, entry
-        index, good = short_index(text, np.int64(breaks[k]) + 1, colon)
-        value, well = finite_number(text, colon + 1, np.int64(breaks[k + _TWO]))
-        column = index - first_index
-        fine = good & well & (column > last) & (column < most_columns)
-        last = column
-        parsed.columns[at], parsed.values[at] = column, value
-        at += _ONE
-        k += _TWO
+    last, count = np.int64(-1), np.uint64(EIGHT)
+    while fine and count == np.uint64(EIGHT):
+        shape, sound, plain = read_eight(text, breaks, k, columns, values, at, last, first_index, most_columns)
+        count = trailing_zeros(~shape)
+        entries = (_ONE << count) - _ONE
+        fine = sound & entries == entries
+        left = entries & ~plain
+        while left != _NONE and fine:
+            lane = trailing_zeros(left)
+            colon = k + _TWO * lane + _ONE
+            values[at + lane], fine = finite_number(text, np.int64(breaks[colon]) + 1, np.int64(breaks[colon + _ONE]))
+            left &= left - _ONE
+        if count == np.uint64(EIGHT):
+            last = np.int64(columns[at + count - _ONE])
+        at += count
+        k += _TWO * count
     end = np.int64(breaks[k])
     if byte_of(text, end) == RETURN and np.int64(breaks[k + _ONE]) == end + 1:
         k += _ONE

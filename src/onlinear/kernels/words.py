@@ -37,14 +37,6 @@ def digits_in(word, count):
 
 
 @register_jitable(forceinline=True)
-def short_index(text, at, stop):
-    """The number written by one to eight digits, and whether that is what they are."""
-    count = np.uint64(stop - at)
-    number, others = digits_in(eight_of(text, at), count)
-    return np.int64(number), (others == _NONE) & (count - _ONE < _EIGHT)
-
-
-@register_jitable(forceinline=True)
 def finite_number(text, at, stop):
     """The number in ``text[at:stop]``, and whether that is what it is.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from onlinear.errors import BadLine
 from onlinear.kernels.breaks import LINE_FEED, find_all_breaks, room_for_breaks
+from onlinear.kernels.eight import BREAKS
 from onlinear.kernels.parsed import CODE, FINE, NEXT, WHERE
 from onlinear.streams.sources import Chunk
 
@@ -40,6 +41,7 @@ def prepared(chunk: Chunk) -> Text:
     """The text of a chunk, ready to be read; until the same thread prepares the next one."""
     stop, breaks = with_room(chunk)
     words, lines = find_all_breaks()(chunk.buffer, stop, breaks)
+    breaks[words : words + BREAKS] = stop - 1  # for readers that look ahead, and see that there the text ends
     return Text(chunk.buffer, stop, breaks, words, lines)
 
 

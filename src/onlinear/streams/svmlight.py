@@ -9,6 +9,7 @@ import numpy as np
 
 from onlinear.errors import BadLine
 from onlinear.kernels import svmlight as kernel
+from onlinear.kernels.eight import EIGHT
 from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
@@ -87,8 +88,8 @@ def room_for(text: Text) -> Parsed:
     rows, entries = text.lines + 1, text.words // 2 + 1
     return Parsed(
         np.empty(rows, np.int32),
-        np.empty(entries, np.uint32),
-        np.empty(entries),
+        np.empty(entries + EIGHT, np.uint32),
+        np.empty(entries + EIGHT),
         np.empty(rows),
         np.empty(rows, np.int64),
         np.zeros(COUNTS, np.int64),
