@@ -19,6 +19,7 @@ from numba.extending import intrinsic, register_jitable
 
 from onlinear.features.names import FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND
 from onlinear.kernels.decimals import byte_of
+from onlinear.kernels.parsed import BLANK, COLON
 
 OFFSET, PRIME, FIRST_FACTOR, SECOND_FACTOR = (np.uint64(k) for k in (FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND))
 _SHIFT, _HALF = np.uint64(33), np.uint64(32)
@@ -70,6 +71,54 @@ def hash_spans(text, spans, start, stop, state):
     while at < stop:
         hash_eight(text, spans, at, state)
         at += np.uint64(EIGHT)
+
+
+@intrinsic
+def span_eight(typing_context, text, breaks, k, spans, at):
+    """Write down eight words, each from the next break to the one behind it, needed or not.
+
+    Bits come back: whether each is a short word behind a blank, with no colon behind it.
+    """
+
+    def emit(context, builder, signature, arguments):
+        text, breaks, k, spans, at = arguments
+        breaks, spans = (
+            context.make_array(signature.args[which])(context, builder, array).data
+            for which, array in ((1, breaks), (3, spans))
+        )
+        before, behind = (places_at(builder, breaks, builder.add(k, _WORD(more))) for more in (0, 1))
+        lengths = builder.sub(builder.sub(behind, before), all_lanes(1))
+        starts = builder.shl(builder.add(before, all_lanes(1)), all_lanes(_LENGTH_BITS))
+        place = builder.bitcast(builder.gep(spans, [at]), _LANES.as_pointer())
+        builder.store(builder.or_(starts, lengths), place, align=8)
+        good = builder.icmp_unsigned("<", builder.sub(lengths, all_lanes(1)), all_lanes(SHORT))
+        marks = [mark_at(builder, text, breaks, builder.add(k, _WORD(lane))) for lane in range(EIGHT + 1)]
+        for sign, byte, found in (("==", BLANK, marks[:-1]), ("!=", COLON, marks[1:])):
+            wanted = ir.VectorType(_BYTE, EIGHT)([int(byte)] * EIGHT)
+            good = builder.and_(good, builder.icmp_unsigned(sign, side_by_side(builder, found), wanted))
+        return builder.zext(builder.bitcast(good, _BYTE), _WORD)
+
+    return types.uint64(text, breaks, types.uint64, spans, types.uint64), emit
+
+
+def places_at(builder, breaks, k):
+    """Where eight breaks are."""
+    places = ir.VectorType(_HALF_WORD, EIGHT)
+    found = builder.load(builder.bitcast(builder.gep(breaks, [k]), places.as_pointer()), align=4)
+    return builder.zext(found, _LANES)
+
+
+def mark_at(builder, text, breaks, k):
+    """The byte at a break."""
+    place = builder.zext(builder.load(builder.gep(breaks, [k])), _WORD)
+    return builder.load(builder.gep(text, [place]))
+
+
+def side_by_side(builder, found):
+    together = ir.VectorType(_BYTE, EIGHT)(ir.Undefined)
+    for lane, byte in enumerate(found):
+        together = builder.insert_element(together, byte, ir.IntType(32)(lane))
+    return together
 
 
 @intrinsic

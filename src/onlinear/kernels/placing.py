@@ -35,7 +35,8 @@ def place_by_hash() -> Any:
         longest = 1
         for row in range(len(starts) - 1):
             longest = max(longest, starts[row + 1] - starts[row])
-        keys, heads = np.empty(MOST, np.int32), np.empty(2 * longest + 1, np.int32)
+        keys, ranks = np.empty(MOST, np.int32), np.empty(MOST, np.int32)
+        heads = np.empty(2 * longest + 1, np.int32)
         written, start = np.uint64(0), np.uint64(starts[0])
         for row in range(len(starts) - 1):
             stop = np.uint64(starts[row + 1])
@@ -48,10 +49,10 @@ def place_by_hash() -> Any:
                 insert(row_columns, row_values, n)
                 left = np.uint64(max(sum_duplicates(row_columns, row_values, n), 0))
             elif n > np.uint64(0):
-                rank(hashes, values, start, n, bits, bare(keys), columns, placed, written)
+                rank(hashes, values, start, n, bits, bare(keys), bare(ranks), columns, placed, written)
                 left, mixed = sum_runs(columns, placed, written, n)
                 if mixed:
-                    rank(hashes, values, start, n, bits, bare(keys), columns, placed, written)
+                    rank(hashes, values, start, n, bits, bare(keys), bare(ranks), columns, placed, written)
                     sort_runs(columns, placed, written, n)
                     left, mixed = sum_runs(columns, placed, written, n)
             broken[row] = left == np.uint64(0) and n > np.uint64(0)

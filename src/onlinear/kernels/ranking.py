@@ -13,6 +13,7 @@ import sys
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
 #: columns that are compared at once, and entries up to which that is two to three times as fast as a sort
@@ -20,8 +21,6 @@ GROUP, MOST = 16, 128
 #: a key is a column and an entry's number, to tell those of one column apart: so many bits each
 NUMBER_BITS = 7
 COLUMN_BITS = 31 - NUMBER_BITS
-#: behind every key there can be
-BEHIND = 2**31 - 1
 
 LARGEST = sys.float_info.max
 _ONE = np.uint64(1)
@@ -30,34 +29,48 @@ _GROUP = ir.VectorType(ir.IntType(32), GROUP)
 
 
 @intrinsic
-def before_in(typing_context, columns, at, column):
-    """How many of sixteen columns come before one."""
+def rank_group(typing_context, keys, n, at, ranks):
+    """Write down how many of the first n keys come before each of sixteen, from ``at`` on."""
 
     def emit(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        place = builder.bitcast(builder.gep(data, [arguments[1]]), _GROUP.as_pointer())
-        one = builder.insert_element(_GROUP(ir.Undefined), arguments[2], ir.IntType(32)(0))
-        all_ = builder.shuffle_vector(one, _GROUP(ir.Undefined), _GROUP([0] * GROUP))
-        less = builder.icmp_signed("<", builder.load(place, align=4), all_)
-        count = builder.ctpop(builder.bitcast(less, ir.IntType(GROUP)))
-        return builder.zext(count, ir.IntType(64))
+        keys, ranks = (context.make_array(signature.args[k])(context, builder, arguments[k]).data for k in (0, 3))
+        group = builder.load(group_at(builder, keys, arguments[2]), align=4)
+        counts = cgutils.alloca_once_value(builder, _GROUP([0] * GROUP))
+        with cgutils.for_range(builder, arguments[1]) as loop:
+            before = builder.icmp_signed("<", spread_out(builder, keys, loop.index), group)
+            builder.store(builder.add(builder.load(counts), builder.zext(before, _GROUP)), counts)
+        builder.store(builder.load(counts), group_at(builder, ranks, arguments[2]), align=4)
+        return context.get_dummy_value()
 
-    return types.uint64(columns, types.int64, types.int32), emit
+    return types.void(keys, types.int64, types.int64, ranks), emit
+
+
+def group_at(builder, numbers, at):
+    return builder.bitcast(builder.gep(numbers, [at]), _GROUP.as_pointer())
+
+
+def spread_out(builder, numbers, at):
+    """A number, sixteen times."""
+    one = builder.insert_element(_GROUP(ir.Undefined), builder.load(builder.gep(numbers, [at])), ir.IntType(32)(0))
+    return builder.shuffle_vector(one, _GROUP(ir.Undefined), _GROUP([0] * GROUP))
 
 
 @register_jitable(forceinline=True)
-def rank(hashes, values, start, n, bits, keys, columns, placed, written):
+def rank_all(keys, n, ranks):
+    """Write down how many of n keys come before each. There has to be room for a whole group of either."""
+    for at in range(0, n, GROUP):
+        rank_group(keys, n, at, ranks)
+
+
+@register_jitable(forceinline=True)
+def rank(hashes, values, start, n, bits, keys, ranks, columns, placed, written):
     """Write a row's entries in the order of their columns, from ``written`` on; those of one column as they came."""
     shift = np.uint64(64 - bits)
     for k in range(n):
         keys[k] = np.int32(((hashes[start + k] >> shift) << np.uint64(NUMBER_BITS)) | np.uint64(k))
-    stop = (np.int64(n) + GROUP - 1) // GROUP * GROUP
-    for k in range(n, np.uint64(stop)):
-        keys[k] = BEHIND
+    rank_all(keys, np.int64(n), ranks)
     for k in range(n):
-        place = written
-        for at in range(0, stop, GROUP):
-            place += before_in(keys, at, keys[k])
+        place = written + np.uint64(ranks[k])
         columns[place], placed[place] = keys[k] >> NUMBER_BITS, values[start + k]
 
 

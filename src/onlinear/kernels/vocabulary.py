@@ -16,7 +16,7 @@ from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.entries import DIGITS, Entries, insert, sort_and_sum, sum_duplicates
 from onlinear.kernels.fetch import prefetch
-from onlinear.kernels.ranking import BEHIND, GROUP, before_in
+from onlinear.kernels.ranking import GROUP, rank_all
 
 #: why a loop stops: nothing is left; there is no room for the next row; it would be one name too many; it adds up to
 #: infinity
@@ -126,6 +126,7 @@ class Room(NamedTuple):
     """Room for a row: the positions of its names, and what sorting them needs."""
 
     positions: Any  # int32, with a group to spare
+    ranks: Any  # int32: how many come before each
     ties: Any  # int32
     keys: Any
     values: Any
@@ -134,10 +135,10 @@ class Room(NamedTuple):
 
 @register_jitable
 def room_for_row(longest):
-    ties = np.zeros(MOST_RANKED, np.int32)
     return Room(
         np.empty(longest + GROUP, np.int32),
-        ties,
+        np.empty(MOST_RANKED, np.int32),
+        np.zeros(MOST_RANKED, np.int32),
         np.empty(2 * longest, np.int64),
         np.empty(longest),
         np.empty(DIGITS, np.int64),
@@ -162,18 +163,14 @@ def place_row(room, n, values, placed, start):
 @register_jitable
 def rank_with_ties(room, n, values, columns, placed):
     """Write entries sorted by column: see :mod:`onlinear.kernels.ranking`. Those of one column stay as they are."""
-    positions, ties = room.positions, room.ties
-    stop = (n + GROUP - 1) // GROUP * GROUP
-    positions[n:stop] = BEHIND
+    positions, ranks, ties = room.positions, room.ranks, room.ties
+    rank_all(positions, n, ranks)
     ties[:n] = 0
     for k in range(n):
-        place = np.uint64(0)
-        for at in range(0, stop, GROUP):
-            place += before_in(positions, at, positions[k])
+        place = ranks[k]
         tie = ties[place]
         ties[place] = tie + 1
-        place += np.uint64(tie)
-        columns[place], placed[place] = positions[k], values[k]
+        columns[place + tie], placed[place + tie] = positions[k], values[k]
 
 
 @register_jitable

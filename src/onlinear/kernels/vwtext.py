@@ -18,8 +18,8 @@ from numba.extending import register_jitable
 
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
-from onlinear.kernels.decimals import address_of, byte_of, number_at
-from onlinear.kernels.hashing import OFFSET, PRIME, SHORT, hash_spans, hashed, mixed, span
+from onlinear.kernels.decimals import address_of, byte_of, number_at, trailing_zeros
+from onlinear.kernels.hashing import EIGHT, OFFSET, PRIME, SHORT, hash_spans, hashed, mixed, span, span_eight
 from onlinear.kernels.parsed import (
     BLANK,
     BREAK,
@@ -51,7 +51,7 @@ class Named(NamedTuple):
 
     starts: Any  # int32: where the entries of each row start
     hashes: Any  # uint64: of the entries' names, and room for eight more
-    values: Any  # float64
+    values: Any  # float64: the same
     labels: Any  # float64: NaN where there is none
     importance: Any  # float64
     places: Any  # int64: where in the text each row starts
@@ -165,6 +165,7 @@ def features(text, breaks, k, entry, rows):
                     return BAD_WEIGHT, end + 1, np.int64(k)
                 k += _ONE
             k += _ONE
+            k, at = plain_words(text, breaks, k, at, space, weight, rows)
         elif here in (BLANK, TAB):
             k += _ONE
             value = weight
@@ -193,6 +194,21 @@ def features(text, breaks, k, entry, rows):
             k += _ONE
         else:
             return BAD_BYTE, place, np.int64(k)
+
+
+@register_jitable(forceinline=True)
+def plain_words(text, breaks, k, at, space, weight, rows):
+    """Read words without a value, eight at a time; the break and the entry at which something else comes."""
+    count = np.uint64(EIGHT)
+    while count == np.uint64(EIGHT):
+        count = trailing_zeros(~span_eight(text, breaks, k, rows.hashes, at))
+        for lane in range(EIGHT):
+            rows.values[at + np.uint64(lane)] = weight
+        for lane in range(count):
+            note_group(rows.groups, at + lane, space)
+        k += count
+        at += count
+    return k, at
 
 
 @register_jitable(forceinline=True)

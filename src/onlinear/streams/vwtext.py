@@ -98,7 +98,7 @@ def room_for(text: Text, naming: Naming) -> kernel.Named:
     return kernel.Named(
         np.empty(rows, np.int32),
         own_room("hashes", entries + EIGHT, np.uint64),
-        own_room("values", entries, np.float64),
+        own_room("values", entries + EIGHT, np.float64),
         np.empty(rows),
         np.empty(rows),
         np.empty(rows, np.int64),
