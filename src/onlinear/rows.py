@@ -164,6 +164,19 @@ class SparseRows(NamedTuple):
             rest += table[c[k], m, 0] * float(x[k])
         return ((a0 + a2) + (a1 + a3)) + rest
 
+    def near_dot(self, i: int, x: Any, w: Any) -> float:
+        length = self.starts[i + 1] - self.starts[i]
+        even = length - length % 4 if length >= LONG_SPARSE else 0
+        a0 = a1 = a2 = a3 = rest = 0.0
+        for k in range(0, even, 4):
+            a0 += w[k] * x[k]
+            a1 += w[k + 1] * x[k + 1]
+            a2 += w[k + 2] * x[k + 2]
+            a3 += w[k + 3] * x[k + 3]
+        for k in range(even, length):
+            rest += w[k] * x[k]
+        return ((a0 + a2) + (a1 + a3)) + rest
+
     def add(self, i: int, table: Any, m: int, amount: float) -> None:
         c = self.columns[self.starts[i] : self.starts[i + 1]]
         x = self.values[self.starts[i] : self.starts[i + 1]]
@@ -226,6 +239,9 @@ class DenseRows(NamedTuple):
 
     def dot(self, i: int, table: Any, m: int) -> float:
         return dense_dot(table[m, 0], self.values[i])
+
+    def near_dot(self, i: int, x: Any, w: Any) -> float:
+        return dense_dot(w, x)
 
     def add(self, i: int, table: Any, m: int, amount: float) -> None:
         w, x = table[m, 0], self.values[i]
@@ -374,6 +390,11 @@ def row_values(self: Any, i: int) -> Any:
 def row_dot(self: Any, i: int, table: Any, m: int) -> float:
     """The row times the weights of output m; a long row is summed in lanes that are folded in a fixed order."""
     return self.dot(i, table, m)
+
+
+def row_near_dot(self: Any, i: int, x: Any, w: Any) -> float:
+    """The same to the bit, of the row's values and its weights side by side."""
+    return self.near_dot(i, x, w)
 
 
 def row_add(self: Any, i: int, table: Any, m: int, amount: float) -> None:

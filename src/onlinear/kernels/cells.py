@@ -45,7 +45,6 @@ from onlinear.rows import (
     added_up,
     cell_get,
     cell_set,
-    dense_dot,
     double,
     row_alone,
     row_cells,
@@ -54,11 +53,14 @@ from onlinear.rows import (
     row_fetch_cells,
     row_fits,
     row_gather,
+    row_near_dot,
     row_scatter,
     width_of,
 )
 from onlinear.seen import Seen
 
+#: where the cells of an output are: in the table; side by side; there, and changed
+APART, HERE, MOVED = 0.0, 1.0, 2.0
 #: the largest number there is
 MOST = sys.float_info.max
 
@@ -91,7 +93,7 @@ def learn_cells(
             restore(state, 0)
             return position
         for m in range(outputs):
-            if clock[m, STEP] > 0.0:
+            if clock[m, STEP] == MOVED:
                 row_scatter(rows, i, table, m, state.near)
             add_all_cells(member(rule, m), rows, m, member(options, m), state)
     return order.shape[0]
@@ -119,18 +121,25 @@ def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: in
 
 @register_jitable(forceinline=True)
 def score_row(rule: Any, rows: Any, i: int, row: Any, m: int, options: Any, state: Any) -> float:
-    """The row's score without the intercept, its cells awake; STEP tells whether they were."""
+    """The row's score without the intercept, its cells awake.
+
+    They are brought here if they sleep, or if the row before has moved its own: then this one likely will, too. The
+    score is the same to the bit.
+    """
     table = state.table
-    clock = state.clock
-    clock[m, STEP] = 0.0
-    if options.sleep_slot < 0.0:
-        return row_dot(rows, i, table, m)
     near = state.near
-    clock[m, STEP] = 1.0
+    clock = state.clock
+    will_move = clock[m, STEP] == MOVED
+    clock[m, STEP] = APART
+    if options.sleep_slot < 0.0 and not will_move:
+        return row_dot(rows, i, table, m)
+    clock[m, STEP] = HERE
     row_gather(rows, i, table, m, near)
     cells = row_cells(rows, table, near)
-    wake_row(rule, row, cells, m, options, state)
-    return dense_dot(cells[m, 0], row.values)
+    if options.sleep_slot >= 0.0:
+        wake_row(rule, row, cells, m, options, state)
+        clock[m, STEP] = MOVED
+    return row_near_dot(rows, i, row.values, cells[m, 0])
 
 
 @register_jitable(forceinline=True)
@@ -145,9 +154,9 @@ def learn_output(
     fine = True
     matters = clock[m, SLOPE] != 0.0 or (rule_curved(rule) and seen.curvature != 0.0)
     if matters and seen.importance > 0.0:
-        if clock[m, STEP] == 0.0:
-            clock[m, STEP] = 1.0
+        if clock[m, STEP] == APART:
             row_gather(rows, i, table, m, near)
+        clock[m, STEP] = MOVED
         cells = row_cells(rows, table, near)
         seen = stretch_row(rule, row, cells, m, options, seen, state)
         step = rule_step(rule, loss, seen)

@@ -28,7 +28,7 @@ FLUSHED = 19  # the scale at which the average was last written down
 SCORE = 20  # of the row at hand, like the next three
 VALUE = 21
 SLOPE = 22
-STEP = 23  # of a uniform rule; with cells, 1 where the row has moved them
+STEP = 23  # of a uniform rule; with cells, where they are
 CLOCK = 24
 
 # rows of the scratch

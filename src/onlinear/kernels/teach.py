@@ -42,6 +42,7 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     rows.row_gather: ("gather", None),
     rows.row_scatter: ("scatter", None),
     rows.row_alone: ("alone", None),
+    rows.row_near_dot: ("near_dot", None),
     rows.row_values: ("values_of", None),
     rows.row_dot: ("dot", None),
     rows.row_add: ("add", None),
