@@ -61,6 +61,24 @@ def test_cells_side_by_side_are_the_cells_of_the_table(rule: str, slots: int, ou
         np.testing.assert_allclose(quick.table, plain.table, rtol=1e-11, atol=1e-14)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_fills_a_row_up_does_no_harm(compiled: bool) -> None:
+    """0 / 0 of a rule without epsilon, for an entry that the row does not have."""
+    X = np.array([[0.0, 1.0, 0.0, 2.0], [3.0, 0.0, -1.0, 0.0]])
+    dense, sparse = (
+        Learner(losses.Logistic(), rules.AdaGrad(epsilon=0.0), features=4, compiled=compiled) for _ in range(2)
+    )
+    sparse.learn(Batch(rows_of(scipy.sparse.csr_matrix(X)), Signs(np.array([1.0, -1.0])), np.ones(2)))
+    assert np.isfinite(sparse.weights()).all()
+    for row, target in zip(X, (1.0, -1.0), strict=True):  # dense rows have zeros: learn those that have none
+        there = row != 0.0
+        part = Learner(losses.Logistic(), rules.AdaGrad(epsilon=0.0), features=2, compiled=compiled)
+        part.bias[...], part.clock[...] = dense.bias, dense.clock
+        part.learn(Batch(rows_of(row[None, there]), Signs(np.array([target])), np.ones(1)))
+        dense.bias[...], dense.clock[...] = part.bias, part.clock
+        np.testing.assert_allclose(sparse.weights()[0, there], part.weights()[0], rtol=1e-12)
+
+
 # ------------------------------------------------------------------ growth
 
 

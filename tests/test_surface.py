@@ -24,6 +24,7 @@ LAYERS = (
     {"rules", "features"},
     {"registry"},
     {"kernels"},
+    {"room"},
     {"learner", "streams"},
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
     {"training", "conversion"},

@@ -40,7 +40,8 @@ def fetch(numbers: Any, start: int, stop: int) -> None:
     """Tell the processor that these will be read soon; interpreted code has no word for it."""
 
 
-#: a row side by side is filled up with zeros to a multiple of so many entries: whole registers of them
+#: a row side by side is filled up to a multiple of so many entries, whole registers of them, by its last one once more:
+#: any other number might be one that the rule cannot bear
 WHOLE = 8
 
 
@@ -49,21 +50,21 @@ def filled_up(length: int) -> int:
     return (length + WHOLE - 1) & -WHOLE
 
 
+def fill_up(numbers: Any, length: int) -> None:
+    """Repeat the last number, more than often enough."""
+    if length > 0:
+        last = numbers[length - 1]
+        for k in range(WHOLE):
+            numbers[length + k] = last
+
+
 def gather(columns: Any, table: Any, m: int, near: Any) -> None:
     """Lay the cells of output m side by side: from ``table[column, m, slot]`` to ``near[m, slot, k]``."""
-    for slot in range(table.shape[2]):
-        clear_end(near[m, slot], len(columns))
     for k in range(len(columns)):
         for slot in range(table.shape[2]):
             near[m, slot, k] = table[columns[k], m, slot]
-
-
-def clear_end(numbers: Any, length: int) -> None:
-    """Set the last numbers to zero that a row of this length will be filled up to."""
-    end = filled_up(length)
-    if end > length:
-        for k in range(WHOLE):
-            numbers[end - WHOLE + k] = 0.0
+    for slot in range(table.shape[2]):
+        fill_up(near[m, slot], len(columns))
 
 
 def scatter(columns: Any, table: Any, m: int, near: Any) -> None:
@@ -136,10 +137,10 @@ class SparseRows(NamedTuple):
 
     def alone(self, i: int, room: Any) -> SideBySide:
         x = self.values[self.starts[i] : self.starts[i + 1]]
-        clear_end(room, len(x))
         for k in range(len(x)):
             room[k] = x[k]
-        return SideBySide(room[: filled_up(len(x))])
+        fill_up(room, len(x))
+        return SideBySide(room[: filled_up(len(x))], len(x))
 
     def columns_of(self, i: int) -> Any:
         return self.columns[self.starts[i] : self.starts[i + 1]]
@@ -164,8 +165,8 @@ class SparseRows(NamedTuple):
             rest += table[c[k], m, 0] * float(x[k])
         return ((a0 + a2) + (a1 + a3)) + rest
 
-    def near_dot(self, i: int, x: Any, w: Any) -> float:
-        length = self.starts[i + 1] - self.starts[i]
+    def near_dot(self, row: SideBySide, w: Any) -> float:
+        x, length = row.values, row.length
         even = length - length % 4 if length >= LONG_SPARSE else 0
         a0 = a1 = a2 = a3 = rest = 0.0
         for k in range(0, even, 4):
@@ -226,7 +227,7 @@ class DenseRows(NamedTuple):
         pass
 
     def alone(self, i: int, room: Any) -> SideBySide:
-        return SideBySide(self.values[i])
+        return SideBySide(self.values[i], self.values.shape[1])
 
     def columns_of(self, i: int) -> Any:
         return range(self.values.shape[1])
@@ -240,8 +241,8 @@ class DenseRows(NamedTuple):
     def dot(self, i: int, table: Any, m: int) -> float:
         return dense_dot(table[m, 0], self.values[i])
 
-    def near_dot(self, i: int, x: Any, w: Any) -> float:
-        return dense_dot(w, x)
+    def near_dot(self, row: SideBySide, w: Any) -> float:
+        return dense_dot(w, row.values)
 
     def add(self, i: int, table: Any, m: int, amount: float) -> None:
         w, x = table[m, 0], self.values[i]
@@ -266,9 +267,13 @@ class DenseRows(NamedTuple):
 
 
 class SideBySide(NamedTuple):
-    """One row of either kind whose cells lie side by side: ``[output, slot, entry]``."""
+    """One row of either kind whose cells lie side by side: ``[output, slot, entry]``.
+
+    There may be more values than the row's ``length``: see WHOLE.
+    """
 
     values: Any
+    length: int
 
     def get(self, table: Any, j: int, m: int, slot: int) -> float:
         return table[m, slot, j]
@@ -378,7 +383,7 @@ def row_scatter(self: Any, i: int, table: Any, m: int, near: Any) -> None:
 
 
 def row_alone(self: Any, i: int, room: Any) -> SideBySide:
-    """The row as it faces its cells side by side; a sparse one is filled up with zeros."""
+    """The row as it faces its cells side by side; a sparse one is filled up."""
     return self.alone(i, room)
 
 
@@ -392,9 +397,9 @@ def row_dot(self: Any, i: int, table: Any, m: int) -> float:
     return self.dot(i, table, m)
 
 
-def row_near_dot(self: Any, i: int, x: Any, w: Any) -> float:
-    """The same to the bit, of the row's values and its weights side by side."""
-    return self.near_dot(i, x, w)
+def row_near_dot(self: Any, row: SideBySide, w: Any) -> float:
+    """The same to the bit, of the row and its weights side by side."""
+    return self.near_dot(row, w)
 
 
 def row_add(self: Any, i: int, table: Any, m: int, amount: float) -> None:

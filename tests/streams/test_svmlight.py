@@ -48,7 +48,7 @@ def lines(draw: st.DrawFn) -> bytes:
     if draw(st.integers(0, 9)) == 0:
         return draw(st.binary(max_size=30)).replace(b"\n", b"")
     if draw(st.booleans()):  # a plain row
-        indices = sorted(draw(st.sets(st.integers(1, 300), max_size=12)))
+        indices = sorted(draw(st.sets(st.integers(1, 300), max_size=20)))
         text = draw(NUMBERS) + "".join(f" {index}:{draw(NUMBERS)}" for index in indices)
     else:
         words = [draw(NUMBERS), *draw(st.lists(ENTRIES, max_size=6))]
@@ -95,6 +95,24 @@ def test_rows_and_errors_are_those_of_the_slow_parser(
     assert bits(rows) == bits([row for row in expected if isinstance(row, Row)])
     wrong = [(number, row.column) for number, row in enumerate(expected, 1) if isinstance(row, Wrong)]
     assert [(line.line, line.column) for line in bad] == wrong
+
+
+def test_many_plain_rows(tmp_path: Path) -> None:
+    """Eight entries are read at once: rows of all lengths, indices and numbers of all lengths."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for length in range(200):
+        indices = np.unique(10 ** rng.uniform(0, 9, size=length % 40)).astype(np.int64)
+        values = [
+            f"{'-' * int(rng.integers(2))}{rng.integers(10)}.{rng.integers(10**digits):0{digits}d}"
+            if rng.integers(3)
+            else f"{'-' * int(rng.integers(2))}{rng.integers(10**digits)}"
+            for digits in rng.integers(1, 11, size=len(indices))
+        ]
+        lines.append(" ".join(["1", *(f"{i}:{x}" for i, x in zip(np.unique(indices), values, strict=False))]).encode())
+    rows, bad = read_all(b"\n".join(lines), tmp_path, 1 << 20, Svmlight(1, 10**9))
+    assert bits(rows) == [repr(svmlight_line(line, 1, 10**9)) for line in lines]
+    assert bad == []
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,10 @@ def rows_of(block: Block) -> list[tuple[float, float, list[tuple[int, float]]]]:
     ]
 
 
-def hashed(row: Row) -> tuple[float, float, list[tuple[int, float]]]:
+def hashed(row: Row | Wrong, bits: int = BITS) -> tuple[float, float, list[tuple[int, float]]]:
     """The row as the slow parser and :class:`HashedNames` have it."""
-    names = HashedNames(BITS)
+    assert isinstance(row, Row)
+    names = HashedNames(bits)
     entries = []
     for name, value in row.features:
         assert isinstance(name, bytes)
@@ -89,6 +90,24 @@ def test_rows_and_errors_are_those_of_the_slow_parser(
     for found, wanted in zip(rows, [row for row in expected if isinstance(row, Row)], strict=True):
         if all(b"\\" not in name and is_utf8(name) for name, _ in wanted.features):  # type: ignore[operator]
             assert repr(found) == repr(hashed(wanted))
+
+
+@pytest.mark.parametrize("bits", [1, 6, 18, 24, 25, 30])
+def test_rows_of_many_words(tmp_path: Path, bits: int) -> None:
+    """Words of all lengths, hashed eight at a time; rows of all lengths with repetitions, sorted in either way."""
+    rng = np.random.default_rng(bits)
+    words = ["".join(rng.choice(list("abcdefghij"), size=length)) for length in range(1, 41)]
+    lines = []
+    for length in (*range(20), 63, 64, 65, 127, 128, 129, 300):
+        chosen = rng.choice(words, size=length).tolist()
+        values = rng.normal(size=length)
+        valued = [f"{word}:{x:g}" if x > 0 else word for word, x in zip(chosen, values, strict=True)]
+        lines.append(f"1 |a {' '.join(chosen)} |b:0.5 {' '.join(valued)} | {' '.join(valued)}".encode())
+    file = tmp_path / "rows.vw"
+    file.write_bytes(b"\n".join(lines))
+    (chunk,) = chunks(file)
+    block = VWText(Naming(bits)).parse(chunk, "rows.vw", stop_at_bad=True)
+    assert [repr(row) for row in rows_of(block)] == [repr(hashed(vw_line(line), bits)) for line in lines]
 
 
 def is_utf8(name: bytes) -> bool:

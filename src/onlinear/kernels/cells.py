@@ -139,7 +139,7 @@ def score_row(rule: Any, rows: Any, i: int, row: Any, m: int, options: Any, stat
     if options.sleep_slot >= 0.0:
         wake_row(rule, row, cells, m, options, state)
         clock[m, STEP] = MOVED
-    return row_near_dot(rows, i, row.values, cells[m, 0])
+    return row_near_dot(rows, row, cells[m, 0])
 
 
 @register_jitable(forceinline=True)
@@ -241,8 +241,8 @@ def stretch_cells(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: S
         reaches[k] = far
         widths[k] = wide
     lean(row, cells, m, options, clock[m, COUNT], state)
-    reach = added_up(reaches, len(values))
-    spread = added_up(widths, len(values))
+    reach = added_up(reaches, row.length)
+    spread = added_up(widths, row.length)
     if options.intercept > 0.0:
         old = load_bias(rule, bias, m)
         new, far, wide = rule_stretch(rule, old, 1.0, seen)

@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
-from onlinear.rows import clear_end, gather, scatter
+from onlinear.rows import fill_up, gather, scatter
 
 FOUR = 4
 NUMBER = 8  # bytes
@@ -67,9 +67,6 @@ def turning(turn: Any, move: Any) -> Any:
         slots, room = table.shape[2], near.shape[2]
         fours, pairs = len(columns) - len(columns) % FOUR, slots - slots % 2
         width = np.int64(NUMBER * table.shape[1] * slots)
-        if gathers:
-            for slot in range(slots):
-                clear_end(near[m, slot], len(columns))
         for slot in range(0, pairs, 2):
             cell = np.int64(table.ctypes.data) + NUMBER * (m * slots + slot)
             side = np.int64(near.ctypes.data) + NUMBER * (m * slots + slot) * room
@@ -88,6 +85,9 @@ def turning(turn: Any, move: Any) -> Any:
         for k in range(fours, len(columns)):
             for slot in range(slots):
                 move(columns[k], table, m, slot, near, k)
+        if gathers:
+            for slot in range(slots):
+                fill_up(near[m, slot], len(columns))
 
     return implementation
 

@@ -43,7 +43,7 @@ def place_by_hash() -> Any:
             starts[row] = written
             n = stop - start
             left = n
-            if np.uint64(MOST) < n or bits > COLUMN_BITS:
+            if n > np.uint64(MOST) or (bits > COLUMN_BITS and n > np.uint64(0)):
                 row_columns, row_values = columns[written : written + n], placed[written : written + n]
                 spread(hashes[start:stop], values[start:stop], bits, row_columns, row_values, bare(heads))
                 insert(row_columns, row_values, n)

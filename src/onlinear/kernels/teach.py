@@ -107,7 +107,7 @@ HELPERS = (
     rows.double,
     rows.added_up,
     rows.filled_up,
-    rows.clear_end,
+    rows.fill_up,
     rows.dense_dot,
     losses.logistic_value,
     losses.sigmoid,
