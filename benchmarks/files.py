@@ -149,10 +149,10 @@ def speed_rows(files: Files) -> Iterator[Row]:
         return lambda: speed_costs(files, partial(getattr, files, path), learn, partial(getattr, files, theirs or path))
 
     size, half = size_text(files.megabytes), size_text(files.megabytes / 2)
-    yield Row(f"{size} svmlight to a model", "VW", 2.5, costs("svmlight", vw, "sparse_vw"), 3, rehearsed=False)
+    yield Row(f"{size} svmlight to a model", "VW", 2.5, costs("svmlight", vw, "sparse_vw"), 9, rehearsed=False)
     once = costs("svmlight", scikit_learn)
     yield Row(f"{size} svmlight to a model", "scikit-learn", 15, once, 1, rehearsed=False)
-    yield Row(f"{half} VW text to a model", "VW", 1.8, costs("words", vw), 3, rehearsed=False)
+    yield Row(f"{half} VW text to a model", "VW", 1.8, costs("words", vw), 9, rehearsed=False)
     yield Row(f"{half} CSV to a model", "pandas, scikit-learn", 3, costs("table", pandas), 3, rehearsed=False)
 
 

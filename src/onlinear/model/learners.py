@@ -83,8 +83,14 @@ def features_to_keep(table: np.ndarray, axis: int) -> int:
     if features == 0:
         return 0
     cells = np.moveaxis(table.view(np.int64), axis, 0)
-    unlike = np.flatnonzero((cells != cells[-1]).any(axis=(1, 2)))
-    return max(int(unlike[-1]) + 2 if unlike.size else 1, -(-features // ROOM))
+    stop, step = features, 1 << 8
+    while stop > 0:  # from the end: where hashes are spread over a table, one unlike the last is near
+        start = max(stop - step, 0)
+        unlike = np.flatnonzero((cells[start:stop] != cells[-1]).any(axis=(1, 2)))
+        if unlike.size:
+            return max(start + int(unlike[-1]) + 2, -(-features // ROOM))
+        stop, step = start, 4 * step
+    return max(1, -(-features // ROOM))
 
 
 def sums_in_turn(learner: Learner) -> bool:
