@@ -37,7 +37,7 @@ from onlinear.kernels.state import (
     T,
 )
 from onlinear.registry import check_options, check_pair
-from onlinear.room import NO_SCRATCH, Scratch, dense_scratch, longest_of, scratch_of, zeros
+from onlinear.room import Scratch, dense_scratch, longest_of, scratch_of, zeros
 from onlinear.rows import DenseRows, Labels, SparseRows
 from onlinear.rules.matrix import MOST_FEATURES
 
@@ -146,7 +146,6 @@ class Learner:
         self.busy = Busy()
         self.first_pass_examples = -1
         self._made: dict[tuple[type, bool], Ready] = {}
-        self._scratch = NO_SCRATCH
         self._allocate(features, outputs)
 
     @property
@@ -164,6 +163,7 @@ class Learner:
         self.clock[:, SCALE] = 1.0
         self.clock[:, [ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
         self.history: list[np.ndarray] = []
+        self._scratch = scratch_of(outputs, slots, 0)
         self.matrix = np.zeros((0, 0, 0))
         if self.kind == "matrix":
             self._allocate_matrix(features, outputs)
@@ -292,10 +292,10 @@ class Learner:
 
         Looking for bad rows takes no time beside a rule with cells. A uniform rule is as fast as looking.
         """
-        if not isinstance(batch.rows, SparseRows) or self.kind == "matrix":
-            return False
         if self.kind == "uniform":
-            return batch.sound and not self._sleeps()
+            return batch.sound and isinstance(batch.rows, SparseRows) and not self._sleeps()
+        if self.kind == "matrix" or isinstance(batch.rows, DenseRows):
+            return False
         if not batch.sound:
             check_columns(batch.rows, self.features)
             check_rows(batch.rows, batch.names)
@@ -379,17 +379,17 @@ class Learner:
         if self.kind == "matrix":
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.table, self.bias, self.clock, self.matrix, scratch)
-        near, spare = self._scratch_for(batch.rows)
+        near, spare = self._scratch if self.kind == "uniform" else self._scratch_for(batch.rows)
         if self.outputs == 1 and not isinstance(batch.targets, Labels):  # of labels there may soon be more
             return LoneState(self.table, self.bias, self.clock, near, spare)
         return State(self.table, self.bias, self.clock, near, spare)
 
     def _scratch_for(self, rows: Rows) -> Scratch:
-        """Scratch for the longest row, if the rule has cells; the same as for the rows before, if that is enough."""
-        shape, longest = self.bias.shape, longest_of(rows) if self.kind == "cells" else 0
-        if self.kind == "cells" and isinstance(rows, DenseRows):
+        """Scratch for the longest row of a rule with cells; the same as for the rows before, if that is enough."""
+        shape, longest = self.bias.shape, longest_of(rows)
+        if isinstance(rows, DenseRows):
             return dense_scratch(*shape, longest)
-        if not self._scratch.serves(*shape, longest):
+        if not self._scratch.serves(longest):
             self._scratch = scratch_of(*shape, longest)
         return self._scratch
 
@@ -590,6 +590,7 @@ class Learner:
             self.table = insert_copy(self.table, source, at, axis)
             self.clock = insert_copy(self.clock, source, at, 0)
             self.bias = insert_copy(self.bias, source, at, 0)
+            self._scratch = scratch_of(*self.bias.shape, 0)
             self.busy.moved()
             if self.kind == "matrix":
                 self.matrix = insert_copy(self.matrix, source, at, 0)
@@ -615,8 +616,8 @@ class Learner:
         with self.lock, self.busy:
             state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items()}
             state["version"] = self.version
-        del state["lock"], state["busy"]
-        state["_made"], state["_scratch"] = {}, NO_SCRATCH
+        del state["lock"], state["busy"], state["_scratch"]
+        state["_made"] = {}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -624,6 +625,7 @@ class Learner:
         self.busy = Busy()
         self.busy.words[VERSION] = state.pop("version")
         self.__dict__.update(state)
+        self._scratch = scratch_of(*self.bias.shape, 0)
 
 
 NO_ROWS: dict[type, Any] = {

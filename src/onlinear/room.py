@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinear.batch import Rows
 from onlinear.kernels.state import CLOCK, SPARE
-from onlinear.rows import DenseRows
+from onlinear.rows import WHOLE, DenseRows
 
 #: bytes that memory hands over at once
 LINE = 64
@@ -28,12 +28,9 @@ class Scratch(NamedTuple):
     near: np.ndarray
     spare: np.ndarray
 
-    def serves(self, outputs: int, slots: int, longest: int) -> bool:
-        """Whether rows of up to so many entries have room."""
-        return self.near.shape[:2] == (outputs, slots) and self.near.shape[2] >= longest
-
-
-NO_SCRATCH = Scratch(np.zeros((0, 0, 0)), np.zeros((0, 0)))  # that of a learner that has not learned yet
+    def serves(self, longest: int) -> bool:
+        """Whether rows of up to so many entries have room: also for what fills them up."""
+        return self.near.shape[2] >= longest + WHOLE
 
 
 def scratch_of(outputs: int, slots: int, longest: int) -> Scratch:
