@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import signal
@@ -20,6 +21,9 @@ from onlinear.cli.inspect import inspect
 from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
 from onlinear.cli.train import train
+
+#: an option of the C library's malloc, by its number in malloc.h
+M_ARENA_MAX = -8
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "train": train,
@@ -78,12 +82,23 @@ def main() -> NoReturn:
         # A command that writes to sockets has to ignore it again.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     gc.disable()  # no large cycles are made here, and looking for them takes a tenth of a second
+    share_memory()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices are multiplied, and threads take time to start
     try:
         app(prog_name="onlinear")
     except SystemExit as end:
         leave(end.code)
     leave(0)
+
+
+def share_memory() -> None:
+    """Let all threads take memory from one place, where the C library would give each its own.
+
+    The blocks of a stream are made by one thread and freed by another: what is free in one place would lie idle there.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:
+        mallopt(M_ARENA_MAX, 1)
 
 
 def leave(code: int | str | None) -> NoReturn:
