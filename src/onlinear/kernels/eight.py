@@ -1,7 +1,6 @@
 """Eight entries of svmlight text at once, ``index:value`` each, in the lanes of vector registers.
 
-The functions below :func:`read_eight` write the compiler's own language: each stands for one instruction, or a few, on
-eight words.
+The functions below :func:`read_eight` write instructions: see :mod:`onlinear.kernels.registers`.
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
@@ -9,9 +8,6 @@ eight words.
 
 from __future__ import annotations
 
-import sys
-
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -30,15 +26,29 @@ from onlinear.kernels.decimals import (
     ZERO,
 )
 from onlinear.kernels.parsed import BLANK, COLON
+from onlinear.kernels.registers import (
+    BYTE,
+    EIGHT,
+    HALF,
+    LANES,
+    WORD,
+    any_of,
+    are_bytes,
+    between,
+    bits_of,
+    group_at,
+    lanes,
+    place_of,
+    spread_out,
+    words_at,
+)
 
-EIGHT = 8
 #: breaks that are looked at, needed or not: where each entry begins, its colon, and where the last one ends
 BREAKS = 2 * EIGHT + 2
 
-_BYTE, _INT, _WORD, _DOUBLE = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
-_LANES = ir.VectorType(_WORD, EIGHT)
+_DOUBLE = ir.DoubleType()
 _NUMBERS = ir.VectorType(_DOUBLE, EIGHT)
-_PLACES = ir.VectorType(_INT, 2 * EIGHT)
+_PLACES = ir.VectorType(HALF, 2 * EIGHT)
 
 
 @intrinsic
@@ -56,17 +66,23 @@ def read_eight(typing_context, text, breaks, k, columns, values, at, last, first
             context.make_array(signature.args[which])(context, builder, array).data
             for which, array in ((1, breaks), (3, columns), (4, values))
         )
-        places = [[place_of(builder, breaks, k, 2 * lane + which) for lane in range(EIGHT)] for which in range(2)]
+        places = [
+            [place_of(builder, breaks, builder.add(k, WORD(2 * lane + which))) for lane in range(EIGHT)]
+            for which in range(2)
+        ]
         blanks, colons, ends = positions(builder, breaks, k)
         heads, tails = words_at(builder, text, places[1], 0), words_at(builder, text, places[1], 8)
-        shape = builder.and_(are_blanks(builder, text, places[0]), is_byte(builder, heads, 0, COLON))
+        shape = builder.and_(
+            are_bytes(builder, "==", words_at(builder, text, places[0], 0, BYTE), BLANK),
+            is_byte(builder, heads, 0, COLON),
+        )
         indices = words_at(builder, text, places[0], 1)
         sound = read_columns(
-            builder, indices, between(builder, blanks, colons), bounds, group(builder, columns, at, _INT)
+            builder, indices, between(builder, blanks, colons), bounds, group_at(builder, columns, at, HALF)
         )
         lengths = between(builder, colons, ends)
-        plain = read_values(builder, heads, tails, lengths, shape, group(builder, values, at, _DOUBLE))
-        bits = [builder.zext(builder.bitcast(mask, _BYTE), _WORD) for mask in (shape, sound, plain)]
+        plain = read_values(builder, heads, tails, lengths, shape, group_at(builder, values, at, _DOUBLE))
+        bits = [bits_of(builder, mask) for mask in (shape, sound, plain)]
         return context.make_tuple(builder, signature.return_type, bits)
 
     given = (text, breaks, types.uint64, columns, values, types.uint64, types.int64, types.int64, types.int64)
@@ -78,7 +94,7 @@ def read_columns(builder, indices, count, bounds, place):
     last, first_index, most_columns = (spread_out(builder, bound) for bound in bounds)
     index, good = digits_in(builder, indices, count)
     column = builder.sub(index, first_index)
-    builder.store(builder.trunc(column, ir.VectorType(_INT, EIGHT)), place, align=4)
+    builder.store(builder.trunc(column, ir.VectorType(HALF, EIGHT)), place, align=4)
     before = builder.shuffle_vector(column, last, order([EIGHT, *range(EIGHT - 1)]))
     good = builder.and_(good, builder.icmp_signed(">", column, before))
     return builder.and_(good, builder.icmp_signed("<", column, most_columns))
@@ -88,7 +104,7 @@ def read_values(builder, heads, tails, lengths, shape, place):
     """Write the values, each in sixteen bytes from its colon on; which of them were read."""
     negative = is_byte(builder, heads, 1, MINUS)
     skip = builder.select(negative, lanes(16), lanes(8))  # bits of colon and sign
-    lengths = builder.sub(lengths, builder.zext(negative, _LANES))
+    lengths = builder.sub(lengths, builder.zext(negative, LANES))
     number = shifted(builder, heads, tails, skip)
     first = builder.sub(builder.and_(number, lanes(0xFF)), lanes(ZERO))
     after = builder.sub(lengths, lanes(2))
@@ -100,8 +116,7 @@ def read_values(builder, heads, tails, lengths, shape, place):
     value = signed(builder, negative, builder.fdiv(whole, tens))  # of two exact numbers
     found = cgutils.alloca_once_value(builder, plain)
     result = cgutils.alloca_once_value(builder, value)
-    left = builder.bitcast(builder.and_(shape, builder.not_(plain)), _BYTE)
-    with builder.if_then(builder.icmp_unsigned("!=", left, _BYTE(0))):
+    with builder.if_then(any_of(builder, builder.and_(shape, builder.not_(plain)))):
         digits, whole_ones = digits_in(builder, number, lengths)
         integer = signed(builder, negative, builder.sitofp(digits, _NUMBERS))
         builder.store(builder.select(plain, value, integer), result)
@@ -145,39 +160,12 @@ def tens_of(builder, powers):
 def positions(builder, breaks, k):
     """Where the blanks, the colons and the ends of eight entries are."""
     here, there = (
-        builder.load(builder.bitcast(builder.gep(breaks, [builder.add(k, _WORD(more))]), _PLACES.as_pointer()), align=4)
+        builder.load(builder.bitcast(builder.gep(breaks, [builder.add(k, WORD(more))]), _PLACES.as_pointer()), align=4)
         for more in (0, 2)
     )
     evens, odds = order(range(0, 2 * EIGHT, 2)), order(range(1, 2 * EIGHT, 2))
     halves = ((here, evens), (here, odds), (there, evens))
-    return [builder.zext(builder.shuffle_vector(half, half, which), _LANES) for half, which in halves]
-
-
-def place_of(builder, breaks, k, more):
-    """Where a break is: as a word of its own, which is faster than one taken out of a register of eight."""
-    return builder.zext(builder.load(builder.gep(breaks, [builder.add(k, _WORD(more))]), align=4), _WORD)
-
-
-def between(builder, starts, stops):
-    """How many bytes are between two breaks."""
-    return builder.sub(builder.sub(stops, starts), lanes(1))
-
-
-def words_at(builder, text, places, more):
-    """Eight bytes from each place on, and so many more; the first one lowest."""
-    words = _LANES(ir.Undefined)
-    for lane, at in enumerate(places):
-        place = builder.gep(text, [builder.add(at, _WORD(more))])
-        word = builder.load(builder.bitcast(place, _WORD.as_pointer()), align=1)
-        words = builder.insert_element(words, word if sys.byteorder == "little" else builder.bswap(word), _INT(lane))
-    return words
-
-
-def are_blanks(builder, text, places):
-    found = ir.VectorType(_BYTE, EIGHT)(ir.Undefined)
-    for lane, at in enumerate(places):
-        found = builder.insert_element(found, builder.load(builder.gep(text, [at])), _INT(lane))
-    return builder.icmp_unsigned("==", found, ir.VectorType(_BYTE, EIGHT)([int(BLANK)] * EIGHT))
+    return [builder.zext(builder.shuffle_vector(half, half, which), LANES) for half, which in halves]
 
 
 def is_byte(builder, words, which, byte):
@@ -185,21 +173,6 @@ def is_byte(builder, words, which, byte):
     return builder.icmp_unsigned("==", found, lanes(byte))
 
 
-def group(builder, data, at, kind):
-    """Where eight numbers from a place on are."""
-    return builder.bitcast(builder.gep(data, [at]), ir.VectorType(kind, EIGHT).as_pointer())
-
-
-def lanes(number):
-    return _LANES([int(np.uint64(number))] * EIGHT)
-
-
 def order(which):
     which = list(which)
-    return ir.VectorType(_INT, len(which))(which)
-
-
-def spread_out(builder, word):
-    """A word in all lanes."""
-    one = builder.insert_element(_LANES(ir.Undefined), word, _INT(0))
-    return builder.shuffle_vector(one, _LANES(ir.Undefined), order([0] * EIGHT))
+    return ir.VectorType(HALF, len(which))(which)

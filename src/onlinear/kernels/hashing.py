@@ -9,10 +9,7 @@ each in a lane of its own, where a word that has ended waits for the others.
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
@@ -20,6 +17,22 @@ from numba.extending import intrinsic, register_jitable
 from onlinear.features.names import FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND
 from onlinear.kernels.decimals import byte_of
 from onlinear.kernels.parsed import BLANK, COLON
+from onlinear.kernels.registers import (
+    BYTE,
+    EIGHT,
+    HALF,
+    LANES,
+    WORD,
+    any_of,
+    are_bytes,
+    between,
+    bits_of,
+    group_at,
+    lanes,
+    place_of,
+    spread_out,
+    words_at,
+)
 
 OFFSET, PRIME, FIRST_FACTOR, SECOND_FACTOR = (np.uint64(k) for k in (FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND))
 _SHIFT, _HALF = np.uint64(33), np.uint64(32)
@@ -49,11 +62,9 @@ def crossed(first, second):
     return (state ^ (state >> _HALF)) * SECOND_FACTOR
 
 
-#: words that are hashed at once, how many bytes they may have, and how many are looked at together
-EIGHT, SHORT, FOUR = 8, 16, 4
+#: bytes that words may have which are hashed eight at once, and how many are looked at together
+SHORT, FOUR = 16, 4
 _LENGTH_BITS = 5
-_BYTE, _HALF_WORD, _WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
-_LANES = ir.VectorType(_WORD, EIGHT)
 
 
 @register_jitable(forceinline=True)
@@ -86,39 +97,22 @@ def span_eight(typing_context, text, breaks, k, spans, at):
             context.make_array(signature.args[which])(context, builder, array).data
             for which, array in ((1, breaks), (3, spans))
         )
-        before, behind = (places_at(builder, breaks, builder.add(k, _WORD(more))) for more in (0, 1))
-        lengths = builder.sub(builder.sub(behind, before), all_lanes(1))
-        starts = builder.shl(builder.add(before, all_lanes(1)), all_lanes(_LENGTH_BITS))
-        place = builder.bitcast(builder.gep(spans, [at]), _LANES.as_pointer())
-        builder.store(builder.or_(starts, lengths), place, align=8)
-        good = builder.icmp_unsigned("<", builder.sub(lengths, all_lanes(1)), all_lanes(SHORT))
-        marks = [mark_at(builder, text, breaks, builder.add(k, _WORD(lane))) for lane in range(EIGHT + 1)]
-        for sign, byte, found in (("==", BLANK, marks[:-1]), ("!=", COLON, marks[1:])):
-            wanted = ir.VectorType(_BYTE, EIGHT)([int(byte)] * EIGHT)
-            good = builder.and_(good, builder.icmp_unsigned(sign, side_by_side(builder, found), wanted))
-        return builder.zext(builder.bitcast(good, _BYTE), _WORD)
+        before, behind = (places_at(builder, breaks, builder.add(k, WORD(more))) for more in (0, 1))
+        lengths = between(builder, before, behind)
+        starts = builder.shl(builder.add(before, lanes(1)), lanes(_LENGTH_BITS))
+        builder.store(builder.or_(starts, lengths), group_at(builder, spans, at, WORD), align=8)
+        places = [place_of(builder, breaks, builder.add(k, WORD(lane))) for lane in range(EIGHT + 1)]
+        good = builder.icmp_unsigned("<", builder.sub(lengths, lanes(1)), lanes(SHORT))
+        for sign, byte, where in (("==", BLANK, places[:-1]), ("!=", COLON, places[1:])):
+            good = builder.and_(good, are_bytes(builder, sign, words_at(builder, text, where, 0, BYTE), byte))
+        return bits_of(builder, good)
 
     return types.uint64(text, breaks, types.uint64, spans, types.uint64), emit
 
 
 def places_at(builder, breaks, k):
     """Where eight breaks are."""
-    places = ir.VectorType(_HALF_WORD, EIGHT)
-    found = builder.load(builder.bitcast(builder.gep(breaks, [k]), places.as_pointer()), align=4)
-    return builder.zext(found, _LANES)
-
-
-def mark_at(builder, text, breaks, k):
-    """The byte at a break."""
-    place = builder.zext(builder.load(builder.gep(breaks, [k])), _WORD)
-    return builder.load(builder.gep(text, [place]))
-
-
-def side_by_side(builder, found):
-    together = ir.VectorType(_BYTE, EIGHT)(ir.Undefined)
-    for lane, byte in enumerate(found):
-        together = builder.insert_element(together, byte, ir.IntType(32)(lane))
-    return together
+    return builder.zext(builder.load(group_at(builder, breaks, k, HALF), align=4), LANES)
 
 
 @intrinsic
@@ -128,14 +122,14 @@ def hash_eight(typing_context, text, spans, at, state):
     def emit(context, builder, signature, arguments):
         text, spans, at, state = arguments
         data = context.make_array(signature.args[1])(context, builder, spans).data
-        place = builder.bitcast(builder.gep(data, [at]), _LANES.as_pointer())
-        lengths = builder.and_(builder.load(place, align=8), all_lanes((1 << _LENGTH_BITS) - 1))
+        place = group_at(builder, data, at, WORD)
+        lengths = builder.and_(builder.load(place, align=8), lanes((1 << _LENGTH_BITS) - 1))
         starts = [start_of(builder, data, at, lane) for lane in range(EIGHT)]
         states = cgutils.alloca_once_value(builder, spread_out(builder, state))
         for first in range(0, SHORT, FOUR):
-            longer = builder.icmp_unsigned(">", lengths, all_lanes(first))
-            with builder.if_then(builder.icmp_unsigned("!=", builder.bitcast(longer, _BYTE), _BYTE(0))):
-                words = words_at(builder, text, starts, first)
+            longer = builder.icmp_unsigned(">", lengths, lanes(first))
+            with builder.if_then(any_of(builder, longer)):
+                words = builder.zext(words_at(builder, text, starts, first, HALF), LANES)
                 builder.store(four_bytes(builder, builder.load(states), words, lengths, first), states)
         builder.store(all_mixed(builder, builder.load(states)), place, align=8)
         return context.get_dummy_value()
@@ -143,45 +137,24 @@ def hash_eight(typing_context, text, spans, at, state):
     return types.void(text, spans, at, types.uint64), emit
 
 
-def all_lanes(number):
-    return _LANES([int(number)] * EIGHT)
-
-
-def spread_out(builder, word):
-    """A word in all lanes."""
-    one = builder.insert_element(_LANES(ir.Undefined), word, ir.IntType(32)(0))
-    return builder.shuffle_vector(one, _LANES(ir.Undefined), ir.VectorType(ir.IntType(32), EIGHT)([0] * EIGHT))
-
-
 def start_of(builder, spans, at, lane):
     """Where a word starts: read for itself, which is faster than taking it out of a register of eight."""
-    packed = builder.load(builder.gep(spans, [builder.add(at, _WORD(lane))]))
-    return builder.lshr(packed, _WORD(_LENGTH_BITS))
-
-
-def words_at(builder, text, starts, first):
-    """Four bytes of each word, from its byte ``first`` on, the first one lowest."""
-    words = ir.VectorType(_HALF_WORD, EIGHT)(ir.Undefined)
-    for lane, start in enumerate(starts):
-        place = builder.gep(text, [builder.add(start, _WORD(first))])
-        word = builder.load(builder.bitcast(place, _HALF_WORD.as_pointer()), align=1)
-        word = word if sys.byteorder == "little" else builder.bswap(word)
-        words = builder.insert_element(words, word, ir.IntType(32)(lane))
-    return builder.zext(words, _LANES)
+    packed = builder.load(builder.gep(spans, [builder.add(at, WORD(lane))]))
+    return builder.lshr(packed, WORD(_LENGTH_BITS))
 
 
 def four_bytes(builder, states, words, lengths, first):
     """The states after four more bytes; a word that is shorter keeps its own."""
     for k in range(FOUR):
-        byte = builder.and_(builder.lshr(words, all_lanes(8 * k)), all_lanes(0xFF))
-        after = builder.mul(builder.xor(states, byte), all_lanes(PRIME))
-        states = builder.select(builder.icmp_unsigned(">", lengths, all_lanes(first + k)), after, states)
+        byte = builder.and_(builder.lshr(words, lanes(8 * k)), lanes(0xFF))
+        after = builder.mul(builder.xor(states, byte), lanes(PRIME))
+        states = builder.select(builder.icmp_unsigned(">", lengths, lanes(first + k)), after, states)
     return states
 
 
 def all_mixed(builder, states):
     """As :func:`mixed`, in all lanes."""
     for factor in (FIRST_FACTOR, SECOND_FACTOR):
-        states = builder.xor(states, builder.lshr(states, all_lanes(_SHIFT)))
-        states = builder.mul(states, all_lanes(factor))
-    return builder.xor(states, builder.lshr(states, all_lanes(_SHIFT)))
+        states = builder.xor(states, builder.lshr(states, lanes(_SHIFT)))
+        states = builder.mul(states, lanes(factor))
+    return builder.xor(states, builder.lshr(states, lanes(_SHIFT)))

@@ -20,7 +20,7 @@ from numba.extending import register_jitable
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.decimals import address_of, byte_of, number_at, trailing_zeros
-from onlinear.kernels.eight import EIGHT, read_eight
+from onlinear.kernels.eight import read_eight
 from onlinear.kernels.parsed import (
     BREAK,
     CODE,
@@ -39,6 +39,7 @@ from onlinear.kernels.parsed import (
     skip_blanks,
     sorted_row,
 )
+from onlinear.kernels.registers import EIGHT
 from onlinear.kernels.words import finite_number
 
 #: what may be wrong with a row

@@ -19,7 +19,7 @@ from numba.extending import register_jitable
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.decimals import address_of, byte_of, number_at, trailing_zeros
-from onlinear.kernels.hashing import EIGHT, OFFSET, PRIME, SHORT, hash_spans, hashed, mixed, span, span_eight
+from onlinear.kernels.hashing import OFFSET, PRIME, SHORT, hash_spans, hashed, mixed, span, span_eight
 from onlinear.kernels.parsed import (
     BLANK,
     BREAK,
@@ -37,6 +37,7 @@ from onlinear.kernels.parsed import (
     is_blank,
     skip_blanks,
 )
+from onlinear.kernels.registers import EIGHT
 from onlinear.kernels.words import finite_number
 
 #: what may be wrong with a line

@@ -9,8 +9,8 @@ import numpy as np
 
 from onlinear.errors import BadLine
 from onlinear.kernels import svmlight as kernel
-from onlinear.kernels.eight import EIGHT
 from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
+from onlinear.kernels.registers import EIGHT
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.lines import Lines, word_at

@@ -9,8 +9,8 @@ import numpy as np
 
 from onlinear.errors import BadLine
 from onlinear.kernels import vwtext as kernel
-from onlinear.kernels.hashing import EIGHT
 from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS
+from onlinear.kernels.registers import EIGHT
 from onlinear.streams import sources
 from onlinear.streams.blocks import Block
 from onlinear.streams.crossing import piece_size
