@@ -37,7 +37,7 @@ from onlinear.kernels.state import (
     T,
 )
 from onlinear.registry import check_options, check_pair
-from onlinear.room import Scratch, dense_scratch, longest_of, scratch_of, zeros
+from onlinear.room import Scratch, scratch_of, zeros
 from onlinear.rows import DenseRows, Labels, SparseRows
 from onlinear.rules.matrix import MOST_FEATURES
 
@@ -163,7 +163,7 @@ class Learner:
         self.clock[:, SCALE] = 1.0
         self.clock[:, [ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
         self.history: list[np.ndarray] = []
-        self._scratch = scratch_of(outputs, slots, 0)
+        self._scratch = scratch_of(outputs, slots)
         self.matrix = np.zeros((0, 0, 0))
         if self.kind == "matrix":
             self._allocate_matrix(features, outputs)
@@ -385,12 +385,9 @@ class Learner:
         return State(self.table, self.bias, self.clock, near, spare)
 
     def _scratch_for(self, rows: Rows) -> Scratch:
-        """Scratch for the longest row of a rule with cells; the same as for the rows before, if that is enough."""
-        shape, longest = self.bias.shape, longest_of(rows)
-        if isinstance(rows, DenseRows):
-            return dense_scratch(*shape, longest)
-        if not self._scratch.serves(longest):
-            self._scratch = scratch_of(*shape, longest)
+        """Scratch for the rows of a rule with cells: the same as for those before, if that is enough."""
+        if not self._scratch.serves(rows):
+            self._scratch = self._scratch.wider(rows)
         return self._scratch
 
     def _leaves_no_trace(self, order: np.ndarray) -> bool:
@@ -590,7 +587,7 @@ class Learner:
             self.table = insert_copy(self.table, source, at, axis)
             self.clock = insert_copy(self.clock, source, at, 0)
             self.bias = insert_copy(self.bias, source, at, 0)
-            self._scratch = scratch_of(*self.bias.shape, 0)
+            self._scratch = scratch_of(*self.bias.shape)
             self.busy.moved()
             if self.kind == "matrix":
                 self.matrix = insert_copy(self.matrix, source, at, 0)
@@ -625,7 +622,7 @@ class Learner:
         self.busy = Busy()
         self.busy.words[VERSION] = state.pop("version")
         self.__dict__.update(state)
-        self._scratch = scratch_of(*self.bias.shape, 0)
+        self._scratch = scratch_of(*self.bias.shape)
 
 
 NO_ROWS: dict[type, Any] = {

@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.batch import Rows
+from onlinear.kernels.fetch import LINE
 from onlinear.kernels.state import CLOCK, SPARE
 from onlinear.rows import WHOLE, DenseRows
-
-#: bytes that memory hands over at once
-LINE = 64
 
 
 def zeros(shape: tuple[int, ...]) -> np.ndarray:
@@ -28,23 +26,27 @@ class Scratch(NamedTuple):
     near: np.ndarray
     spare: np.ndarray
 
-    def serves(self, longest: int) -> bool:
-        """Whether rows of up to so many entries have room: also for what fills them up."""
-        return self.near.shape[2] >= longest + WHOLE
+    def serves(self, rows: Rows) -> bool:
+        """Whether the longest row has room: of sparse ones the cells, too, and what fills them up."""
+        if isinstance(rows, DenseRows):
+            return self.spare.shape[1] >= longest_of(rows)
+        return self.near.shape[2] >= longest_of(rows) + WHOLE
+
+    def wider(self, rows: Rows) -> Scratch:
+        """Scratch that serves."""
+        outputs, slots, _ = self.near.shape
+        if isinstance(rows, DenseRows):  # whose cells lie side by side in the table
+            return Scratch(self.near, zeros((SPARE, longest_of(rows))))
+        return scratch_of(outputs, slots, longest_of(rows))
 
 
-def scratch_of(outputs: int, slots: int, longest: int) -> Scratch:
+def scratch_of(outputs: int, slots: int, longest: int = 0) -> Scratch:
     """Room for sparse rows of up to so many entries.
 
     How far apart the slots of a cell lie is no power of two: a cache would put them all in the same place.
     """
-    room = (longest | 63) + 9
+    room = (longest | 63) + 1 + WHOLE
     return Scratch(zeros((outputs, slots, room)), zeros((SPARE, max(room, outputs * (slots + CLOCK)))))
-
-
-def dense_scratch(outputs: int, slots: int, width: int) -> Scratch:
-    """The same for dense rows, whose cells lie side by side in the table."""
-    return Scratch(zeros((outputs, slots, 0)), zeros((SPARE, max(width, outputs * (slots + CLOCK)))))
 
 
 def longest_of(rows: Rows) -> int:

@@ -1,7 +1,8 @@
 """Learning with a cell rule: every weight has numbers of its own beside it.
 
-A row is learned in four beats: wake its cells (lazy penalty or forgetting), score, stretch, move. The intercept is one
-more cell, with x = 1. The lazy average is that of :mod:`onlinear.kernels.uniform`, with scale 1.
+A row is learned in four beats: wake its cells (lazy penalty or forgetting), score, stretch, move. A sparse row's cells
+are brought side by side for that, and put back when all of them are known to be finite. The intercept is one more cell,
+with x = 1. The lazy average is that of :mod:`onlinear.kernels.uniform`, with scale 1.
 """
 
 from __future__ import annotations
