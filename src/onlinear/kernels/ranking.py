@@ -1,6 +1,6 @@
 """Sorting short rows by column: an entry's place is how many of the others come before it.
 
-That is more comparisons than a sort needs, but sixteen at a time, and none of them is a branch.
+That is more comparisons than a sort needs, but many at a time, and none of them is a branch.
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
@@ -16,8 +16,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
-#: columns that are compared at once, and entries up to which that is two to three times as fast as a sort
-GROUP, MOST = 16, 128
+#: keys in a register, and registers that are compared in turn with each key; registers twice as wide are slower
+LANES, REGISTERS = 8, 3
+GROUP = LANES * REGISTERS
+#: entries of a row up to which this is done, and room for the keys or the ranks of such a row
+MOST = 128
+ROOM = MOST + GROUP
 #: a key is a column and an entry's number, to tell those of one column apart: so many bits each
 NUMBER_BITS = 7
 COLUMN_BITS = 31 - NUMBER_BITS
@@ -25,39 +29,44 @@ COLUMN_BITS = 31 - NUMBER_BITS
 LARGEST = sys.float_info.max
 _ONE = np.uint64(1)
 
-_GROUP = ir.VectorType(ir.IntType(32), GROUP)
+_LANES = ir.VectorType(ir.IntType(32), LANES)
 
 
 @intrinsic
 def rank_group(typing_context, keys, n, at, ranks):
-    """Write down how many of the first n keys come before each of sixteen, from ``at`` on."""
+    """Write down how many of the first n keys come before each of a group, from ``at`` on."""
 
     def emit(context, builder, signature, arguments):
         keys, ranks = (context.make_array(signature.args[k])(context, builder, arguments[k]).data for k in (0, 3))
-        group = builder.load(group_at(builder, keys, arguments[2]), align=4)
-        counts = cgutils.alloca_once_value(builder, _GROUP([0] * GROUP))
+        group = [builder.load(place, align=4) for place in registers_at(builder, keys, arguments[2])]
+        counts = [cgutils.alloca_once_value(builder, _LANES([0] * LANES)) for _ in group]
         with cgutils.for_range(builder, arguments[1]) as loop:
-            before = builder.icmp_signed("<", spread_out(builder, keys, loop.index), group)
-            builder.store(builder.add(builder.load(counts), builder.zext(before, _GROUP)), counts)
-        builder.store(builder.load(counts), group_at(builder, ranks, arguments[2]), align=4)
+            key = spread_out(builder, builder.load(builder.gep(keys, [loop.index])))
+            for register, count in zip(group, counts, strict=True):
+                before = builder.zext(builder.icmp_signed("<", key, register), _LANES)
+                builder.store(builder.add(builder.load(count), before), count)
+        for count, place in zip(counts, registers_at(builder, ranks, arguments[2]), strict=True):
+            builder.store(builder.load(count), place, align=4)
         return context.get_dummy_value()
 
     return types.void(keys, types.int64, types.int64, ranks), emit
 
 
-def group_at(builder, numbers, at):
-    return builder.bitcast(builder.gep(numbers, [at]), _GROUP.as_pointer())
+def registers_at(builder, numbers, at):
+    """Where the registers of the group that begins at ``at`` are."""
+    starts = [builder.add(at, at.type(LANES * k)) for k in range(REGISTERS)]
+    return [builder.bitcast(builder.gep(numbers, [start]), _LANES.as_pointer()) for start in starts]
 
 
-def spread_out(builder, numbers, at):
-    """A number, sixteen times."""
-    one = builder.insert_element(_GROUP(ir.Undefined), builder.load(builder.gep(numbers, [at])), ir.IntType(32)(0))
-    return builder.shuffle_vector(one, _GROUP(ir.Undefined), _GROUP([0] * GROUP))
+def spread_out(builder, key):
+    """A key in every lane."""
+    one = builder.insert_element(_LANES(ir.Undefined), key, ir.IntType(32)(0))
+    return builder.shuffle_vector(one, _LANES(ir.Undefined), _LANES([0] * LANES))
 
 
 @register_jitable(forceinline=True)
 def rank_all(keys, n, ranks):
-    """Write down how many of n keys come before each. There has to be room for a whole group of either."""
+    """Write down how many of n keys come before each. There has to be room for whole groups of either."""
     for at in range(0, n, GROUP):
         rank_group(keys, n, at, ranks)
 
