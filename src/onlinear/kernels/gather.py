@@ -1,7 +1,7 @@
 """Bring the cells of a sparse row side by side, and back.
 
 A cell's numbers lie together in the table. Side by side, slot after slot, whole vector registers of them are stretched
-and moved at once. Pairs of numbers from four cells become four numbers of either slot, in registers.
+and moved at once. Two or four numbers from each of four cells become four numbers of each slot, in registers.
 """
 
 from __future__ import annotations
@@ -17,41 +17,65 @@ from onlinear.rows import fill_up, gather, scatter
 
 FOUR = 4
 NUMBER = 8  # bytes
-_PAIR = ir.VectorType(ir.DoubleType(), 2)
-_QUAD = ir.VectorType(ir.DoubleType(), FOUR)
-_EVEN, _ODD = [0, 2, 4, 6], [1, 3, 5, 7]
+_FOUR = ir.VectorType(ir.DoubleType(), FOUR)
 
 
-@intrinsic
-def turn_in(typing: Any, a: Any, b: Any, c: Any, d: Any, first: Any, second: Any) -> Any:
-    """From the addresses of four pairs to two quadruples: their first numbers and their second ones."""
+def turner_in(slots: int) -> Any:
+    """From the addresses of four cells with so many slots to as many quadruples, so many bytes apart."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        a, b, c, d = (builder.load(place_of(builder, address, _PAIR), align=NUMBER) for address in arguments[:FOUR])
-        low, high = shuffled(builder, a, b, range(4)), shuffled(builder, c, d, range(4))
-        for order, address in ((_EVEN, arguments[4]), (_ODD, arguments[5])):
-            builder.store(shuffled(builder, low, high, order), place_of(builder, address, _QUAD), align=NUMBER)
-        return context.get_dummy_value()
+    @intrinsic
+    def turn(typing: Any, a: Any, b: Any, c: Any, d: Any, side: Any, apart: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            cell = ir.VectorType(ir.DoubleType(), slots)
+            a, b, c, d = (builder.load(place_of(builder, address, cell), align=NUMBER) for address in arguments[:FOUR])
+            low, high = joined(builder, [a, b]), joined(builder, [c, d])
+            for slot, place in enumerate(places_of(builder, *arguments[FOUR:], slots)):
+                numbers = shuffled(builder, low, high, range(slot, FOUR * slots, slots))
+                builder.store(numbers, place, align=NUMBER)
+            return context.get_dummy_value()
 
-    return types.void(*[types.int64] * 6), emit
+        return types.void(*[types.int64] * 6), emit
+
+    return turn
 
 
-@intrinsic
-def turn_out(typing: Any, a: Any, b: Any, c: Any, d: Any, first: Any, second: Any) -> Any:
-    """The inverse of :func:`turn_in`."""
+def turner_out(slots: int) -> Any:
+    """The inverse of :func:`turner_in`."""
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        first, second = (builder.load(place_of(builder, address, _QUAD), align=NUMBER) for address in arguments[4:])
-        for k, address in enumerate(arguments[:FOUR]):
-            pair = shuffled(builder, first, second, [k, FOUR + k])
-            builder.store(pair, place_of(builder, address, _PAIR), align=NUMBER)
-        return context.get_dummy_value()
+    @intrinsic
+    def turn(typing: Any, a: Any, b: Any, c: Any, d: Any, side: Any, apart: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            cell = ir.VectorType(ir.DoubleType(), slots)
+            places = places_of(builder, *arguments[FOUR:], slots)
+            quadruples = [builder.load(place, align=NUMBER) for place in places]
+            half = slots // 2
+            low, high = joined(builder, quadruples[:half]), joined(builder, quadruples[half:])
+            for k, address in enumerate(arguments[:FOUR]):
+                numbers = shuffled(builder, low, high, range(k, FOUR * slots, FOUR))
+                builder.store(numbers, place_of(builder, address, cell), align=NUMBER)
+            return context.get_dummy_value()
 
-    return types.void(*[types.int64] * 6), emit
+        return types.void(*[types.int64] * 6), emit
+
+    return turn
+
+
+def places_of(builder: Any, side: Any, apart: Any, slots: int) -> list[Any]:
+    """Where the quadruples of the slots are."""
+    addresses = [builder.add(side, builder.mul(apart, apart.type(slot))) for slot in range(slots)]
+    return [place_of(builder, address, _FOUR) for address in addresses]
 
 
 def place_of(builder: Any, address: Any, kind: Any) -> Any:
     return builder.inttoptr(address, kind.as_pointer())
+
+
+def joined(builder: Any, vectors: list[Any]) -> Any:
+    """One vector, or two as one."""
+    if len(vectors) == 1:
+        return vectors[0]
+    one, other = vectors
+    return shuffled(builder, one, other, range(2 * one.type.count))
 
 
 def shuffled(builder: Any, one: Any, other: Any, order: Any) -> Any:
@@ -59,25 +83,37 @@ def shuffled(builder: Any, one: Any, other: Any, order: Any) -> Any:
     return builder.shuffle_vector(one, other, mask)
 
 
-def turning(turn: Any, move: Any) -> Any:
-    """The loop of :func:`gather` or :func:`scatter`: pairs of slots of four entries at once, and the rest."""
-    gathers = turn is turn_in
+def turning(turner: Any, move: Any) -> Any:
+    """The loop of :func:`gather` or :func:`scatter`: four or two slots of four entries at once, and the rest."""
+    gathers = turner is turner_in
+    turn_four, turn_two = turner(4), turner(2)
 
     def implementation(columns, table, m, near):  # type: ignore
         slots, room = table.shape[2], near.shape[2]
-        fours, pairs = len(columns) - len(columns) % FOUR, slots - slots % 2
-        width = np.int64(NUMBER * table.shape[1] * slots)
-        for slot in range(0, pairs, 2):
-            cell = np.int64(table.ctypes.data) + NUMBER * (m * slots + slot)
-            side = np.int64(near.ctypes.data) + NUMBER * (m * slots + slot) * room
+        quads, pairs = slots - slots % 4, slots - slots % 2
+        fours = len(columns) - len(columns) % FOUR
+        width, apart = np.int64(NUMBER * table.shape[1] * slots), np.int64(NUMBER * room)
+        cell = np.int64(table.ctypes.data) + NUMBER * m * slots
+        side = np.int64(near.ctypes.data) + apart * m * slots
+        for slot in range(0, quads, 4):
             for k in range(0, fours, FOUR):
-                turn(
-                    cell + np.int64(columns[k]) * width,
-                    cell + np.int64(columns[k + 1]) * width,
-                    cell + np.int64(columns[k + 2]) * width,
-                    cell + np.int64(columns[k + 3]) * width,
-                    side + NUMBER * k,
-                    side + NUMBER * (room + k),
+                turn_four(
+                    cell + NUMBER * slot + np.int64(columns[k]) * width,
+                    cell + NUMBER * slot + np.int64(columns[k + 1]) * width,
+                    cell + NUMBER * slot + np.int64(columns[k + 2]) * width,
+                    cell + NUMBER * slot + np.int64(columns[k + 3]) * width,
+                    side + slot * apart + NUMBER * k,
+                    apart,
+                )
+        for slot in range(quads, pairs, 2):
+            for k in range(0, fours, FOUR):
+                turn_two(
+                    cell + NUMBER * slot + np.int64(columns[k]) * width,
+                    cell + NUMBER * slot + np.int64(columns[k + 1]) * width,
+                    cell + NUMBER * slot + np.int64(columns[k + 2]) * width,
+                    cell + NUMBER * slot + np.int64(columns[k + 3]) * width,
+                    side + slot * apart + NUMBER * k,
+                    apart,
                 )
         for k in range(fours):
             for slot in range(pairs, slots):
@@ -104,9 +140,9 @@ def put_back(column: Any, table: Any, m: int, slot: int, near: Any, k: int) -> N
 
 @overload(gather, strict=False, jit_options={"forceinline": True})
 def _gather(columns: Any, table: Any, m: Any, near: Any) -> Any:
-    return turning(turn_in, bring)
+    return turning(turner_in, bring)
 
 
 @overload(scatter, strict=False, jit_options={"forceinline": True})
 def _scatter(columns: Any, table: Any, m: Any, near: Any) -> Any:
-    return turning(turn_out, put_back)
+    return turning(turner_out, put_back)
