@@ -211,8 +211,10 @@ class Learner:
                 self._pay_before_turning()
             axes = (2, 0, 1) if facing is SparseRows else (1, 2, 0)
             turned = self.table.transpose(axes)
+            empty = not self.table.view(np.int64).any()  # to the bit; then there is nothing to bring along
             self.table = zeros(turned.shape)
-            self.table[...] = turned
+            if not empty:
+                self.table[...] = turned
             self.busy.moved()
             self.facing = facing
 

@@ -181,7 +181,10 @@ class Training:
     # -------------------------------------------------------------- model files
 
     def parts(self, names: list[str] | None = None, *, slim: bool = False) -> tuple[Header, Arrays]:
-        """Header and arrays: those of the estimator that has learned the same. Columns may have ``names``."""
+        """Header and arrays: those of the estimator that has learned the same. Columns may have ``names``.
+
+        The arrays may be the learner's own: they are to be written before it learns on.
+        """
         packer = Packer()
         learner = self.learner
         with learner.lock, learner.busy:

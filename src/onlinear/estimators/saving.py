@@ -141,7 +141,7 @@ def pack_learned(packer: Packer, estimator: Any, slim: bool) -> Header:
         except BadModel as error:
             raise NotSaved(f"{error}; call fit to start anew, and save that") from None
         figures = figures_of(estimator)
-        now = learner_now(learner, slim=slim, features=estimator._known_features())
+        now = learner_now(learner, slim=slim, features=estimator._known_features()).copied()
         names = None if estimator._names is None else names_now(estimator._names)
     header = {"figures": {name: packer.pack(figure, name) for name, figure in figures.items()}}
     if names is not None:

@@ -32,13 +32,17 @@ FEATURE_AXIS = {DenseRows: 2, SparseRows: 0}
 
 
 class LearnerNow(NamedTuple):
-    """Copies of a learner's state as of a whole example."""
+    """A learner's state as of a whole example."""
 
     numbers: dict[str, Any]  # plain JSON
     losses: list[Any]
     rules: list[Any]
     settings: list[Settings]
-    arrays: Arrays
+    arrays: Arrays  # may be the learner's own
+
+    def copied(self) -> LearnerNow:
+        """The same for a learner that may learn on before all is written."""
+        return self._replace(arrays={name: array.copy() for name, array in self.arrays.items()})
 
 
 def learner_now(learner: Learner, *, slim: bool = False, features: int | None = None) -> LearnerNow:
@@ -71,10 +75,10 @@ def full_arrays(learner: Learner) -> Arrays:
     axis = FEATURE_AXIS[learner.facing]
     kept = [slice(None)] * 3
     kept[axis] = slice(features_to_keep(learner.table, axis))
-    arrays = {"table": learner.table[tuple(kept)], "bias": learner.bias, "clock": learner.clock}
+    arrays: Arrays = {"table": learner.table[tuple(kept)], "bias": learner.bias, "clock": learner.clock}
     if learner.kind == "matrix":
         arrays["matrix"] = learner.matrix
-    return {name: array.copy() for name, array in arrays.items()}
+    return arrays
 
 
 def features_to_keep(table: np.ndarray, axis: int) -> int:
