@@ -106,6 +106,11 @@ def rule_norm(self: Any) -> bool:
     return hasattr(self, "needs_norm")
 
 
+def rule_radius(self: Any) -> bool:
+    """Whether the largest squared length of a row is kept: the mistake bounds of the rule speak of it."""
+    return hasattr(self, "keeps_radius")
+
+
 def no(self: Any) -> bool:
     return False
 

@@ -28,6 +28,7 @@ from onlinear.kernels.state import (
     NORM,
     OBJECTIVE,
     POSITIVE,
+    PULL,
     SCALE,
     UPDATES,
     LoneState,
@@ -495,6 +496,7 @@ class Learner:
         self.table[:, 0, :] = weights
         self.bias[:, 0] = intercepts
         self.clock[:, NORM] = (self.table[:, 0, :] ** 2).sum(axis=1)
+        self.clock[:, PULL] = np.nan  # these weights are not made of steps
         self.busy.words[VERSION] += 1
 
     def scores(self, X: Any) -> np.ndarray:

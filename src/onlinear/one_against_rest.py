@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.classes import Classes
-from onlinear.kernels.state import MISTAKES, NORM, OBJECTIVE, UPDATES
+from onlinear.kernels.state import MISTAKES, NORM, OBJECTIVE, PULL, PULLED, SQUARES, UPDATES
 from onlinear.learner import Learner
 from onlinear.rows import DenseRows, Labels, Signs
 
@@ -69,7 +69,7 @@ def clear_output(learner: Learner, m: int) -> None:
     table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
     table[m] = 0.0
     learner.bias[m] = 0.0
-    learner.clock[m, [NORM, OBJECTIVE, UPDATES]] = 0.0
+    learner.clock[m, [NORM, OBJECTIVE, UPDATES, PULL, PULLED, SQUARES]] = 0.0
 
 
 def arranged(

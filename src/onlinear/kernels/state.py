@@ -25,11 +25,15 @@ EXAMPLES = 16  # examples scored (the first output counts)
 IMPORTANCE = 17  # importance of all examples scored (the first output counts)
 SIZE = 18  # the largest |target| of a regression, 1 of a classification
 FLUSHED = 19  # the scale at which the average was last written down
-SCORE = 20  # of the row at hand, like the next three
-VALUE = 21
-SLOPE = 22
-STEP = 23  # of a uniform rule; with cells, where they are
-CLOCK = 24
+PULL = 20  # of a uniform rule, like the next two: the steps' sizes summed, shrunk as the weights are
+PULLED = 21  # the same, summed over the examples averaged so far
+SQUARES = 22  # the squares of the steps' sizes
+RADIUS = 23  # the largest squared length of a row (the first output counts), where the rule asks for it
+SCORE = 24  # of the row at hand, like the next three
+VALUE = 25
+SLOPE = 26
+STEP = 27  # of a uniform rule; with cells, where they are
+CLOCK = 28
 
 # rows of the scratch
 REACH = 0  # what ``stretch`` answers first, for each entry

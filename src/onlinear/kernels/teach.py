@@ -26,6 +26,7 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     calls.rate_at: ("at", None),
     calls.rule_rate: ("penalty_rate", calls.no_penalty_rate),
     calls.rule_norm: ("needs_norm", calls.no),
+    calls.rule_radius: ("keeps_radius", calls.no),
     calls.rule_curved: ("needs_curvature", calls.no),
     calls.rule_step: ("step", calls.gradient_step),
     calls.rule_move: ("move", None),

@@ -14,7 +14,7 @@ from typing import Any
 
 from numba.extending import register_jitable
 
-from onlinear.calls import rule_norm, rule_rate, rule_step
+from onlinear.calls import rule_norm, rule_radius, rule_rate, rule_step
 from onlinear.kernels.bank import member
 from onlinear.kernels.row_steps import (
     all_finite,
@@ -25,6 +25,7 @@ from onlinear.kernels.row_steps import (
     outputs_of,
     restore,
     row_length,
+    row_square,
     tick,
 )
 from onlinear.kernels.state import (
@@ -36,8 +37,12 @@ from onlinear.kernels.state import (
     OBJECTIVE,
     OWED,
     PACE,
+    PULL,
+    PULLED,
+    RADIUS,
     SCALE,
     SCORE,
+    SQUARES,
     STEP,
     VALUE,
 )
@@ -98,6 +103,10 @@ def learn_uniform(
             restore(state, SCORE)
             return position
         keep_count(targets, i, h, state)
+        if rule_radius(member(rule, 0)):
+            square = row_square(rows, i)
+            if square > clock[0, RADIUS]:
+                clock[0, RADIUS] = square
         for m in range(outputs):
             if clock[m, ACTIVE] > 0.0:
                 move_output(member(rule, m), member(options, m), rows, i, m, norm, state)
@@ -143,6 +152,8 @@ def move_output(rule: Any, options: Any, rows: Any, i: int, m: int, norm: float,
         if options.track > 0.0:
             along = (clock[m, SCORE] - bias[m, 0]) * max(0.0, 1.0 - options.l2 * rate * options.alpha)
             clock[m, NORM] += step * (2.0 * along + step * norm)
+        clock[m, PULL] += abs(step)
+        clock[m, SQUARES] += step * step
         shift(rows, i, m, step / clock[m, SCALE], options, state)
         if options.intercept > 0.0:
             moved = step * options.intercept_rate
@@ -153,6 +164,7 @@ def move_output(rule: Any, options: Any, rows: Any, i: int, m: int, norm: float,
     if options.eager > 0.0:
         pay_all(rows, m, options, state)
     if averaged:
+        clock[m, PULLED] += clock[m, PULL]
         if options.eager > 0.0:
             add_all(rows, m, options, state)
         else:
@@ -176,6 +188,7 @@ def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
     """Multiply the weights of one output: by the scale, until that grows too small to divide by."""
     clock = state.clock
     clock[m, SCALE] *= factor
+    clock[m, PULL] *= factor
     clock[m, NORM] *= factor * factor
     if clock[m, SCALE] < 1e-9:
         unscale(rows, m, options, state)

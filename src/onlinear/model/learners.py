@@ -18,7 +18,7 @@ from onlinear import rules
 from onlinear.errors import BadModel
 from onlinear.gate import VERSION
 from onlinear.kernels.bank import shape_of
-from onlinear.kernels.state import CLOCK, COUNT, EXAMPLES, MASS, MISTAKES, OWED, SCALE, UPDATES
+from onlinear.kernels.state import CLOCK, COUNT, EXAMPLES, MASS, MISTAKES, OWED, PULL, SCALE, UPDATES
 from onlinear.learner import Learner, Settings
 from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.model.values import Packer, Unpacker, only_bad_models
@@ -27,6 +27,8 @@ from onlinear.rows import DenseRows, SparseRows
 #: how many times as many features a table may have as are in the file
 ROOM = 4
 
+#: columns of the clock in the first model files, which know nothing of steps and radius
+FIRST_CLOCK = 24
 FACINGS: dict[str, type] = {"dense": DenseRows, "sparse": SparseRows}
 FEATURE_AXIS = {DenseRows: 2, SparseRows: 0}
 
@@ -191,6 +193,8 @@ def unpack_bank(unpacker: Unpacker, packed: list[Any], methods: tuple[str, str])
 
 def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> None:
     """Clock and history, which must agree: figures are kept at 1, 2, 4, 8, ... examples."""
+    if arrays["clock"].shape[1] == FIRST_CLOCK:
+        arrays["clock"] = np.insert(arrays["clock"], [PULL] * (CLOCK - FIRST_CLOCK), np.nan, axis=1)
     expect_shape(arrays, "clock", (learner.outputs, CLOCK))
     counts = arrays["clock"][:, [EXAMPLES, MISTAKES, UPDATES]]
     expect(bool(((counts >= 0.0) & (counts < 2.0**63)).all()), "counts that are no numbers of examples")

@@ -17,6 +17,9 @@ class PerceptronStep(NamedTuple):
 
     rate: Annotated[float, "how far a step goes"] = 1.0
 
+    def keeps_radius(self) -> bool:
+        return True
+
     def step(self, loss: Any, seen: Seen) -> float:
         return -self.rate * seen.slope * seen.importance
 
