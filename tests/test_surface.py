@@ -19,7 +19,7 @@ HEAVY = ("numpy", "numba", "sklearn", "scipy")
 
 # Each layer may import itself and those before it.
 LAYERS = (
-    {"errors", "gate", "seen", "rows"},
+    {"errors", "gate", "seen", "rows", "verify"},
     {"losses", "calls", "batch", "classes"},
     {"rules", "features"},
     {"registry"},
@@ -29,7 +29,7 @@ LAYERS = (
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
     {"training", "conversion"},
     {"answers", "runs", "modelfile"},
-    {"testing", "inspection"},
+    {"testing", "inspection", "proving"},
     {"estimators"},
     {"report", "plots", "server", "cli"},
 )

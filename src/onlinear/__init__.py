@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         BadModel as BadModel,
         BadRow as BadRow,
         BadSource as BadSource,
+        BoundFailed as BoundFailed,
         Diverged as Diverged,
         NotSaved as NotSaved,
         OnlinearError as OnlinearError,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     )
     from onlinear.learner import Learner as Learner
     from onlinear.streams.stream import open_stream as open_stream
+    from onlinear.theory.certifying import certify as certify
 
 # Where each public name lives. A name that ends its own path is that module.
 _HOMES = {
@@ -60,6 +62,7 @@ _HOMES = {
     "BadModel": "onlinear.errors",
     "BadRow": "onlinear.errors",
     "BadSource": "onlinear.errors",
+    "BoundFailed": "onlinear.errors",
     "Diverged": "onlinear.errors",
     "FTRLClassifier": "onlinear.estimators.famous",
     "FTRLRegressor": "onlinear.estimators.famous",
@@ -77,6 +80,7 @@ _HOMES = {
     "SGDRegressor": "onlinear.estimators.sgd",
     "SecondOrderPerceptron": "onlinear.estimators.famous",
     "TooManyNames": "onlinear.errors",
+    "certify": "onlinear.theory.certifying",
     "load": "onlinear.estimators.saving",
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",

@@ -9,6 +9,7 @@ ValueError
     ├── TooManyNames     a row with more new feature names than the cap leaves room for
     ├── Refused          a rule that does not take the loss, the penalty or the option
     ├── Diverged         a weight would have left the range of floating point numbers
+    ├── BoundFailed      a bound that is proven, and yet does not hold: a bug, in the learner or in the proof
     ├── BadModel         a model file that is damaged, foreign, newer, or needs a class that was not given
     └── NotSaved         a model that could not be saved; the file that was there before is untouched
 """
@@ -53,6 +54,10 @@ class Refused(OnlinearError):
 
 class Diverged(OnlinearError):
     """Learning left the range of floating point numbers; the example that did it was undone."""
+
+
+class BoundFailed(OnlinearError):
+    """A proven bound does not hold of a run."""
 
 
 class BadModel(OnlinearError):

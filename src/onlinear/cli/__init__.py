@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import click
 
 import onlinear
+from onlinear.cli.certify import certify, verify
 from onlinear.cli.convert import convert
 from onlinear.cli.declaring import Command
 from onlinear.cli.demo import demo
@@ -30,6 +31,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "predict": predict,
     "test": measure,
     "inspect": inspect,
+    "certify": certify,
+    "verify": verify,
     "convert": convert,
     "demo": demo,
 }

@@ -35,6 +35,8 @@ Files = argument(list[str], "FILE...", _FILES)
 MaybeFiles = argument(list[str] | None, "FILE...", _FILES)
 ModelFile = argument(Path, "MODEL", "A model that train has saved.")
 Converted = argument(str, "OUTPUT", "File to write, compressed if its name says so; - is standard output.")
+Certificate = argument(Path, "CERT", "A certificate that certify has written.")
+CertifiedRows = argument(Path, "FILE", "The rows: svmlight, or CSV of numbers with the label last.")
 
 Format = option(str | None, READING, "Format of the files; told from their names if you do not say.", metavar="NAME")
 Target = option(
@@ -76,6 +78,13 @@ _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with the
 BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", is_file=True)
 
 Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m")
+Certified = option(Path | None, MODEL_FILE, "The model; without, a perceptron is learned.", "--model", "-m")
+CertificateFile = option(
+    str | None, OUTPUT, "Write the certificate to this file.", "--output", "-o", metavar="FILE", is_file=True
+)
+ExportedRows = option(
+    str | None, OUTPUT, "Write the rows as the model sees them, for verify.", metavar="FILE", is_file=True
+)
 Resume = option(Path | None, MODEL_FILE, "Go on with this model: where it stopped, or with more files.")
 Every = option(int, MODEL_FILE, "Save the model after every N rows.", "--checkpoint-every", min=0, metavar="N")
 KeepPartial = option(bool, MODEL_FILE, "Save what was learned even if a bad line stops the run.", "--keep-partial")
@@ -95,6 +104,7 @@ ClassNames = option(
     str | None, LEARNING, "All classes; or open, and more may come.", "--classes", metavar="A,B,..|open"
 )
 Passes = option(int, LEARNING, "Passes over the files.", min=1, metavar="N")
+MostPasses = option(int, LEARNING, "Most passes, if a perceptron is to be learned.", "--passes", min=1, metavar="N")
 L1 = option(float, LEARNING, "Strength of the L1 penalty.", "--l1", min=0.0, metavar="X")
 L2 = option(float, LEARNING, "Strength of the L2 penalty.", "--l2", min=0.0, metavar="X")
 Average = option(bool, LEARNING, "Answer with averaged weights.", "--average")

@@ -231,6 +231,16 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
     def _class_order(self, outputs: int) -> Any:
         return self._classes.order
 
+    @property
+    def certificate_(self) -> Any:
+        """What is known of the run without another look at the rows: see :func:`onlinear.certify`, which proves it.
+
+        Of several classes, one against the rest, it is a dict with one for each.
+        """
+        from onlinear.theory.certifying import running_of  # and with it SciPy's linear programs
+
+        return running_of(self)
+
     def _recipe_loss(self) -> Any:
         """The loss, which does not depend on the data."""
         return self._recipe(1, False).loss

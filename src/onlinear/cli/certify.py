@@ -1,0 +1,98 @@
+"""``onlinear certify``: what is proven about a run; ``onlinear verify``: prove it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from onlinear.cli import arguments as cli
+from onlinear.cli.ending import BAD_DATA, ending, say
+
+
+def certify(
+    files: cli.Files,
+    model: cli.Certified = None,
+    format: cli.Format = None,
+    target: cli.Target = None,
+    passes: cli.MostPasses = 100,
+    output: cli.CertificateFile = None,
+    export: cli.ExportedRows = None,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Prove what can be proven of a model and the rows it has learned: margins, mistake bounds, separability."""
+    with ending():
+        from onlinear.cli.beginning import column
+        from onlinear.modelfile import open_model
+        from onlinear.proving import certificates_of, perceptron_of
+        from onlinear.streams.stream import open_stream
+
+        if model is None:
+            trained = perceptron_of(open_stream(files, format, target=column(target)), passes)
+        else:
+            trained = open_model(model)
+        found: Any = certificates_of(trained, files)
+        if export is not None:
+            exported(trained, files, export, found)
+        text = json.dumps(found, indent=2)
+        if output is not None:
+            with writing(output) as file:
+                file.write(f"{text}\n".encode())
+        print(text if as_json else "\n".join(words_of(found)))
+
+
+def exported(trained: Any, files: list[str], path: str, found: dict[str, Any]) -> None:
+    """Write the prepared rows of two classes, and let the certificate speak of their labels."""
+    from onlinear.errors import Refused
+    from onlinear.proving import export
+    from onlinear.theory.certificates import sealed
+
+    if "sha256" not in found:
+        raise Refused("--export writes the rows of two classes, and here are more: verify on the files themselves")
+    with writing(path) as rows:
+        export(trained, files, found["positive"], rows)
+    found["positive"] = 1
+    found.update(sealed({name: value for name, value in found.items() if name != "sha256"}))
+
+
+@contextmanager
+def writing(path: str) -> Iterator[BinaryIO]:
+    """A file that takes the place of the one before once it is whole."""
+    from onlinear.errors import NotSaved
+    from onlinear.model.container import replacing
+
+    try:
+        with replacing(path) as file:
+            yield file
+    except OSError as error:
+        raise NotSaved(f"{path} cannot be written ({error.strerror}): choose another place, or make room") from error
+
+
+def words_of(found: dict[str, Any]) -> Iterator[str]:
+    """A certificate for people; of several classes one after the other."""
+    if "sha256" not in found:
+        for label, each in found.items():
+            yield f"{label} against the rest:"
+            yield from (f"  {line}" for line in words_of(each))
+        return
+    yield found["claim"]
+    yield f"{found['updates']:,} updates and {found['mistakes']:,} mistakes in {found['examples']:,} examples."
+    yield f"Every row has length at most {found['radius']:.6g}, the weights {found['norm']:.6g}."
+    low, high = (found[name] for name in ("margin_lower", "margin_upper"))
+    if low is not None:
+        most = "" if high is None else f", and at most {high:.6g}"
+        yield f"The best margin of any unit vector is at least {low:.6g}{most}; the intercept counts as a weight."
+    if found["bound"] is not None:
+        yield f"Bound on the updates ({found['bound_kind']}): {found['bound']:,.2f}."
+
+
+def verify(certificate: cli.Certificate, file: cli.CertifiedRows) -> None:
+    """Prove a certificate again, from the rows alone, by code that shares nothing with the learners."""
+    with ending():
+        from onlinear.verify import main
+
+        answer = main([str(certificate), str(file)])
+        if answer:
+            say(str(answer))
+            raise SystemExit(BAD_DATA)

@@ -1,0 +1,105 @@
+"""The rows that a certificate speaks of: blocks of a matrix and targets of +1 and -1, as often as they are wanted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from onlinear.errors import Refused
+
+#: rows of an array that are looked at together
+BLOCK = 8192
+
+
+class Row(NamedTuple):
+    """The non-zero entries of a row, and its target."""
+
+    columns: Sequence[int]
+    values: np.ndarray
+    target: float
+
+
+class Rows(NamedTuple):
+    """A block: compressed or dense rows, and a target of +1 or -1 for each."""
+
+    matrix: Any
+    targets: np.ndarray
+
+    def scores(self, weights: np.ndarray, intercept: float) -> np.ndarray:
+        """The products with the rows, each times its target."""
+        return self.targets * (self.matrix @ weights + intercept)
+
+    def lengths(self) -> np.ndarray:
+        """The rows' squared lengths."""
+        if scipy.sparse.issparse(self.matrix):
+            squares = self.matrix.copy()
+            squares.data = squares.data.astype(np.float64) ** 2
+            return np.asarray(squares.sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", self.matrix, self.matrix, dtype=np.float64)
+
+    def row(self, i: int) -> Row:
+        if scipy.sparse.issparse(self.matrix):
+            span = slice(self.matrix.indptr[i], self.matrix.indptr[i + 1])
+            columns, values = self.matrix.indices[span], self.matrix.data[span]
+        else:
+            columns, values = np.arange(self.matrix.shape[1]), self.matrix[i]
+        there = values != 0
+        return Row(columns[there].tolist(), np.asarray(values[there], dtype=np.float64), float(self.targets[i]))
+
+
+#: gives all blocks, from the first on, every time it is called
+Examples = Callable[[], Iterable[Rows]]
+
+
+def examples_of(matrix: Any, targets: np.ndarray) -> Examples:
+    """The rows of a matrix, in blocks."""
+
+    def blocks() -> Iterator[Rows]:
+        for start in range(0, len(targets), BLOCK):
+            yield Rows(matrix[start : start + BLOCK], targets[start : start + BLOCK])
+
+    return blocks
+
+
+def all_rows(examples: Examples) -> Iterator[Row]:
+    """One row after the other."""
+    for block in examples():
+        for i in range(len(block.targets)):
+            yield block.row(i)
+
+
+def check_examples(examples: Examples) -> int:
+    """How many rows there are; none, or of one class only, say nothing about a learner of two."""
+    count, seen = 0, set[float]()
+    for block in examples():
+        count += len(block.targets)
+        seen |= set(np.unique(block.targets).tolist())
+    if count == 0:
+        raise Refused("there are no examples: a certificate speaks of at least two, of two classes")
+    if len(seen) < 2:
+        raise Refused("all examples are of one class: every bound would hold of weights 0; certify on both classes")
+    return count
+
+
+def digest_of(examples: Examples) -> str:
+    """SHA-256 of the rows, in order: of the digests of targets, counts of entries, columns from 0 on, and values."""
+    parts = [hashlib.sha256() for _ in range(4)]
+    for block in examples():
+        matrix = entries_of(block.matrix)
+        arrays = [block.targets.astype("i1"), np.diff(matrix.indptr).astype("<u8")]
+        arrays += [matrix.indices.astype("<u8"), matrix.data.astype("<f8")]
+        for part, array in zip(parts, arrays, strict=True):
+            part.update(array.tobytes())
+    return hashlib.sha256(b"".join(part.digest() for part in parts)).hexdigest()
+
+
+def entries_of(matrix: Any) -> Any:
+    """The non-zero entries of a matrix, compressed and sorted; the matrix itself stays as it is."""
+    entries = scipy.sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    entries.sum_duplicates()
+    entries.eliminate_zeros()
+    return entries

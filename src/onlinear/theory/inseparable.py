@@ -1,0 +1,89 @@
+"""The bound of Freund and Schapire, for rows that nothing separates.
+
+For every u and gamma > 0, the perceptron makes at most ``((R |u| + D) / gamma)^2`` updates, where ``D^2`` sums
+``max(0, gamma - y <u, x>)^2`` over all trials, every pass again. Freund & Schapire, "Large margin classification using
+the perceptron algorithm", 1999, theorem 2. (Summed once over the data it is false for several passes.)
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.theory.bounds import Bound, inseparable_holds
+from onlinear.theory.exact import ExactWeights, root_above
+from onlinear.theory.examples import Examples, all_rows
+from onlinear.theory.margins import Margins
+
+
+class Deviation(NamedTuple):
+    """The bound at one gamma: everything needed to check it again."""
+
+    gamma: Fraction
+    squared: Fraction  # D^2, over all trials
+    bound: Bound
+    vacuous: bool  # not below the number of trials, which bounds the updates anyway
+
+
+def inseparable_bound(
+    weights: ExactWeights, examples: Examples, margins: Margins, updates: int, passes: int
+) -> Deviation | None:
+    """The bound that weights prove at the best gamma; None of weights 0, which prove nothing."""
+    if margins.norm_squared == 0:
+        return None
+    scores = np.concatenate([block.scores(weights.weights, weights.intercept) for block in examples()])
+    scaled_radius = margins.radius_squared * margins.norm_squared
+    gamma = Fraction(best_gamma(scores, math.sqrt(scaled_radius), passes))
+    squared = passes * deviation_squared(weights, examples, gamma)
+    root = Fraction(root_above(scaled_radius)) + Fraction(root_above(squared))
+    holds = inseparable_holds(updates, gamma, scaled_radius, squared)
+    value = (root / gamma) ** 2
+    bound = Bound("Freund-Schapire", value, holds)
+    return Deviation(gamma, squared, bound, value >= passes * margins.examples)
+
+
+def deviation_squared(weights: ExactWeights, examples: Examples, gamma: Fraction) -> Fraction:
+    """``sum max(0, gamma - y <u, x>)^2`` over the rows."""
+    total = Fraction(0)
+    for row in all_rows(examples):
+        missing = gamma - Fraction(row.target) * weights.score(row.columns, row.values)
+        if missing > 0:
+            total += missing**2
+    return total
+
+
+def best_gamma(scores: np.ndarray, scaled_radius: float, passes: int) -> float:
+    """The gamma at which ``(R |u| + D(gamma)) / gamma`` is least.
+
+    In ``h = 1 / gamma`` this is ``R |u| h + sqrt(p (j - 2 h s1 + h^2 s2))``, where the j lowest scores are those below
+    gamma, and s1 and s2 sum them and their squares: convex, and between two scores a matter of one formula.
+    """
+    ordered = np.sort(scores)
+    counts = np.arange(1, len(ordered) + 1)
+    sums, squares = np.cumsum(ordered), np.cumsum(ordered**2)
+    candidates = [ordered[ordered > 0.0], stationary(counts, sums, squares, scaled_radius, passes)]
+    gammas = np.concatenate(candidates)
+    gammas = gammas[np.isfinite(gammas) & (gammas > 0.0)]
+    if not len(gammas):
+        return max(1.0, scaled_radius)
+    below = np.searchsorted(ordered, gammas, side="left")
+    s0, s1, s2 = (np.concatenate([[0.0], part])[below] for part in (counts, sums, squares))
+    deviations = np.sqrt(np.maximum(passes * (s0 * gammas**2 - 2.0 * gammas * s1 + s2), 0.0))
+    return float(gammas[np.argmin((scaled_radius + deviations) / gammas)])
+
+
+def stationary(
+    counts: np.ndarray, sums: np.ndarray, squares: np.ndarray, scaled_radius: float, passes: int
+) -> np.ndarray:
+    """Where the slope in ``h`` is 0, for each number of scores below gamma; nan where it never is.
+
+    With ``q(h) = j - 2 h s1 + h^2 s2`` the slope is ``r + sqrt(p) (h s2 - s1) / sqrt(q)``, so that ``x = h s2 - s1``,
+    below 0, solves ``p x^2 = r^2 q``, and ``s2 q = x^2 + j s2 - s1^2``.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = counts * squares - sums**2
+        x = -scaled_radius * np.sqrt(np.maximum(spread, 0.0) / (passes * squares - scaled_radius**2))
+        return squares / (sums + x)

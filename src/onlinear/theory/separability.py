@@ -1,0 +1,133 @@
+"""Whether rows can be separated at all, with a witness either way.
+
+Separable: weights whose margin on every row is positive, in exact arithmetic. Not separable: multipliers ``a >= 0``,
+not all 0, on at most D + 1 rows with ``sum a y x = 0`` exactly (Gordan's theorem; Caratheodory's bounds their number).
+A linear program finds either in floats; what it found is then solved, or checked, in rationals.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import scipy.optimize
+import scipy.sparse
+
+from onlinear.theory.exact import ExactWeights
+from onlinear.theory.examples import Examples, Row, entries_of
+from onlinear.theory.margins import margins_of
+
+#: dimensions, the constant included, up to which it is decided
+MOST_DIMENSIONS = 51
+
+
+class Separable(NamedTuple):
+    """The witness: weights with a positive margin on every row."""
+
+    weights: ExactWeights
+
+
+class Inseparable(NamedTuple):
+    """The witness: multipliers of some rows, counted from 0, whose combination is 0."""
+
+    rows: list[int]
+    multipliers: list[Fraction]
+
+
+def separability(examples: Examples, features: int, constant_squared: Fraction) -> Separable | Inseparable | None:
+    """Whether rows can be separated, with the witness; None if that is undecided.
+
+    ``constant_squared`` is 0 without an intercept. Its size does not matter for the answer: here the constant is 1.
+    """
+    with_constant = constant_squared > 0
+    if features + with_constant > MOST_DIMENSIONS:
+        return None
+    pulled = scipy.sparse.vstack([block_of(block, with_constant) for block in examples()], format="csr")
+    found = separating(pulled)
+    if found is not None:
+        intercept = float(found[-1]) if with_constant else 0.0
+        weights = ExactWeights(found[:features], intercept, constant_squared or Fraction(1))
+        if margins_of(weights, examples).least > 0:
+            return Separable(weights)
+    return cancelling(pulled)
+
+
+def block_of(block: tuple[object, np.ndarray], with_constant: bool) -> scipy.sparse.csr_array:
+    """The rows y x, with the constant feature."""
+    matrix, targets = block
+    pulled = entries_of(matrix).multiply(targets[:, None])
+    if with_constant:
+        pulled = scipy.sparse.hstack([pulled, scipy.sparse.csr_array(targets[:, None])])
+    return scipy.sparse.csr_array(pulled)
+
+
+def separating(pulled: scipy.sparse.csr_array) -> np.ndarray | None:
+    """Weights of at most 1 whose least margin is largest, if that is positive in floats."""
+    rows, columns = pulled.shape
+    cost = np.zeros(columns + 1)
+    cost[-1] = -1.0
+    system = scipy.sparse.hstack([-pulled, np.ones((rows, 1))], format="csr")
+    bounds = [(-1.0, 1.0)] * columns + [(None, 1e300)]
+    answer = scipy.optimize.linprog(cost, A_ub=system, b_ub=np.zeros(rows), bounds=bounds, method="highs-ds")
+    return answer.x[:-1] if answer.status == 0 and answer.x[-1] > 0.0 else None
+
+
+def cancelling(pulled: scipy.sparse.csr_array) -> Inseparable | None:
+    """Multipliers that cancel the rows, or None if none are found that do so exactly."""
+    rows, columns = pulled.shape
+    system = scipy.sparse.vstack([pulled.T, np.ones((1, rows))], format="csr")
+    wanted = np.zeros(columns + 1)
+    wanted[-1] = 1.0
+    answer = scipy.optimize.linprog(np.zeros(rows), A_eq=system, b_eq=wanted, bounds=(0.0, None), method="highs-ds")
+    if answer.status != 0:
+        return None
+    support = np.flatnonzero(answer.x > 0.0).tolist()
+    vectors = [[Fraction(x) for x in dense] for dense in pulled[support].toarray().tolist()]
+    solved = combination(vectors)
+    if solved is None or any(a < 0 for a in solved):
+        return None
+    kept = [(i, a) for i, a in zip(support, solved, strict=True) if a > 0]
+    return Inseparable([i for i, _ in kept], [a for _, a in kept])
+
+
+def combination(vectors: list[list[Fraction]]) -> list[Fraction] | None:
+    """Multipliers with sum 1 whose combination of the vectors is 0: Gauss-Jordan in rationals; None if there are none.
+
+    Of several solutions the one whose free multipliers are 0, so that few are not.
+
+    >>> combination([[Fraction(1)], [Fraction(-2)]])
+    [Fraction(2, 3), Fraction(1, 3)]
+    """
+    system = [[*column, Fraction(0)] for column in zip(*vectors, strict=True)] + [[Fraction(1)] * (len(vectors) + 1)]
+    pivots: list[int] = []
+    for column in range(len(vectors)):
+        row = next((r for r in range(len(pivots), len(system)) if system[r][column] != 0), None)
+        if row is None:
+            continue
+        top = len(pivots)
+        system[top], system[row] = system[row], system[top]
+        lead = system[top][column]
+        system[top] = [x / lead for x in system[top]]
+        for other in range(len(system)):
+            factor = system[other][column]
+            if other != top and factor != 0:
+                system[other] = [x - factor * y for x, y in zip(system[other], system[top], strict=True)]
+        pivots.append(column)
+    if any(line[-1] != 0 for line in system[len(pivots) :]):
+        return None
+    solution = [Fraction(0)] * len(vectors)
+    for line, column in zip(system, pivots, strict=False):
+        solution[column] = line[-1]
+    return solution
+
+
+def cancels(rows: list[Row], multipliers: list[Fraction], with_constant: bool) -> bool:
+    """Whether a witness of inseparable rows is one."""
+    totals: dict[int, Fraction] = {}
+    for row, a in zip(rows, multipliers, strict=True):
+        for j, x in zip(row.columns, row.values.tolist(), strict=True):
+            totals[j] = totals.get(j, Fraction(0)) + a * Fraction(row.target) * Fraction(x)
+    if with_constant:
+        totals[-1] = sum((a * Fraction(row.target) for row, a in zip(rows, multipliers, strict=True)), Fraction(0))
+    return all(a > 0 for a in multipliers) and bool(multipliers) and not any(totals.values())

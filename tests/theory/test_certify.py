@@ -1,0 +1,184 @@
+"""The theorems hold of drawn runs, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings, strategies as st
+
+import onlinear
+from onlinear.theory.examples import examples_of
+from onlinear.theory.separability import Separable, separability
+from theory.drawn import draw, fitted, perceptrons
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    intercept=st.booleans(),
+    passes=st.integers(1, 4),
+    flipped=st.sampled_from([0, 0, 3]),
+    which=st.integers(0, 5),
+    weighted=st.booleans(),
+    sparse=st.booleans(),
+)
+@settings(max_examples=80, deadline=None)
+def test_bounds_hold(
+    seed: int, intercept: bool, passes: int, flipped: int, which: int, weighted: bool, sparse: bool
+) -> None:
+    X, y = draw(seed, flipped=flipped)
+    estimator = perceptrons(intercept, passes)[which]
+    weights = np.random.default_rng(seed).choice([0.5, 1.0, 3.0], len(y)) if weighted else None
+    fitted(estimator, scipy.sparse.csr_matrix(X) if sparse else X, y, sample_weight=weights)
+    found = onlinear.certify(estimator, X, y)  # raises if a bound fails
+    assert found["updates"] == estimator.updates_
+    assert found["mistakes"] == estimator.mistakes_
+    assert found["separable"] is not None
+    if found["separable"]:
+        assert found["holds"]
+        if not weighted and which not in (4,):  # steps of one size: the bound is on the updates themselves
+            assert found["updates"] <= found["bound"]
+    check_box(found, X, y, intercept, 0.1 if sparse and which in (0, 1, 4, 5) else 1.0)
+
+
+def check_box(found: dict[str, Any], X: np.ndarray, y: np.ndarray, intercept: bool, constant: float) -> None:
+    """No margin is beyond the box: not that of the weights, and not that of the best direction of many."""
+    rows = np.hstack([X, np.full((len(X), 1), constant)]) if intercept else X
+    assert math.isclose(found["radius"] ** 2, (rows**2).sum(axis=1).max(), rel_tol=1e-12)
+    directions = np.random.default_rng(1).normal(size=(2000, rows.shape[1]))
+    best = ((rows @ directions.T) * y[:, None]).min(axis=0) / np.linalg.norm(directions, axis=1)
+    assert best.max() <= found["margin_upper"]
+    if found["margin_lower"] is not None:
+        assert found["margin_lower"] <= found["margin_upper"]
+
+
+@pytest.mark.parametrize("T", [*range(2, 40), 561, 1000, 1999])
+def test_tight_example_is_met_with_equality(T: int) -> None:
+    y = np.where(np.arange(T) % 3 == 0, 1.0, -1.0)
+    model = onlinear.Perceptron(fit_intercept=False, shuffle=False, max_iter=1, tol=None)
+    found = onlinear.certify(fitted(model, scipy.sparse.identity(T, format="csr"), y), scipy.sparse.identity(T), y)
+    assert (found["updates"], found["bound_exact"], found["holds"]) == (T, str(T), True)
+    assert Fraction(found["bound"]) == T
+
+
+def test_margin_perceptron_finds_a_third_of_the_best_margin() -> None:
+    """With R = beta = eta = 1: at most 3 / g^2 updates, and after a clean pass a margin above g / 3."""
+    for seed in range(10):
+        X, y = draw(seed, 40, 4)
+        X /= np.linalg.norm(X, axis=1).max()
+        model = onlinear.MarginPerceptron(margin=1.0, rate=1.0, fit_intercept=False, max_iter=100_000)
+        best = separability(examples_of(X, y), 4, Fraction(0))
+        if not isinstance(best, Separable):
+            continue
+        u = best.weights.weights / np.linalg.norm(best.weights.weights)
+        g = float((y * (X @ u)).min())
+        found = onlinear.certify(fitted(model, X, y), X, y)
+        assert found["bound_kind"] == "margin perceptron"
+        assert found["updates"] <= 3.0 / g**2
+        assert found["margin_lower"] > g / 3.0
+
+
+def test_freund_schapire_is_least_at_its_gamma() -> None:
+    X, y = draw(2, 60, flipped=9)
+    model = fitted(onlinear.Perceptron(shuffle=False, max_iter=3, tol=None), X, y)
+    found = onlinear.certify(model, X, y)
+    scores = y * model.decision_function(X)
+    gammas = np.linspace(1e-3, 40.0, 20_000)
+    short = 3.0 * (np.maximum(0.0, gammas[:, None] - scores) ** 2).sum(axis=1)
+    bounds = ((found["radius"] * found["norm"] + np.sqrt(short)) / gammas) ** 2
+    assert found["separable"] is False
+    assert found["bound_kind"] == "Freund-Schapire"
+    assert found["bound"] <= bounds.min() * (1.0 + 1e-9)
+    assert found["updates"] <= found["bound"]
+
+
+def test_one_certificate_for_each_class() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) + 4.0 * np.eye(3)[np.arange(60) % 3]
+    y = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    model = fitted(onlinear.Perceptron(shuffle=False, max_iter=4, tol=None), X, y)
+    found = onlinear.certify(model, X, y)
+    assert list(found) == ["a", "b", "c"]
+    assert [each["updates"] for each in found.values()] == model.updates_.tolist()
+    assert list(model.certificate_) == ["a", "b", "c"]
+
+
+def test_running_quantities() -> None:
+    X, y = draw(1)
+    model = onlinear.Perceptron(fit_intercept=False).partial_fit(X[:9], y[:9], classes=[-1.0, 1.0])
+    model.partial_fit(X[9:], y[9:])
+    running = model.certificate_
+    assert running["updates"] == model.updates_
+    assert math.isclose(running["radius"], np.linalg.norm(X, axis=1).max())
+    assert math.isclose(running["norm"], np.linalg.norm(model.coef_))
+    assert math.isclose(running["margin_upper"], running["norm"] / model.updates_, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        onlinear.OnlineClassifier(),
+        onlinear.SGDClassifier(penalty="l1"),
+        onlinear.Perceptron(penalty="l2", max_iter=1, tol=None),
+        onlinear.SGDClassifier(loss="log_loss", penalty=None),
+    ],
+)
+def test_no_theorem_covers_them(estimator: Any) -> None:
+    X, y = draw(4)
+    found = onlinear.certify(fitted(estimator, X, y), X, y)
+    assert (found["bound"], found["bound_kind"], found["holds"]) == (None, None, None)
+
+
+def test_weights_given_beforehand_prove_nothing() -> None:
+    X, y = draw(4)
+    model = onlinear.Perceptron(max_iter=2, tol=None, shuffle=False)
+    found = onlinear.certify(fitted(model, X, y, coef_init=np.ones((1, 3))), X, y)
+    assert found["margin_upper"] is None
+    assert found["bound"] is None
+
+
+class TestRefused:
+    def model(self) -> tuple[Any, np.ndarray, np.ndarray]:
+        X, y = draw(7)
+        return fitted(onlinear.Perceptron(max_iter=2, tol=None, shuffle=False), X, y), X, y
+
+    def test_no_rows(self) -> None:
+        model, X, y = self.model()
+        with pytest.raises(onlinear.Refused, match="no examples"):
+            onlinear.certify(model, X[:0], y[:0])
+
+    def test_one_class_only(self) -> None:
+        model, X, y = self.model()
+        with pytest.raises(onlinear.Refused, match="one class"):
+            onlinear.certify(model, X[y > 0], y[y > 0])
+
+    def test_other_features(self) -> None:
+        model, X, y = self.model()
+        with pytest.raises(onlinear.Refused, match="2 features"):
+            onlinear.certify(model, X[:, :2], y)
+
+    def test_other_rows(self) -> None:
+        model, X, y = self.model()
+        with pytest.raises(onlinear.Refused, match="not what it went over"):
+            onlinear.certify(model, X[:-5], y[:-5])
+        with pytest.raises(onlinear.Refused, match="not what it went over"):
+            onlinear.certify(model, 2.0 * X, y)
+
+    def test_an_unknown_label(self) -> None:
+        model, X, y = self.model()
+        with pytest.raises(onlinear.Refused, match="has not learned"):
+            onlinear.certify(model, X, np.where(y > 0, 1.0, 5.0))
+
+    def test_nan(self) -> None:
+        model, X, y = self.model()
+        X[0, 0] = np.nan
+        with pytest.raises(onlinear.Refused, match="finite"):
+            onlinear.certify(model, X, y)
+
+    def test_a_learner_that_has_not_learned(self) -> None:
+        with pytest.raises(onlinear.Refused, match="has learned no classes"):
+            onlinear.certify(onlinear.Perceptron(), [[1.0]], [1])

@@ -1,0 +1,172 @@
+"""The verifier: it believes what is true, and nothing that was altered; alone in an empty Python, too."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings, strategies as st
+
+import onlinear
+from onlinear import verify as verifier
+from onlinear.theory.certificates import seal_of
+from theory.drawn import draw, fitted, perceptrons
+
+
+def rows_of(X: np.ndarray, y: np.ndarray) -> list[tuple[int, dict[int, float]]]:
+    return [
+        (int(t), {j: x for j, x in enumerate(row) if x != 0.0}) for row, t in zip(X.tolist(), y.tolist(), strict=True)
+    ]
+
+
+def certified(seed: int = 3, flipped: int = 0, which: int = 0, passes: int = 3) -> tuple[dict[str, Any], Any, Any]:
+    X, y = draw(seed, 15, 2, flipped=flipped)
+    model = fitted(perceptrons(True, passes)[which], X, y)
+    return json.loads(json.dumps(onlinear.certify(model, X, y))), X, y
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0, 3]), st.integers(0, 5), st.integers(1, 3))
+@settings(max_examples=30, deadline=None)
+def test_believes_what_is_true(seed: int, flipped: int, which: int, passes: int) -> None:
+    certificate, X, y = certified(seed, flipped, which, passes)
+    verifier.verify(certificate, rows_of(X, y))
+
+
+def digits(certificate: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every way to alter a certificate in one digit, or to turn a truth value over."""
+    parts = certificate.items() if isinstance(certificate, dict) else enumerate(certificate)
+    for name, value in parts:
+        if isinstance(value, dict | list):
+            yield from digits(value, (*path, name))
+        elif isinstance(value, bool):
+            yield (*path, name), not value
+        else:
+            text = repr(value) if isinstance(value, float) else str(value)
+            for at, digit in enumerate(text):
+                if digit.isdigit():
+                    other = type(value)(text[:at] + str((int(digit) + 1) % 10) + text[at + 1 :])
+                    if other != value:  # a float may end in a digit that means nothing
+                        yield (*path, name), other
+
+
+def altered(certificate: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    other = copy.deepcopy(certificate)
+    part: Any = other
+    for name in path[:-1]:
+        part = part[name]
+    part[path[-1]] = value
+    return other
+
+
+@pytest.mark.parametrize("flipped", [0, 3])
+def test_believes_no_altered_digit(flipped: int) -> None:
+    certificate, X, y = certified(flipped=flipped)
+    rows = rows_of(X, y)
+    for path, value in digits(certificate):
+        with pytest.raises(verifier.Failed):
+            verifier.verify(altered(certificate, path, value), rows)
+
+
+#: what the rows themselves do not tell: the learner's own word, and which theorem it chose to speak of
+WORD = {
+    "examples",
+    "passes",
+    "updates",
+    "mistakes",
+    "run_pull",
+    "run_squares",
+    "run_margin",
+    "pull",
+    "positive",
+    "claim",
+}
+
+
+@pytest.mark.parametrize("flipped", [0, 3])
+def test_believes_no_altered_number_under_a_new_seal(flipped: int) -> None:
+    """Whoever alters a number can also seal anew; then the rows speak against it."""
+    certificate, X, y = certified(flipped=flipped)
+    rows = rows_of(X, y)
+    for path, value in digits(certificate):
+        if path[0] in WORD | {"onlinear_certificate", "sha256"}:
+            continue
+        other = altered(certificate, path, value)
+        other["sha256"] = seal_of(other)
+        if path[0] == "witness" and certificate["separable"]:
+            continue  # other weights may separate as well
+        with pytest.raises((verifier.Failed, LookupError)):
+            verifier.verify(other, rows)
+
+
+def test_believes_no_altered_data() -> None:
+    certificate, X, y = certified()
+    X[4, 1] = np.nextafter(X[4, 1], np.inf)
+    with pytest.raises(verifier.Failed, match="data_sha256"):
+        verifier.verify(certificate, rows_of(X, y))
+
+
+def written(folder: Path, certificate: dict[str, Any], X: np.ndarray, y: np.ndarray) -> list[str]:
+    (folder / "cert.json").write_text(json.dumps(certificate))
+    lines = [
+        f"{t:g} " + " ".join(f"{j + 1}:{x!r}" for j, x in enumerate(row)) + "\n"
+        for row, t in zip(X.tolist(), y.tolist(), strict=True)
+    ]
+    (folder / "rows.svm").write_text("# rows\n" + "".join(lines))
+    return [str(folder / "cert.json"), str(folder / "rows.svm")]
+
+
+def run_alone(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The one file in a Python that has nothing else."""
+    alone = folder / "verify.py"
+    alone.write_bytes(Path(verifier.__file__).read_bytes())
+    command = [sys.executable, "-I", "-S", str(alone), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_alone(tmp_path: Path) -> None:
+    certificate, X, y = certified()
+    done = run_alone(tmp_path, *written(tmp_path, certificate, X, y))
+    assert (done.returncode, done.stdout) == (0, f"verified: {certificate['claim']}\n")
+    certificate["updates"] -= 1
+    done = run_alone(tmp_path, *written(tmp_path, certificate, X, y))
+    assert done.returncode == 1
+    assert done.stderr.startswith("NOT verified: sha256 of the certificate")
+
+
+def test_csv_with_a_header(tmp_path: Path) -> None:
+    certificate, X, y = certified()
+    cert, _ = written(tmp_path, certificate, X, y)
+    table = tmp_path / "rows.csv"
+    lines = [",".join(map(repr, [*row, t])) for row, t in zip(X.tolist(), y.tolist(), strict=True)]
+    table.write_text("\n".join(["a,b,label", *lines]) + "\n")
+    assert verifier.main([cert, str(table)]) == 0
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"sha256": 3}', "no json"])
+def test_a_file_that_is_no_certificate(tmp_path: Path, text: str) -> None:
+    certificate, X, y = certified()
+    cert, rows = written(tmp_path, certificate, X, y)
+    Path(cert).write_text(text)
+    assert "NOT verified" in str(verifier.main([cert, rows]))
+
+
+def test_is_short_and_needs_nothing() -> None:
+    lines = Path(verifier.__file__).read_text().splitlines()
+    assert len(lines) < 200
+    imported = {line.split()[1].partition(".")[0] for line in lines if line.startswith(("import ", "from "))}
+    assert imported <= set(sys.stdlib_module_names)
+
+
+def test_sparse_rows_have_the_same_digest() -> None:
+    X, y = draw(3, 15, 2, whole=True)
+    model = fitted(onlinear.AveragedPerceptron(max_iter=3), X, y)
+    dense, sparse = onlinear.certify(model, X, y), onlinear.certify(model, scipy.sparse.csr_matrix(X), y)
+    assert dense["data_sha256"] == sparse["data_sha256"]
