@@ -12,6 +12,8 @@ A display is made of plain arrays, most easily by one of its ``from_...`` method
 True
 """
 
+from onlinear.plots.loss_curve import LossCurveDisplay
+from onlinear.plots.margin_box import MarginBoxDisplay
 from onlinear.plots.mistake_bound import MistakeBoundDisplay
 
-__all__ = ["MistakeBoundDisplay"]
+__all__ = ["LossCurveDisplay", "MarginBoxDisplay", "MistakeBoundDisplay"]

@@ -89,6 +89,7 @@ class MistakeBoundDisplay(Display):
             ax.set_yscale("log")
         else:
             ax.set_ylim(bottom=0)
+            ax.locator_params(axis="y", integer=True)
         ax.legend()
 
     def _limit(self, ax: Axes, limit: np.ndarray, style: str, colour: str, label: str) -> Line2D | None:
