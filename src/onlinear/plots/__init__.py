@@ -12,8 +12,9 @@ A display is made of plain arrays, most easily by one of its ``from_...`` method
 True
 """
 
+from onlinear.plots.boundary import BoundaryDisplay
 from onlinear.plots.loss_curve import LossCurveDisplay
 from onlinear.plots.margin_box import MarginBoxDisplay
 from onlinear.plots.mistake_bound import MistakeBoundDisplay
 
-__all__ = ["LossCurveDisplay", "MarginBoxDisplay", "MistakeBoundDisplay"]
+__all__ = ["BoundaryDisplay", "LossCurveDisplay", "MarginBoxDisplay", "MistakeBoundDisplay"]
