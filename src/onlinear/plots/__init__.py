@@ -16,5 +16,6 @@ from onlinear.plots.boundary import BoundaryDisplay
 from onlinear.plots.loss_curve import LossCurveDisplay
 from onlinear.plots.margin_box import MarginBoxDisplay
 from onlinear.plots.mistake_bound import MistakeBoundDisplay
+from onlinear.plots.oscillation import OscillationDisplay
 
-__all__ = ["BoundaryDisplay", "LossCurveDisplay", "MarginBoxDisplay", "MistakeBoundDisplay"]
+__all__ = ["BoundaryDisplay", "LossCurveDisplay", "MarginBoxDisplay", "MistakeBoundDisplay", "OscillationDisplay"]
