@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from onlinear import MarginPerceptron, Perceptron, Refused
+from onlinear import BadInput, MarginPerceptron, Perceptron, Refused
 from onlinear.plots import BoundaryDisplay
 from onlinear.streams.synthetic import Noisy, Separable
 
@@ -102,6 +102,23 @@ def test_a_boundary_that_is_nowhere_is_not_drawn() -> None:
     shown = BoundaryDisplay.from_estimator(OneSided(), X, y)
     assert not hasattr(shown, "lines_")
     np.testing.assert_array_equal(shown.mistakes, y == "in")
+
+
+def test_rows_to_be_marked_may_be_given() -> None:
+    X, y = circle()
+    marks = np.arange(len(y)) == 3
+    shown = BoundaryDisplay.from_estimator(OneSided(), X, y, mistakes=marks)
+    np.testing.assert_array_equal(shown.mistakes_.get_offsets(), X[3:4])
+    for wrong in ([0, 1], marks[1:]):
+        with pytest.raises(BadInput, match="give True or False for each row"):
+            BoundaryDisplay.from_estimator(OneSided(), X, y, mistakes=wrong)
+
+
+def test_several_classes_are_refused() -> None:
+    X, y = circle()
+    model = Perceptron().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(Refused, match="Perceptron has several scores a row: a boundary is drawn for two classes"):
+        BoundaryDisplay.from_estimator(model, X, y)
 
 
 @pytest.mark.parametrize("d", [3, 7])

@@ -299,6 +299,7 @@ def test_an_adversary_has_as_many_rounds_as_the_bound_allows(d: int) -> None:
         (lambda: Noisy(1, 2, 0.1, 1), "give noise, a probability, or flips"),
         (lambda: Noisy(9, 2, noise=3), "a number of rows is flips"),
         (lambda: Noisy(9, 2, flips=10), "choose from 0 to 9"),
+        (lambda: Noisy(10**9, 2, flips=10), "flips are counted for up to 999999999 rows"),
         (lambda: Drifting(9, 1, 0.1), "of at least 2"),
         (lambda: Drifting(9, 2, math.inf), "let it be finite, in radians"),
         (lambda: Dependent(9, 2, 1.0), "let it lie between -1 and 1"),
@@ -324,6 +325,12 @@ def test_an_adversary_refuses_weights_that_say_nothing() -> None:
     with pytest.raises(BadInput, match="not numbers"):
         adversary.next_row([np.nan, 0.0, 0.0])
     assert adversary.shown == 0
+
+
+def test_so_many_rows_that_a_number_of_flips_is_still_shared_out() -> None:
+    stream = Noisy(10**9 - 1, 2, flips=10**9 - 1)
+    (_, y), (_, true) = next(stream.arrays()), next(stream.clean.arrays())
+    assert (y == -true).all()
 
 
 def test_no_rows_at_all() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from onlinear.errors import Refused
+from onlinear.errors import BadInput, Refused
 from onlinear.plots.drawing import BLUE, GREY, SIDES, VERMILION, Display
 from onlinear.plots.following import Examples, two_classes
 
@@ -80,12 +80,13 @@ class BoundaryDisplay(Display):
             raise Refused(f"the rows have {width} features: a boundary is drawn in one or two dimensions, choose them")
         axes = tuple(grid_of(column, POINTS[width]) for column in examples.X.T)
         points = np.column_stack([part.ravel() for part in np.meshgrid(*axes)])
-        scores = estimator.decision_function(points).reshape(tuple(len(axis) for axis in reversed(axes)))
-        row_scores = estimator.decision_function(examples.X)
-        wrong = examples.y * row_scores <= 0.0 if mistakes is None else mistakes
+        scores, row_scores = estimator.decision_function(points), estimator.decision_function(examples.X)
+        if scores.ndim != 1:
+            raise Refused(f"{type(estimator).__name__} has several scores a row: a boundary is drawn for two classes")
+        wrong = examples.y * row_scores <= 0.0 if mistakes is None else marks_of(mistakes, len(row_scores))
         shown = cls(
             axes=axes,
-            scores=scores,
+            scores=scores.reshape([len(axis) for axis in reversed(axes)]),
             X=examples.X,
             y=examples.y,
             row_scores=row_scores,
@@ -159,6 +160,14 @@ def grid_of(column: np.ndarray, points: int) -> np.ndarray:
     low, high = float(column.min()), float(column.max())
     beside = BESIDE * (high - low) or 1.0
     return np.linspace(low - beside, high + beside, points)
+
+
+def marks_of(mistakes: Any, length: int) -> np.ndarray:
+    """True or False for each row."""
+    marks = np.asarray(mistakes)
+    if marks.shape != (length,) or marks.dtype != np.bool_:
+        raise BadInput(f"mistakes have shape {marks.shape} and type {marks.dtype}: give True or False for each row")
+    return marks
 
 
 def mistakes_of(model: Any, examples: Examples) -> np.ndarray:

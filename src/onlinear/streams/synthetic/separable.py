@@ -11,6 +11,9 @@ import numpy as np
 from onlinear.errors import Refused
 from onlinear.streams.generated import Drawn, Generated, check_margin, direction, in_ball, with_margin
 
+#: rows among which a number of flips can be shared out: NumPy's hypergeometric law knows no more
+MOST_ROWS = 10**9 - 1
+
 
 @dataclass(frozen=True)
 class Separable(Generated):
@@ -80,6 +83,8 @@ class Noisy(Generated):
             raise Refused(f"the noise is {self.noise}: it is a probability, from 0 to 1; a number of rows is flips")
         if self.flips is not None and not 0 <= self.flips <= self.n:
             raise Refused(f"{self.flips} labels of {self.n} cannot be flipped: choose from 0 to {self.n}")
+        if self.flips is not None and self.n > MOST_ROWS:
+            raise Refused(f"flips are counted for up to {MOST_ROWS} rows, not for {self.n}: give noise, a probability")
 
     @cached_property
     def clean(self) -> Separable:
