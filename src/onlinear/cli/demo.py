@@ -7,6 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 from onlinear.cli.declaring import Declared
+from onlinear.cli.ending import ending
+from onlinear.errors import NotSaved, Refused
 from onlinear.progress import HEADINGS, Line, aligned, progressive_lines
 
 if TYPE_CHECKING:
@@ -15,20 +17,55 @@ if TYPE_CHECKING:
     from onlinear import OnlineClassifier
 
 TITLE = "Breast cancer as a stream: 569 rows, 30 raw columns"
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def demo(
     as_json: Annotated[bool, Declared("Print one JSON document.", names=("--json",))] = False,
     seed: Annotated[int, Declared("Seed of the order of the rows.")] = 0,
+    plot: Annotated[
+        str | None, Declared("Draw mistakes and loss over time: .png, .svg or .pdf.", metavar="FILE", is_file=True)
+    ] = None,
 ) -> None:
     """Learn a real data set as a stream and watch the error fall."""
-    model = learn_breast_cancer(seed)
-    lines = list(progressive_lines(totals(model)))
-    if as_json:
-        print(json.dumps(document(lines, seed), indent=2))
-    else:
-        show(lines)
-        print(closing_words(lines[-1]))
+    with ending():
+        if plot is not None:
+            check_picture(plot)
+        model = learn_breast_cancer(seed)
+        lines = list(progressive_lines(totals(model)))
+        if as_json:
+            print(json.dumps(document(lines, seed), indent=2))
+        else:
+            show(lines)
+            print(closing_words(lines[-1]))
+        if plot is not None:
+            draw_progress(model, plot)
+
+
+def check_picture(file: str) -> None:
+    """Refuse, before anything is learned, a picture that cannot be drawn."""
+    from onlinear.plots.drawing import require_matplotlib
+
+    require_matplotlib()
+    if not file.lower().endswith(PICTURES):
+        raise Refused(f"{file}: its name says no kind of picture: end it with {', '.join(PICTURES)}")
+
+
+def draw_progress(model: OnlineClassifier, file: str) -> None:
+    """Mistakes and loss over time, side by side, in a file."""
+    from matplotlib.figure import Figure
+
+    from onlinear.plots import LossCurveDisplay
+
+    figure = Figure(figsize=(10.0, 4.0), layout="constrained")
+    figure.suptitle(TITLE)
+    left, right = figure.subplots(1, 2)
+    LossCurveDisplay.from_mistakes(model, ax=left)
+    LossCurveDisplay.from_estimator(model, ax=right)
+    try:
+        figure.savefig(file)
+    except OSError as error:
+        raise NotSaved(f"{file}: cannot be written ({error.strerror}): choose another file") from None
 
 
 def learn_breast_cancer(seed: int) -> OnlineClassifier:

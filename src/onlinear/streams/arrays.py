@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,6 +26,15 @@ class Matrix(NamedTuple):
     labels: np.ndarray
     importance: np.ndarray
 
+    def parts(self) -> Iterator[Part]:
+        """The rows, so many at once."""
+        length = length_of(self.rows)
+        size = rows_of_a_piece(self.rows.values.size / max(1, length))
+        for start in range(0, length, size):
+            stop = min(start + size, length)
+            labels, importance = self.labels[start:stop], self.importance[start:stop]
+            yield Part(Matrix(between(self.rows, start, stop), self.width, labels, importance), start)
+
 
 class Part(NamedTuple):
     """The rows of a matrix from the one at ``start`` on, counted from 0."""
@@ -38,16 +47,17 @@ class Part(NamedTuple):
         return json.dumps(shown_row(self.matrix.rows, place - 1 - self.start)).encode()
 
 
+class HasParts(Protocol):
+    """Rows that come in parts: a matrix, or something that makes them as they are asked for."""
+
+    def parts(self) -> Iterator[Part]: ...
+
+
 class Arrays(NamedTuple):
     """The format."""
 
-    def pieces(self, source: Matrix) -> Iterator[Part]:
-        length = length_of(source.rows)
-        size = rows_of_a_piece(source.rows.values.size / max(1, length))
-        for start in range(0, length, size):
-            stop = min(start + size, length)
-            labels, importance = source.labels[start:stop], source.importance[start:stop]
-            yield Part(Matrix(between(source.rows, start, stop), source.width, labels, importance), start)
+    def pieces(self, source: HasParts) -> Iterator[Part]:
+        return source.parts()
 
     @property
     def naming(self) -> Naming | None:
@@ -58,7 +68,7 @@ class Arrays(NamedTuple):
         """None: columns have no names."""
         return []
 
-    def adapted(self, sources: Sequence[Matrix], labelled: bool) -> Arrays:
+    def adapted(self, sources: Sequence[HasParts], labelled: bool) -> Arrays:
         """The same: columns are found by their numbers."""
         return self
 

@@ -43,7 +43,7 @@ FORMATS = {
 
 #: the options that say something of a table
 OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing", "text", "words", "naming")
-#: those that say something of each format, or of arrays
+#: those that say something of each format, of arrays, or of synthetic rows
 USED = {
     "svmlight": ("first_index", "features"),
     "vw": ("naming",),
@@ -52,6 +52,7 @@ USED = {
     "parquet": OF_COLUMNS,
     "arrow": OF_COLUMNS,
     "array": ("target", "weight"),
+    "synthetic": (),
 }
 
 

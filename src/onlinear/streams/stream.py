@@ -12,6 +12,7 @@ from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
 from onlinear.streams.formats import Format, Options, check_alike, check_features, check_used, common_format, format_of
+from onlinear.streams.generated import Generated
 from onlinear.streams.matching import MISSING
 from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.recipe import Recipe
@@ -144,7 +145,8 @@ def open_stream(
     Parameters
     ----------
     source : a file, a glob, ``-`` for standard input, or a list of them, of which ``.gz``, ``.bz2``, ``.xz`` and
-        ``.zst`` are decompressed; a frame of pandas or polars, a table of Arrow; an array or a sparse matrix
+        ``.zst`` are decompressed; a frame of pandas or polars, a table of Arrow; an array or a sparse matrix; a stream
+        of :mod:`onlinear.streams.synthetic`
     format : "svmlight", "vw", "csv", "jsonl", "parquet" or "arrow"; by default told from the extension
     target, weight : columns of a table, by name or by position (from 1, or from the end with -1); the target is the
         last one if you do not say, but of JSON lines it has to be named. For an array or a matrix, arrays
@@ -178,6 +180,9 @@ def open_stream(
     if is_matrix(source):
         check_used("array", options)
         return Stream([matrix_of(source, target, weight)], Arrays(), on_bad, recipe=Recipe(Arrays(), scale))
+    if isinstance(source, Generated):
+        check_used("synthetic", options)
+        return Stream([source], Arrays(), on_bad, recipe=Recipe(Arrays(), scale))
     sources, name = sources_of(source, format)
     found = format_of(name, sources, options)
     check_features(found, sources[0])

@@ -1,0 +1,180 @@
+"""The decision boundary in one and two dimensions, with margins and mistakes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from onlinear.errors import BadInput, Refused
+from onlinear.plots.drawing import BLUE, GREY, SIDES, VERMILION, Display
+from onlinear.plots.following import Examples, two_classes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: points on each side of the grid, in one and in two dimensions
+POINTS = {1: 1000, 2: 200}
+#: how much further than the rows the picture reaches, on each side
+BESIDE = 0.08
+
+
+class BoundaryDisplay(Display):
+    """Where the score of a classifier is 0, with the rows around it; also of kernels.
+
+    If all rows are right, the margins are where the score is plus or minus the smallest ``y score`` of any row: nothing
+    lies between them.
+
+    Parameters
+    ----------
+    axes : tuple of one or two arrays, the points of the grid along each feature
+    scores : array with the score at each point of the grid, ``scores[i, j]`` at ``axes[0][j], axes[1][i]``
+    X, y : the rows, and their labels as -1 and +1
+    row_scores : the score of each row
+    mistakes : array of booleans, the rows to be marked
+    classes : the names of -1 and +1
+
+    >>> from onlinear import Perceptron
+    >>> X, y = [[-2.0], [-1.0], [1.0], [3.0]], [0, 0, 1, 1]
+    >>> shown = BoundaryDisplay.from_learning(Perceptron(fit_intercept=False), X, y, plot=False)
+    >>> shown.margin, shown.mistakes.tolist()  # the first row makes the weight 2
+    (2.0, [True, False, False, False])
+    """
+
+    def __init__(
+        self,
+        *,
+        axes: tuple[Any, ...],
+        scores: Any,
+        X: Any,
+        y: Any,
+        row_scores: Any,
+        mistakes: Any,
+        classes: Any = (-1, 1),
+    ) -> None:
+        self.axes = tuple(np.asarray(axis) for axis in axes)
+        self.scores = np.asarray(scores)
+        self.X, self.y = np.asarray(X), np.asarray(y)
+        self.row_scores = np.asarray(row_scores)
+        self.mistakes = np.asarray(mistakes, dtype=np.bool_)
+        self.classes = classes
+
+    @property
+    def margin(self) -> float | None:
+        """The smallest ``y score`` of the rows; None if one is wrong."""
+        smallest = float((self.y * self.row_scores).min())
+        return smallest if smallest > 0.0 else None
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, mistakes: Any = None, ax: Axes | None = None, plot: bool = True
+    ) -> BoundaryDisplay:
+        """Of a classifier that has learned and has a ``decision_function``.
+
+        Marked are the rows that it still gets wrong, or those of the ``mistakes``.
+        """
+        examples = two_classes(X, y)
+        width = examples.X.shape[1]
+        if width not in POINTS:
+            raise Refused(f"the rows have {width} features: a boundary is drawn in one or two dimensions, choose them")
+        axes = tuple(grid_of(column, POINTS[width]) for column in examples.X.T)
+        points = np.column_stack([part.ravel() for part in np.meshgrid(*axes)])
+        scores, row_scores = estimator.decision_function(points), estimator.decision_function(examples.X)
+        if scores.ndim != 1:
+            raise Refused(f"{type(estimator).__name__} has several scores a row: a boundary is drawn for two classes")
+        wrong = examples.y * row_scores <= 0.0 if mistakes is None else marks_of(mistakes, len(row_scores))
+        shown = cls(
+            axes=axes,
+            scores=scores.reshape([len(axis) for axis in reversed(axes)]),
+            X=examples.X,
+            y=examples.y,
+            row_scores=row_scores,
+            mistakes=wrong,
+            classes=examples.classes,
+        )
+        return shown.plot(ax) if plot else shown
+
+    @classmethod
+    def from_learning(
+        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, plot: bool = True
+    ) -> BoundaryDisplay:
+        """Learn the rows one by one with a clone, by ``partial_fit``; marked are those it got wrong before it knew."""
+        model = clone(estimator)
+        mistakes = mistakes_of(model, two_classes(X, y))
+        return cls.from_estimator(model, X, y, mistakes=mistakes, ax=ax, plot=plot)
+
+    def _draw(self, ax: Axes) -> None:
+        if len(self.axes) == 1:
+            self._draw_line(ax)
+        else:
+            self._draw_plane(ax)
+        if self.mistakes.any():
+            across, up = self._places()[self.mistakes].T
+            self.mistakes_ = ax.scatter(
+                across, up, s=90, facecolors="none", edgecolors="black", label="mistakes", zorder=4
+            )
+        ax.legend()
+
+    def _places(self) -> np.ndarray:
+        """Where the rows are drawn: in one dimension at the heights of their scores."""
+        return np.column_stack([self.X[:, 0], self.row_scores]) if len(self.axes) == 1 else self.X
+
+    def _draw_rows(self, ax: Axes) -> None:
+        self.rows_ = []
+        for sign, marker, colour in ((-1.0, "o", VERMILION), (1.0, "^", BLUE)):
+            across, up = self._places()[self.y == sign].T
+            label = self.classes[int(sign > 0.0)]
+            name = f"{label:g}" if isinstance(label, float) else str(label)
+            self.rows_.append(ax.scatter(across, up, s=22, marker=marker, color=colour, label=name, zorder=3))
+
+    def _draw_line(self, ax: Axes) -> None:
+        """The score over the feature, on grounds of the colour of the answer."""
+        (grid,) = self.axes
+        (self.score_line_,) = ax.plot(grid, self.scores, "-", color=GREY, label="score")
+        ax.axhline(0.0, color="black", linewidth=0.8)
+        for margin in () if self.margin is None else (-self.margin, self.margin):
+            ax.axhline(margin, color="black", linewidth=0.8, linestyle=":")
+        low, high = ax.get_ylim()
+        for colour, side in zip(SIDES, (self.scores <= 0.0, self.scores > 0.0), strict=True):
+            ax.fill_between(grid, low, high, where=side.tolist(), color=colour, linewidth=0, zorder=0)
+        self._draw_rows(ax)
+        ax.set(xlabel="feature 1", ylabel="score", xlim=(grid[0], grid[-1]), ylim=(low, high))
+
+    def _draw_plane(self, ax: Axes) -> None:
+        """Grounds of the colour of the answer, a line where the score is 0, and dots along the margins."""
+        across, up = self.axes
+        largest = float(np.abs(self.scores).max()) or 1.0
+        self.sides_ = ax.contourf(across, up, self.scores, levels=[-largest, 0.0, largest], colors=SIDES, zorder=0)
+        wanted = [(0.0, "-")] if self.margin is None else [(-self.margin, ":"), (0.0, "-"), (self.margin, ":")]
+        inside = [(level, style) for level, style in wanted if self.scores.min() < level < self.scores.max()]
+        if inside:
+            levels, styles = zip(*inside, strict=True)
+            self.lines_ = ax.contour(across, up, self.scores, levels=levels, linestyles=styles, colors="black")
+        self._draw_rows(ax)
+        ax.set(xlabel="feature 1", ylabel="feature 2")
+
+
+def grid_of(column: np.ndarray, points: int) -> np.ndarray:
+    """Points from a little below the smallest value to a little above the largest."""
+    low, high = float(column.min()), float(column.max())
+    beside = BESIDE * (high - low) or 1.0
+    return np.linspace(low - beside, high + beside, points)
+
+
+def marks_of(mistakes: Any, length: int) -> np.ndarray:
+    """True or False for each row."""
+    marks = np.asarray(mistakes)
+    if marks.shape != (length,) or marks.dtype != np.bool_:
+        raise BadInput(f"mistakes have shape {marks.shape} and type {marks.dtype}: give True or False for each row")
+    return marks
+
+
+def mistakes_of(model: Any, examples: Examples) -> np.ndarray:
+    """Learn the rows one by one; the rows that were wrong before: the first one always, as nothing was known."""
+    mistakes = np.zeros(len(examples.y), np.bool_)
+    for i, label in enumerate(examples.labels):
+        row = examples.X[i : i + 1]
+        mistakes[i] = i == 0 or examples.y[i] * float(model.decision_function(row)[0]) <= 0.0
+        model.partial_fit(row, [label], classes=examples.classes)
+    return mistakes

@@ -1,0 +1,147 @@
+"""Mistakes against the bound: the arrays against a perceptron in plain Python, and what is drawn of them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings as budget, strategies as st
+from matplotlib import pyplot
+from sklearn.linear_model import Perceptron as TheirPerceptron
+
+from onlinear import AROWClassifier, AveragedPerceptron, BadInput, PassiveAggressiveClassifier, Perceptron, Refused
+from onlinear.plots import MistakeBoundDisplay
+from onlinear.streams.synthetic import Noisy, Separable, TightExample
+
+
+def slow_perceptron(X: np.ndarray, y: np.ndarray, passes: int) -> tuple[list[Any], list[int], list[int]]:
+    """The weights, the number of updates and the rows seen after each example."""
+    w, updates = np.zeros(X.shape[1]), 0
+    weights, counts, seen = [], [], []
+    for turn in range(passes):
+        for i in range(len(y)):
+            if y[i] * sum(a * b for a, b in zip(w, X[i], strict=True)) <= 0.0:
+                w, updates = w + y[i] * X[i], updates + 1
+            weights.append(w)
+            counts.append(updates)
+            seen.append(len(y) if turn else i + 1)
+    return weights, counts, seen
+
+
+@budget(max_examples=15)
+@given(seed=st.integers(0, 99), intercept=st.booleans(), passes=st.sampled_from([1, 2]), noisy=st.booleans())
+def test_the_arrays_are_those_of_a_slow_perceptron(seed: int, intercept: bool, passes: int, noisy: bool) -> None:
+    stream: Any = Noisy(40, 3, flips=8, seed=seed) if noisy else Separable(40, 3, 0.1, seed=seed)
+    X, y = next(stream.arrays(40))
+    rows = np.column_stack([X, np.ones(40)]) if intercept else X
+    u = np.append(stream.u, 0.0) if intercept else stream.u
+    model = Perceptron(fit_intercept=intercept)
+    shown = MistakeBoundDisplay.from_estimator(model, X, y, u=stream.u, passes=passes, plot=False)
+    own = MistakeBoundDisplay.from_estimator(model, X, y, passes=passes, plot=False)
+    weights, counts, seen = slow_perceptron(rows, y, passes)
+    done = len(shown.updates)  # it stops after a pass without an update
+    assert done in (40, 40 * passes)
+    np.testing.assert_array_equal(shown.examples, np.arange(1, done + 1))
+    np.testing.assert_array_equal(shown.updates, counts[:done])
+    for t in range(done):
+        so_far, labels = rows[: seen[t]], y[: seen[t]]
+        squared = max(float(row @ row) for row in so_far)
+        margin = min(labels * (so_far @ u)) / np.linalg.norm(u)
+        assert shown.bound[t] == pytest.approx(squared / margin**2 if margin > 0.0 else np.inf)
+        length = np.linalg.norm(weights[t])
+        assert shown.least[t] == pytest.approx(squared * counts[t] ** 2 / length**2)
+        reached = min(labels * (so_far @ weights[t])) / length
+        if abs(reached) > 1e-9:
+            assert own.bound[t] == pytest.approx(squared / reached**2 if reached > 0.0 else np.inf)
+    assert (shown.updates <= shown.bound * (1 + 1e-12)).all()  # Novikoff
+    assert (shown.least <= shown.bound * (1 + 1e-12)).all()
+    assert (shown.least <= own.bound * (1 + 1e-12)).all()
+
+
+def test_the_tight_example_meets_the_bound() -> None:
+    stream = TightExample(9, seed=1)
+    X, y = next(stream.arrays(9))
+    shown = MistakeBoundDisplay.from_estimator(Perceptron(fit_intercept=False), X, y, margin=stream.margin)
+    np.testing.assert_array_equal(shown.updates, np.arange(1, 10))
+    np.testing.assert_allclose(shown.bound, 9.0)
+    np.testing.assert_allclose(shown.least, np.arange(1, 10))  # what it knows of the bound grows with what it has seen
+
+
+def test_scikit_learns_perceptron_is_followed_too() -> None:
+    X, y = next(Separable(50, 3, 0.1).arrays(50))
+    ours = MistakeBoundDisplay.from_estimator(Perceptron(), X, y)
+    theirs = MistakeBoundDisplay.from_estimator(TheirPerceptron(), X, y)
+    np.testing.assert_array_equal(ours.updates, theirs.updates)
+    np.testing.assert_allclose(ours.least, theirs.least)
+
+
+@pytest.mark.compiles
+def test_only_sums_of_signed_rows_say_something_from_above() -> None:
+    X, y = next(Separable(30, 2, 0.2).arrays(30))
+    passive = MistakeBoundDisplay.from_estimator(PassiveAggressiveClassifier(fit_intercept=False), X, y, plot=False)
+    assert np.isfinite(passive.least).all()
+    for model in (AveragedPerceptron(), AROWClassifier()):
+        assert np.isnan(MistakeBoundDisplay.from_estimator(model, X, y, plot=False).least[-1])
+
+
+def test_the_estimator_itself_learns_nothing() -> None:
+    X, y = next(Separable(30, 2, 0.2).arrays(30))
+    model = Perceptron()
+    MistakeBoundDisplay.from_estimator(model, X, y, plot=False)
+    assert not hasattr(model, "coef_")
+
+
+def test_the_lines_are_the_arrays() -> None:
+    shown = MistakeBoundDisplay(examples=[1, 2, 3], updates=[1, 2, 2], bound=[np.inf, 8.0, 9.0], least=[1, 2, 3])
+    axes = pyplot.subplots()[1]
+    assert shown.plot(axes) is shown
+    assert shown.ax_ is axes
+    assert shown.figure_ is axes.figure
+    np.testing.assert_array_equal(shown.updates_line_.get_ydata(), [1, 2, 2])
+    np.testing.assert_array_equal(shown.bound_line_.get_ydata(), [np.nan, 8.0, 9.0])
+    np.testing.assert_array_equal(shown.least_line_.get_ydata(), [1, 2, 3])
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert texts == ["updates", r"bound $(R\,/\,\gamma)^2$", "least that any bound can be"]
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_yscale()) == ("examples", "updates", "linear")
+    assert len(shown.plot().ax_.lines) == 3
+    assert shown.ax_ is not axes
+
+
+def test_what_is_nowhere_is_not_drawn_and_a_far_bound_is_on_a_log_scale() -> None:
+    none = MistakeBoundDisplay(examples=[1, 2], updates=[1, 2], bound=[np.inf, np.inf]).plot()
+    assert none.bound_line_ is none.least_line_ is None
+    assert len(none.ax_.lines) == len(none.ax_.get_legend().get_texts()) == 1
+    far = MistakeBoundDisplay(examples=[1, 2], updates=[1, 2], bound=[1e6, 1e6]).plot()
+    assert far.ax_.get_yscale() == "log"
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "kind", "reason"),
+    [
+        ([[1.0], [2.0]], [0, 1], {"margin": 1.0, "u": [1.0]}, Refused, "give one of them"),
+        ([[1.0], [2.0]], [0, 1], {"u": [1.0, 2.0, 3.0]}, Refused, "3 entries for 2 weights"),
+        ([[1.0], [2.0]], [0, 1], {"u": [0.0]}, Refused, "or they are all 0"),
+        ([[1.0], [2.0]], [0, 0], {}, Refused, "there are 1 classes: this picture is of two"),
+        ([[1.0], [np.nan]], [0, 1], {}, BadInput, "not finite"),
+        ([1.0, 2.0], [0, 1], {}, BadInput, "give a table of rows, and a label for each"),
+    ],
+)
+def test_what_cannot_be_drawn(X: Any, y: Any, options: dict[str, Any], kind: type[Exception], reason: str) -> None:
+    with pytest.raises(kind, match=reason):
+        MistakeBoundDisplay.from_estimator(Perceptron(), X, y, **options)
+
+
+def test_without_matplotlib_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = MistakeBoundDisplay(examples=[1], updates=[1], bound=[1.0])
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(Refused, match=r"not installed: pip install 'onlinear\[plot\]'$"):
+        shown.plot()
+
+
+def test_arrays_need_no_matplotlib() -> None:
+    import subprocess
+
+    code = "import sys, onlinear.plots; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
