@@ -133,6 +133,24 @@ def test_no_theorem_covers_them(estimator: Any) -> None:
     assert (found["bound"], found["bound_kind"], found["holds"]) == (None, None, None)
 
 
+@given(st.integers(0, 10**6), st.sampled_from([False, 4, True]))
+@settings(max_examples=20, deadline=None)
+def test_the_box_holds_with_a_penalty_and_an_average(seed: int, average: int | bool) -> None:
+    X, y = draw(seed)
+    model = onlinear.SGDClassifier(
+        loss="log_loss", alpha=0.05, average=average, fit_intercept=False, shuffle=False, max_iter=2, tol=None
+    )
+    found = onlinear.certify(fitted(model, X, y), X, y)
+    assert found["margin_upper"] is not None
+    check_box(found, X, y, False, 0.0)
+
+
+def test_a_penalty_that_spares_the_intercept_has_no_upper_margin() -> None:
+    X, y = draw(3)
+    found = onlinear.certify(fitted(onlinear.SGDClassifier(max_iter=2, tol=None), X, y), X, y)
+    assert found["margin_upper"] is None
+
+
 def test_weights_given_beforehand_prove_nothing() -> None:
     X, y = draw(4)
     model = onlinear.Perceptron(max_iter=2, tol=None, shuffle=False)

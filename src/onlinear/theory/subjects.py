@@ -61,7 +61,8 @@ def pull_of(learner: Learner, m: int) -> float | None:
     """The sum of the multipliers of the rows that the weights are made of, averaged and shrunk as they are."""
     setting = learner.settings[min(m, len(learner.settings) - 1)]
     loss = learner.losses[min(m, len(learner.losses) - 1)]
-    if learner.kind != "uniform" or setting.l1 > 0.0 or hasattr(loss, "slopes"):
+    uneven = setting.l2 > 0.0 and bool(setting.intercept)  # the penalty shrinks the weights, but not the intercept
+    if learner.kind != "uniform" or setting.l1 > 0.0 or uneven or hasattr(loss, "slopes"):
         return None
     count = float(learner.clock[m, COUNT])
     averaged = setting.average > 0.0 and count > 0.0
