@@ -36,9 +36,10 @@ class Rows(NamedTuple):
     def lengths(self) -> np.ndarray:
         """The rows' squared lengths."""
         if scipy.sparse.issparse(self.matrix):
-            squares = self.matrix.copy()
-            squares.data = squares.data.astype(np.float64) ** 2
-            return np.asarray(squares.sum(axis=1)).ravel()
+            starts, filled = self.matrix.indptr[:-1], np.diff(self.matrix.indptr) > 0
+            lengths = np.zeros(len(starts))
+            lengths[filled] = np.add.reduceat(np.square(self.matrix.data, dtype=np.float64), starts[filled])
+            return lengths
         return np.einsum("ij,ij->i", self.matrix, self.matrix, dtype=np.float64)
 
     def row(self, i: int) -> Row:
