@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -51,11 +52,12 @@ def best_in_ball(
         raise BadInput(f"the radius is {radius}: give a finite length above 0 that the weights may have")
     if not epsilon > 0.0:
         raise BadInput(f"epsilon is {epsilon}: give a gap above 0 to stop at")
+    begun = time.perf_counter()
     search = Search(mean_loss(X, y, loss, 0.0, sample_weight), radius, epsilon, max_steps)
     for stand_in, tolerance in stand_ins(search.goal, epsilon):
         if not search.over:
             search.follow(stand_in, tolerance)
-    return Solution(search.best, search.value, search.gap, search.steps)
+    return Solution(search.best, search.value, search.gap, search.steps, time.perf_counter() - begun)
 
 
 def stand_ins(goal: Objective, epsilon: float) -> Iterator[tuple[Objective, float]]:

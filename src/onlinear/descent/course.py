@@ -23,7 +23,7 @@ class Point(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Weights with a certificate: no weights have an objective below ``value - gap``.
+    """Weights with a certificate: up to rounding, no weights have an objective below ``value - gap``.
 
     A solver that ran out of steps says so by a ``gap`` above the epsilon it was asked for. ``seconds`` were spent on
     steps; looking at the gap is not counted.

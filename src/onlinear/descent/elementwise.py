@@ -1,6 +1,6 @@
 """The losses of :mod:`onlinear.losses` on whole arrays: the same mathematics, an element at a time.
 
-The scalar class stays the definition, and the tests hold each form to it; an array is some hundred times faster.
+The scalar class stays the definition, and the tests hold each form to it.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ def gradient_descent(
     """``w <- w - rate_t gradient(w)`` from w = 0 until the gap is at most epsilon.
 
     The rate is that of the ``schedule`` (:mod:`onlinear.rules.schedules`) at t = 1, 2, ... Without one it is ``1/L``
-    for a smooth loss, whose gap then shrinks by ``1 - l2/L`` at least in every step (Nesterov 2004, theorem 2.1.15),
-    and ``1/(l2 t)`` for the hinge, whose gap falls like ``log(t)/t``.
+    for a smooth loss, whose gap every step then multiplies by ``1 - l2/L`` at most (Polyak 1963), and ``1/(l2 t)``
+    for the hinge, whose gap falls like ``log(t)/t``.
 
     On the hinge the subgradient steps are those of Frank and Wolfe on the dual: the shares a of the rows follow as
     ``a <- (1 - rate l2) a + rate l2 [y s <= margin]``, which keeps ``w = mean(a y x)/l2``; they certify the gap (Bach
