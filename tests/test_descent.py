@@ -330,6 +330,16 @@ def test_more_features_than_rows_and_unscaled_ones() -> None:
         assert best_in_ball(X, y, loss, 3.0, 1e-5).gap <= 1e-5
 
 
+def test_the_ball_among_many_features() -> None:
+    """Weights are sums of rows, so turned into the span of the rows the problem has 20 features instead of 1200."""
+    X, y = drawn(14, n=20, d=1200)
+    few = np.linalg.qr(X.T)[1].T
+    for loss in LOSSES:
+        wide, narrow = (best_in_ball(rows, y, loss, 0.05, 1e-6) for rows in (csr_matrix(X), few))
+        assert max(wide.gap, narrow.gap) <= 1e-6
+        assert wide.value == pytest.approx(narrow.value, abs=1e-6)
+
+
 def test_the_best_weights_of_known_problems() -> None:
     """On the boundary the squared loss pulls to the nearest point; the perceptron loss is best at 0."""
     best = best_in_ball(np.eye(2), [3.0, 4.0], Squared(), 1.0, 1e-10)

@@ -134,7 +134,7 @@ class Search:
             gradient = penalised.gradient(self.w)
             if np.linalg.norm(gradient) <= residual:
                 return
-            self.w, hidden = damped_step(penalised, self.w, gradient)
+            self.w, hidden = damped_step(penalised, self.w, gradient, residual)
             self.steps += 1
 
     def consider(self, stand_in: Objective) -> float:

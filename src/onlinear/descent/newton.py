@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from onlinear.descent.course import Course, Solution
-from onlinear.descent.objective import WIDE, Objective
+from onlinear.descent.objective import WIDE, Objective, diagonal_moment
 from onlinear.errors import Refused
 
 #: the share of the promised decrease that a step must bring (Armijo 1966)
@@ -57,9 +57,9 @@ class Move(NamedTuple):
     hidden: bool
 
 
-def damped_step(objective: Objective, w: Any, gradient: Any) -> Move:
+def damped_step(objective: Objective, w: Any, gradient: Any, enough: float = 0.0) -> Move:
     """One step, halved until it keeps a ten-thousandth of its promise; the weights as they were if it never does."""
-    direction = solved(objective, w, gradient)
+    direction = solved(objective, w, gradient, enough)
     promise = float(gradient @ direction)
     value = objective.value(w)
     blur = 4.0 * sys.float_info.epsilon * abs(value)  # what rounding may hide of a decrease
@@ -72,14 +72,22 @@ def damped_step(objective: Objective, w: Any, gradient: Any) -> Move:
     return Move(w, hidden=True)
 
 
-def solved(objective: Objective, w: Any, right: Any) -> Any:
-    """``H^-1 right`` with the Hessian at w."""
+def solved(objective: Objective, w: Any, right: Any, enough: float = 0.0) -> Any:
+    """``H^-1 right`` with the Hessian at w.
+
+    Of many features it is solved to a hundredth, then to the gradient's own length, so that the digits keep doubling
+    (Dembo, Eisenstat & Steihaug 1982); a residual of half of what is ``enough`` ends it sooner.
+    """
     if objective.features <= WIDE:
         return solved_by_factors(objective.hessian(w), right)
     rows, curvatures, l2 = objective.rows, objective.curvatures(w), objective.l2
+    diagonal = diagonal_moment(rows, curvatures) + l2
+    scale = np.where(diagonal > 0.0, diagonal, 1.0)
     shape = (objective.features, objective.features)
     hessian = LinearOperator(shape, lambda v: rows.T @ (curvatures * (rows @ v)) + l2 * v, dtype=np.float64)
-    return cg(hessian, right, rtol=1e-8, maxiter=500)[0]
+    scaled = LinearOperator(shape, lambda v: v / scale, dtype=np.float64)
+    accuracy = min(0.01, float(np.linalg.norm(right)))
+    return cg(hessian, right, rtol=accuracy, atol=0.5 * enough, maxiter=500, M=scaled)[0]
 
 
 def solved_by_factors(hessian: Any, right: Any) -> Any:

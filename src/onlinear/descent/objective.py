@@ -147,6 +147,12 @@ def second_moment(rows: Any, weights: Any) -> Any:
     return rows.T @ (rows * weights[:, None])
 
 
+def diagonal_moment(rows: Any, weights: Any) -> Any:
+    """The diagonal of the same."""
+    squares = rows.multiply(rows).tocsr() if issparse(rows) else rows * rows
+    return squares.T @ weights
+
+
 def largest_eigenvalue(rows: Any, weights: Any) -> float:
     """That of the second moment: exact for few features, by Lanczos' method to a thousandth, from above, for many."""
     features = rows.shape[1]
