@@ -104,8 +104,7 @@ class Search:
         self.l2 = min(max(self.l2, low), high)
         while not self.over:
             penalised = replace(stand_in, l2=self.l2)
-            self.descend(penalised, 0.125 * tolerance / self.radius)
-            if self.consider(stand_in) <= tolerance:
+            if self.descend(penalised, stand_in, tolerance) <= tolerance:
                 return
             if np.linalg.norm(self.w) > self.radius:
                 low, met = self.l2, True
@@ -127,19 +126,24 @@ class Search:
         bend = float(self.w @ solved(penalised, self.w, self.w)) / length**2
         return penalised.l2 + (length - self.radius) / (self.radius * bend)
 
-    def descend(self, penalised: Objective, residual: float) -> None:
-        """Newton's steps until the gradient is no longer than the residual, or rounding hides what a step brings."""
-        hidden = False
-        while not hidden and self.steps < self.max_steps:
+    def descend(self, penalised: Objective, stand_in: Objective, tolerance: float) -> float:
+        """Newton's steps until the gradient is short beside the tolerance, rounding hides what a step brings, or all is
+        done; the stand-in's gap.
+        """
+        residual, hidden = 0.125 * tolerance / self.radius, False
+        gap = self.consider(stand_in)
+        while not hidden and not self.over:
             gradient = penalised.gradient(self.w)
             if np.linalg.norm(gradient) <= residual:
-                return
+                break
             self.w, hidden = damped_step(penalised, self.w, gradient, residual)
             self.steps += 1
+            gap = self.consider(stand_in)
+        return gap
 
     def consider(self, stand_in: Objective) -> float:
         """Take the weights, drawn into the ball, if they are better, and their bound if it is; the stand-in's gap."""
-        u = self.w * min(1.0, self.radius / max(float(np.linalg.norm(self.w)), self.radius))
+        u = self.w * (self.radius / max(float(np.linalg.norm(self.w)), self.radius))
         value, slopes = self.goal.value(u), stand_in.slopes(u)
         if value < self.value:
             self.best, self.value = u, value
