@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # type checkers take it for True; `typing` itself is too slow to import
 if TYPE_CHECKING:
-    from onlinear import losses as losses, measures as measures, rules as rules
+    from onlinear import descent as descent, losses as losses, measures as measures, rules as rules
     from onlinear.errors import (
         BadInput as BadInput,
         BadLine as BadLine,
@@ -81,6 +81,7 @@ _HOMES = {
     "SecondOrderPerceptron": "onlinear.estimators.famous",
     "TooManyNames": "onlinear.errors",
     "certify": "onlinear.theory.certifying",
+    "descent": "onlinear.descent",
     "load": "onlinear.estimators.saving",
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",

@@ -1,0 +1,37 @@
+"""Batch solvers: what learning online is compared with.
+
+They minimise the mean loss of all rows plus ``l2/2 |w|^2``, for the squared, the logistic and (not by Newton's
+method) the hinge loss, from zero until the objective is within epsilon of its lowest value, and show their course.
+
+>>> import numpy as np
+>>> from onlinear.losses import Logistic
+>>> X = np.array([[1.0, 1.0], [2.0, 1.0], [-1.0, 1.0], [1.5, 1.0]])  # the column of ones is the intercept
+>>> objective = mean_loss(X, [1, 1, -1, -1], Logistic(), l2=0.1)
+>>> exact, slow = newton(objective, epsilon=1e-12), gradient_descent(objective, epsilon=1e-6)
+>>> exact.steps < slow.steps, bool(0.0 <= slow.value - exact.value <= slow.gap <= 1e-6)
+(True, True)
+
+:func:`best_in_ball` finds the best weights of bounded length, which regret is measured against. ``docs/descent.md``
+shows how steps and seconds grow with the rows and with 1/epsilon.
+"""
+
+from onlinear.descent.ball import best_in_ball
+from onlinear.descent.course import Point, Solution
+from onlinear.descent.gradient import gradient_descent
+from onlinear.descent.means import running_means
+from onlinear.descent.newton import newton
+from onlinear.descent.objective import Objective, mean_loss
+from onlinear.descent.stochastic import second_order_sgd, sgd
+
+__all__ = [
+    "Objective",
+    "Point",
+    "Solution",
+    "best_in_ball",
+    "gradient_descent",
+    "mean_loss",
+    "newton",
+    "running_means",
+    "second_order_sgd",
+    "sgd",
+]

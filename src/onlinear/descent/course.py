@@ -1,0 +1,89 @@
+"""The course of a solver: what it reached after how many steps and seconds, and when to stop."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear.descent.objective import Objective, is_hinge
+from onlinear.errors import BadInput, Diverged, Refused
+
+
+class Point(NamedTuple):
+    """Where a solver stood: the objective's value, and by how much at most it lies above the lowest."""
+
+    steps: int
+    value: float
+    gap: float
+    seconds: float
+
+
+class Solution(NamedTuple):
+    """Weights with a certificate: up to rounding, no weights have an objective below ``value - gap``.
+
+    A solver that ran out of steps says so by a ``gap`` above the epsilon it was asked for. ``seconds`` were spent on
+    steps; looking at the gap is not counted.
+    """
+
+    weights: Any
+    value: float
+    gap: float
+    steps: int
+    seconds: float = 0.0
+    course: tuple[Point, ...] = ()
+
+
+class Course:
+    """Looks at a solver from time to time, with the clock stopped, and says when it has arrived.
+
+    The clock starts when the course is made.
+
+    The gap is ``value - optimum`` if the optimum is known. Otherwise it is certified:
+
+    * ``f(w) - f* <= |gradient|^2 / (2 l2)`` for a smooth loss, because f is l2-strongly convex,
+    * ``f(w) - dual`` for the hinge, where the solver brings shares ``0 <= a <= 1`` of the rows: see
+      :meth:`~onlinear.descent.objective.Objective.dual_value`. (The bound above holds for the hinge too, but need not
+      go to 0: at the optimum only some of its subgradients vanish.)
+    """
+
+    def __init__(self, objective: Objective, epsilon: float, optimum: float | None) -> None:
+        if not epsilon > 0.0:
+            raise BadInput(f"epsilon is {epsilon}: give a gap above 0 to stop at")
+        if optimum is None and objective.l2 == 0.0:
+            raise Refused(
+                "without a penalty the gap cannot be certified: give l2 above 0, or the optimum if you know it"
+            )
+        self.objective, self.epsilon, self.optimum = objective, epsilon, optimum
+        self.points: list[Point] = []
+        self.bound = -math.inf  # the best dual so far
+        self.spent = 0.0
+        self.since = time.perf_counter()
+
+    def look(self, steps: int, w: Any, shares: Callable[[], Any] = lambda: None) -> bool:
+        """Whether the weights are within epsilon of the optimum; for the hinge, ``shares()`` are the dual's."""
+        self.spent += time.perf_counter() - self.since
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = self.objective.value(w)
+        if not math.isfinite(value):
+            raise Diverged(f"the objective is {value} after {steps} steps: take smaller rates")
+        gap = self.gap(value, w, shares)
+        self.points.append(Point(steps, value, gap, self.spent))
+        self.since = time.perf_counter()
+        return gap <= self.epsilon
+
+    def gap(self, value: float, w: Any, shares: Callable[[], Any]) -> float:
+        if self.optimum is not None:
+            return value - self.optimum
+        if is_hinge(self.objective):
+            self.bound = max(self.bound, self.objective.dual_value(shares()))
+            return value - self.bound
+        gradient = self.objective.gradient(w)
+        return float(gradient @ gradient) / (2.0 * self.objective.l2)
+
+    def solution(self, w: Any) -> Solution:
+        last = self.points[-1]
+        return Solution(w, last.value, last.gap, last.steps, last.seconds, tuple(self.points))
