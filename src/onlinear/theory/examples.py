@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from onlinear.batch import rows_of
 from onlinear.errors import Refused
+from onlinear.kernels.measuring import measure_rows
+from onlinear.rows import DenseRows
 
 #: rows of an array that are looked at together
 BLOCK = 8192
@@ -29,18 +32,13 @@ class Rows(NamedTuple):
     matrix: Any
     targets: np.ndarray
 
-    def scores(self, weights: np.ndarray, intercept: float) -> np.ndarray:
-        """The products with the rows, each times its target."""
-        return self.targets * (self.matrix @ weights + intercept)
-
-    def lengths(self) -> np.ndarray:
-        """The rows' squared lengths."""
-        if scipy.sparse.issparse(self.matrix):
-            starts, filled = self.matrix.indptr[:-1], np.diff(self.matrix.indptr) > 0
-            lengths = np.zeros(len(starts))
-            lengths[filled] = np.add.reduceat(np.square(self.matrix.data, dtype=np.float64), starts[filled])
-            return lengths
-        return np.einsum("ij,ij->i", self.matrix, self.matrix, dtype=np.float64)
+    def measured(self, weights: np.ndarray, intercept: float) -> tuple[np.ndarray, np.ndarray]:
+        """The products with the rows, each times its target, and the rows' squared lengths."""
+        rows, count = rows_of(self.matrix), len(self.targets)
+        shape = (1, 1, len(weights)) if isinstance(rows, DenseRows) else (len(weights), 1, 1)
+        scores, lengths = np.empty(count), np.empty(count)
+        measure_rows()(rows, np.ascontiguousarray(weights).reshape(shape), scores, lengths)
+        return self.targets * (scores + intercept), lengths
 
     def row(self, i: int) -> Row:
         if scipy.sparse.issparse(self.matrix):

@@ -34,7 +34,7 @@ def inseparable_bound(
     """The bound that weights prove at the best gamma; None of weights 0, which prove nothing."""
     if margins.norm_squared == 0:
         return None
-    scores = np.concatenate([block.scores(weights.weights, weights.intercept) for block in examples()])
+    scores = np.concatenate([block.measured(weights.weights, weights.intercept)[0] for block in examples()])
     scaled_radius = margins.radius_squared * margins.norm_squared
     gamma = Fraction(best_gamma(scores, math.sqrt(scaled_radius), passes))
     squared = passes * deviation_squared(weights, examples, gamma)

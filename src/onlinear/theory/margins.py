@@ -40,8 +40,8 @@ def margins_of(weights: ExactWeights, examples: Examples) -> Margins:
     least, longest = Least(), Least()
     for block in examples():
         count += len(block.targets)
-        lengths = lengths_of(block)
-        least.see(block, scores_of(weights, block, lengths))
+        scores, lengths = intervals_of(weights, block)
+        least.see(block, scores)
         longest.see(block, Interval(-lengths.high, -lengths.low))
     return Margins(
         count,
@@ -51,19 +51,17 @@ def margins_of(weights: ExactWeights, examples: Examples) -> Margins:
     )
 
 
-def lengths_of(block: Rows) -> Interval:
-    """The squared lengths of the rows."""
-    lengths = block.lengths()
-    slack = growth(block.matrix.shape[1]) * lengths
-    return Interval(lengths - slack, lengths + slack)
+def intervals_of(weights: ExactWeights, block: Rows) -> tuple[Interval, Interval]:
+    """``y <w, x>`` and ``|x|^2`` of the rows."""
+    scores, lengths = block.measured(weights.weights, weights.intercept)
+    error = growth(block.matrix.shape[1] + 8) * 1.01  # the sizes below are rounded themselves
+    around = error * lengths
+    sizes = np.sqrt(lengths + around) * np.linalg.norm(weights.weights) + abs(weights.intercept)
+    return between(scores, error * sizes), between(lengths, around)
 
 
-def scores_of(weights: ExactWeights, block: Rows, lengths: Interval) -> Interval:
-    """``y <w, x>`` of the rows."""
-    scores = block.scores(weights.weights, weights.intercept)
-    sizes = np.sqrt(lengths.high) * np.linalg.norm(weights.weights) + abs(weights.intercept)
-    slack = growth(block.matrix.shape[1] + 8) * sizes * 1.01  # the sizes themselves are rounded
-    return Interval(scores - slack, scores + slack)
+def between(numbers: np.ndarray, error: np.ndarray) -> Interval:
+    return Interval(numbers - error, numbers + error)
 
 
 def growth(terms: int) -> float:

@@ -1,0 +1,31 @@
+"""Scores and lengths of rows in one go, for certificates."""
+
+# Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,var-annotated"
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numba
+
+from onlinear.kernels.bare import bare
+from onlinear.kernels.compiled import kept, named, source_digest
+from onlinear.kernels.row_steps import row_square
+from onlinear.rows import row_dot
+
+
+@cache
+def measure_rows() -> Any:
+    """The compiled loop: the product of every row with the weights in a table that faces it, and its squared length."""
+    digest = source_digest()
+
+    def loop(rows, table, scores, lengths):
+        _ = digest
+        rows, table = bare(rows), bare(table)
+        for i in range(len(scores)):
+            scores[i] = row_dot(rows, i, table, 0)
+            lengths[i] = row_square(rows, i)
+
+    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, measure_rows)))
