@@ -30,6 +30,10 @@ if TYPE_CHECKING:
         FTRLRegressor as FTRLRegressor,
         SecondOrderPerceptron as SecondOrderPerceptron,
     )
+    from onlinear.estimators.kernel import (
+        KernelPerceptron as KernelPerceptron,
+        VotedPerceptron as VotedPerceptron,
+    )
     from onlinear.estimators.online import (
         OnlineClassifier as OnlineClassifier,
         OnlineRegressor as OnlineRegressor,
@@ -63,6 +67,7 @@ _HOMES = {
     "Diverged": "onlinear.errors",
     "FTRLClassifier": "onlinear.estimators.famous",
     "FTRLRegressor": "onlinear.estimators.famous",
+    "KernelPerceptron": "onlinear.estimators.kernel",
     "Learner": "onlinear.learner",
     "MarginPerceptron": "onlinear.estimators.perceptron",
     "NotSaved": "onlinear.errors",
@@ -77,6 +82,7 @@ _HOMES = {
     "SGDRegressor": "onlinear.estimators.sgd",
     "SecondOrderPerceptron": "onlinear.estimators.famous",
     "TooManyNames": "onlinear.errors",
+    "VotedPerceptron": "onlinear.estimators.kernel",
     "load": "onlinear.estimators.saving",
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_matrix
-from slow_perceptrons import SlowPerceptron, linear, poly, rbf
 
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import Perceptrons
+from slow_perceptrons import SlowPerceptron, linear, poly, rbf
 
 #: whole numbers have exact sums, in whatever order; the RBF kernel's rounding does not reach a sign here
 KERNELS = {
@@ -50,7 +51,7 @@ def test_every_vote_is_the_slow_one(name: str) -> None:
     for vote in ("vote", "average", "last"):
         answers = fast.scores(asked, [0], vote)[:, 0]
         np.testing.assert_allclose(answers, [getattr(slow, vote)(x) for x in asked], rtol=1e-9, atol=1e-9)
-    moments = np.arange(0, 150, 8)[:19].tolist() + [149]
+    moments = [*range(0, 150, 8), 149]
     answers = fast.scores(asked, [0], "random", np.array(moments))[:, 0]
     expected = [slow.at(moment, x) for moment, x in zip(moments, asked, strict=True)]
     np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-9)
@@ -95,7 +96,7 @@ def test_any_chunking_gives_the_same_bits(cuts: list[int], name: str, dtype: Any
     scores = whole.learn(rows, targets)
     cut = Perceptrons(KERNELS[name][0], 11, 3, dtype, budget)
     borders = [0, *sorted(cuts), 200]
-    parts = [slice(*pair) for pair in zip(borders, borders[1:], strict=False)]
+    parts = [slice(*pair) for pair in pairwise(borders)]
     in_parts = [cut.learn(rows[part], targets[part]) for part in parts]
     assert everything(cut) == everything(whole)
     assert (np.concatenate(in_parts) == scores).all()
@@ -135,7 +136,7 @@ def test_the_same_example_is_kept_once() -> None:
     rows, targets = rows_and_targets(70)
     named, nameless = (Perceptrons(KERNELS["poly"][0], 4, 1, np.float64) for _ in range(2))
     for _ in range(3):
-        named.learn(rows, targets, names=np.arange(70))
+        named.learn(rows, targets, order=np.arange(70))
         nameless.learn(rows, targets)
     assert named.versions[0].times == nameless.versions[0].times
     assert named.support.size == len(set(named.versions[0].positions)) < nameless.support.size

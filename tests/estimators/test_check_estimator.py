@@ -21,6 +21,7 @@ ESTIMATORS = [
     onlinear.AveragedPerceptron(),
     onlinear.FTRLClassifier(),
     onlinear.FTRLRegressor(),
+    onlinear.KernelPerceptron(),
     onlinear.MarginPerceptron(),
     onlinear.OnlineClassifier(),
     onlinear.OnlineRegressor(),
@@ -30,6 +31,7 @@ ESTIMATORS = [
     onlinear.SecondOrderPerceptron(),
     onlinear.SGDClassifier(),
     onlinear.SGDRegressor(),
+    onlinear.VotedPerceptron(),
 ]
 
 

@@ -56,7 +56,7 @@ class Kernel(NamedTuple):
         return rows if self.name in ("linear", "poly") else np.dtype(np.float64)
 
     def largest(self, square: float) -> float:
-        """No ``|K(x, z)|`` is larger where no ``x.x`` is larger than ``square``; of a user's function nothing is known."""
+        """No ``|K(x, z)|`` is larger where no ``x.x`` is larger than ``square``; a user's function may be anything."""
         if self.name == "linear":
             return square
         if self.name != "poly":

@@ -17,6 +17,7 @@ from onlinear.dual.forgetron import forget_oldest
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.support import TILE, Support, widened
 from onlinear.dual.versions import Versions, average_coefficients, drawn, last_coefficients, voted
+from onlinear.errors import BadInput
 
 #: rows of a block
 BLOCK = 64
@@ -48,7 +49,7 @@ class Part(NamedTuple):
     near: np.ndarray  # K of the block with itself
     far: list[np.ndarray]  # K of the kept examples with the block, by tile
     targets: np.ndarray  # by output and row
-    names: np.ndarray | None
+    numbers: np.ndarray | None  # which of the rows of ``fit`` they are
     radii: np.ndarray  # the largest K(x, x) up to each row
 
 
@@ -65,9 +66,10 @@ class Perceptrons:
         self.versions = [Versions() for _ in range(outputs)]
         self.examples = 0
         self.radius2 = 0.0  # the largest K(x, x) so far
+        self.square = 0.0  # the largest x.x so far
         self.block = np.empty((0, features), self.support.rows.dtype)
         self.steps: list[Step] = []  # of the block that is not full yet: the coefficients do not have them
-        self.positions: dict[int, int] = {}  # where an example of ``fit`` is kept, by its number
+        self.positions: dict[int, int] = {}  # where a row of ``fit`` is kept, by its number
 
     @property
     def outputs(self) -> int:
@@ -75,21 +77,34 @@ class Perceptrons:
 
     # -------------------------------------------------------------- learning
 
-    def learn(self, rows: Any, targets: np.ndarray, names: np.ndarray | None = None) -> np.ndarray:
+    def check(self, rows: Any) -> None:
+        """Refuse rows with which a kernel could leave the range of numbers; NaN and infinity among them."""
+        square = max(self.square, largest_square(rows))
+        room = float(np.finfo(self.support.rows.dtype).max) / (4.0 * (self.examples + rows.shape[0] + 1.0))
+        if not max(square, self.kernel.largest(square)) < room:
+            raise BadInput(
+                f"the kernel of these rows may leave the range of {self.support.rows.dtype} numbers (the largest x.x "
+                f"is {square:.3g}): scale the rows, or take a smaller degree or gamma"
+            )
+
+    def learn(self, rows: Any, targets: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
         """Learn from rows, of which ``targets[row, output]`` are -1 or 1; answer the scores each had before.
 
-        Rows with the same name are the same example, which is kept once.
+        With ``order`` they are taken in that order, and a row that comes again is the same example, kept once.
         """
-        scores = np.empty(targets.shape)
+        count = len(targets) if order is None else len(order)
+        scores = np.empty((count, self.outputs))
+        self.square = max(self.square, largest_square(rows))
         start = 0
-        while start < len(targets):
-            filled = self.examples % BLOCK
-            part = slice(start, min(start + BLOCK - filled, len(targets)))
-            scores[part] = self._learn_part(dense(rows[part]), targets[part].T, None if names is None else names[part])
+        while start < count:
+            part = slice(start, min(start + BLOCK - self.examples % BLOCK, count))
+            chosen = part if order is None else order[part]
+            numbers = None if order is None else chosen
+            scores[part] = self._learn_part(dense(rows[chosen]), targets[chosen].T, numbers)
             start = part.stop
         return scores
 
-    def _learn_part(self, rows: np.ndarray, targets: np.ndarray, names: np.ndarray | None) -> np.ndarray:
+    def _learn_part(self, rows: np.ndarray, targets: np.ndarray, numbers: Any) -> np.ndarray:
         """Learn from rows that fit into the block."""
         first = self.examples % BLOCK
         block = self._block_with(rows, first)
@@ -97,7 +112,7 @@ class Perceptrons:
         far = self._far(block)
         scores = self._scores_at_start(far)
         radii = np.maximum.accumulate([self.radius2, *near.diagonal()[first : first + len(rows)].tolist()])
-        part = Part(first, first + len(rows), near, far, targets, names, radii[1:])
+        part = Part(first, first + len(rows), near, far, targets, numbers, radii[1:])
         self.block = block
         for step in self.steps:
             self._apply(step, scores, part, first)
@@ -144,7 +159,7 @@ class Perceptrons:
         """Add the row at ``place`` to the perceptrons that are wrong."""
         row = place - part.start
         signs = np.where(wrong, part.targets[:, row], 0.0)
-        position = self._keep(place, None if part.names is None else int(part.names[row]))
+        position = self._keep(place, None if part.numbers is None else int(part.numbers[row]))
         time = self.examples - part.start + place
         drops = []
         for output in np.flatnonzero(wrong).tolist():
@@ -155,13 +170,13 @@ class Perceptrons:
                 drops.append(Drop(output, *dropped))
         return Step(place, position, signs, drops)
 
-    def _keep(self, place: int, name: int | None) -> int:
+    def _keep(self, place: int, number: int | None) -> int:
         """The position of the row at ``place`` among the kept examples, where it may be already."""
-        if name is None:
+        if number is None:
             return self.support.append(self.block[place])
-        if name not in self.positions:
-            self.positions[name] = self.support.append(self.block[place])
-        return self.positions[name]
+        if number not in self.positions:
+            self.positions[number] = self.support.append(self.block[place])
+        return self.positions[number]
 
     def _apply(self, step: Step, scores: np.ndarray, part: Part, start: int) -> None:
         """Bring the scores of the places from ``start`` on up to date with a step."""
@@ -193,7 +208,7 @@ class Perceptrons:
         moved = {position: place for place, position in enumerate(used)}
         for versions in self.versions:
             versions.positions = [moved[position] for position in versions.positions]
-        self.positions = {name: moved[place] for name, place in self.positions.items() if place in moved}
+        self.positions = {number: moved[place] for number, place in self.positions.items() if place in moved}
         self.support.keep(np.array(used, dtype=np.int64))
         self.support.coefficients[: len(used)] = self.coefficients()
 
@@ -250,6 +265,16 @@ def with_output(step: Step) -> Step:
     last = len(step.signs) - 1
     twins = [drop._replace(output=last + 1) for drop in step.drops if drop.output == last]
     return step._replace(signs=np.append(step.signs, step.signs[-1]), drops=[*step.drops, *twins])
+
+
+def largest_square(rows: Any) -> float:
+    """The largest ``x.x`` of the rows, which may be infinite."""
+    if not rows.shape[0]:
+        return 0.0
+    with np.errstate(over="ignore"):
+        if scipy.sparse.issparse(rows):
+            return float(rows.multiply(rows).sum(axis=1, dtype=np.float64).max())
+        return float(np.einsum("ij,ij->i", rows, rows, dtype=np.float64).max())
 
 
 def dense(rows: Any) -> np.ndarray:
