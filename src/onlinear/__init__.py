@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False  # type checkers take it for True; `typing` itself is too slow to import
 if TYPE_CHECKING:
     from onlinear import losses as losses, measures as measures, rules as rules
+    from onlinear.dual.unique import unique_features as unique_features
     from onlinear.errors import (
         BadInput as BadInput,
         BadLine as BadLine,
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
         OnlinearError as OnlinearError,
         Refused as Refused,
         TooManyNames as TooManyNames,
+    )
+    from onlinear.estimators.expansions import (
+        PolynomialProducts as PolynomialProducts,
+        RandomFeatures as RandomFeatures,
     )
     from onlinear.estimators.famous import (
         AROWClassifier as AROWClassifier,
@@ -77,6 +82,8 @@ _HOMES = {
     "PassiveAggressiveClassifier": "onlinear.estimators.passive_aggressive",
     "PassiveAggressiveRegressor": "onlinear.estimators.passive_aggressive",
     "Perceptron": "onlinear.estimators.perceptron",
+    "PolynomialProducts": "onlinear.estimators.expansions",
+    "RandomFeatures": "onlinear.estimators.expansions",
     "Refused": "onlinear.errors",
     "SGDClassifier": "onlinear.estimators.sgd",
     "SGDRegressor": "onlinear.estimators.sgd",
@@ -88,6 +95,7 @@ _HOMES = {
     "measures": "onlinear.measures",
     "open_stream": "onlinear.streams.stream",
     "rules": "onlinear.rules",
+    "unique_features": "onlinear.dual.unique",
 }
 
 __all__ = ["__version__", *_HOMES]

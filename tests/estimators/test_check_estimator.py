@@ -28,6 +28,8 @@ ESTIMATORS = [
     onlinear.PassiveAggressiveClassifier(),
     onlinear.PassiveAggressiveRegressor(),
     onlinear.Perceptron(),
+    onlinear.PolynomialProducts(),
+    onlinear.RandomFeatures(),
     onlinear.SecondOrderPerceptron(),
     onlinear.SGDClassifier(),
     onlinear.SGDRegressor(),
