@@ -16,15 +16,19 @@ from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import Perceptrons, dense
 from onlinear.errors import BadInput, Refused, TooManyNames
 from onlinear.estimators.checks import FLOATS, all_or_nothing, checked_rows, whole
+from onlinear.estimators.dual_files import dual_parts, restore_dual
 from onlinear.estimators.one import unknown_feature
 from onlinear.estimators.passes import orders
+from onlinear.estimators.saving import Saves, class_name
 from onlinear.features.names import ExactNames
+from onlinear.model.container import Header, PathLike, write_model
+from onlinear.model.values import Unpacker
 
 #: columns that a stream of dicts has room for at first; their number doubles
 FIRST_COLUMNS = 16
 
 
-class DualClassifier(ClassifierMixin, BaseEstimator):
+class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
     """A classifier made of perceptrons in dual form.
 
     Two classes known from the start share one perceptron; else each class has one. Where classes may still appear, one
@@ -73,6 +77,7 @@ class DualClassifier(ClassifierMixin, BaseEstimator):
             if self._made() == before:
                 self.converged_ = True
                 break
+        machine.positions = {}  # rows that come later are others
 
     def _made(self) -> int:
         assert self._perceptrons is not None
@@ -362,6 +367,21 @@ class DualClassifier(ClassifierMixin, BaseEstimator):
         if self._perceptrons is None:
             raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
         return self._perceptrons
+
+    # -------------------------------------------------------------- files
+
+    def save(self, path: PathLike, *, slim: bool = False) -> None:
+        """Write the classifier to a file, whole or not at all; :func:`onlinear.load` brings it back to the bit.
+
+        Predictions need all there is, so a slim file is the same. A kernel of your own cannot be saved.
+        """
+        with whole(self):
+            header, arrays = dual_parts(self, class_name(type(self)))
+            write_model(path, header, arrays)
+
+    @classmethod
+    def _restored(cls, unpacker: Unpacker, header: Header) -> Any:
+        return restore_dual(unpacker, cls, header)
 
     # -------------------------------------------------------------- conventions
 
