@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_matrix
+from sklearn.exceptions import ConvergenceWarning
 
-from onlinear import BadInput, KernelPerceptron, Refused, VotedPerceptron
+from onlinear import AveragedPerceptron, BadInput, KernelPerceptron, Refused, VotedPerceptron
 from onlinear.dual.versions import VOTES
 from slow_perceptrons import SlowPerceptron, linear, poly
 
@@ -82,6 +84,17 @@ def test_voted_is_the_linear_case(fit_intercept: bool) -> None:
     model = VotedPerceptron(fit_intercept=fit_intercept).fit(rows, y)
     assert model.updates_ == slow.updates
     np.testing.assert_allclose(model.decision_function(rows), [slow.vote(x) for x in wide], rtol=1e-12)
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_the_average_is_that_of_the_averaged_perceptron(passes: int) -> None:
+    rows, y = letters(200)
+    voted = VotedPerceptron(vote="average", max_iter=passes).fit(rows, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        averaged = AveragedPerceptron(order="stream", max_iter=passes).fit(rows, y)
+    assert voted.updates_.tolist() == averaged.updates_.tolist()
+    np.testing.assert_allclose(voted.decision_function(rows), averaged.decision_function(rows), rtol=1e-9, atol=1e-9)
 
 
 def test_updates_stay_within_the_mistake_bound() -> None:
