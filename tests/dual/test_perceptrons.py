@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_matrix
+from threadpoolctl import threadpool_limits
 
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import Perceptrons
@@ -109,6 +110,18 @@ def test_rows_one_by_one_give_the_same_bits() -> None:
     for row, target in zip(rows, targets, strict=True):
         single.learn(row[None], np.sign(target)[None])
     assert everything(single) == everything(whole)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_threads_do_not_matter(dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+    rows, targets = rng.normal(size=(700, 300)).astype(dtype), np.sign(rng.normal(size=(700, 2)))
+    machines = [Perceptrons(KERNELS["poly"][0], 300, 2, dtype) for _ in range(2)]
+    for threads, machine in enumerate(machines, start=1):
+        with threadpool_limits(threads, user_api="blas"):
+            machine.learn(rows, targets)
+    assert machines[0].support.size > 512  # so that products have more than one tile
+    assert everything(machines[0]) == everything(machines[1])
 
 
 def test_outputs_beside_each_other_are_outputs_alone() -> None:
