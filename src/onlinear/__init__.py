@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False  # type checkers take it for True; `typing` itself is too slow to import
 if TYPE_CHECKING:
     from onlinear import descent as descent, losses as losses, measures as measures, rules as rules
+    from onlinear.dual.unique import unique_features as unique_features
     from onlinear.errors import (
         BadInput as BadInput,
         BadLine as BadLine,
@@ -25,11 +26,19 @@ if TYPE_CHECKING:
         Refused as Refused,
         TooManyNames as TooManyNames,
     )
+    from onlinear.estimators.expansions import (
+        PolynomialProducts as PolynomialProducts,
+        RandomFeatures as RandomFeatures,
+    )
     from onlinear.estimators.famous import (
         AROWClassifier as AROWClassifier,
         FTRLClassifier as FTRLClassifier,
         FTRLRegressor as FTRLRegressor,
         SecondOrderPerceptron as SecondOrderPerceptron,
+    )
+    from onlinear.estimators.kernel import (
+        KernelPerceptron as KernelPerceptron,
+        VotedPerceptron as VotedPerceptron,
     )
     from onlinear.estimators.online import (
         OnlineClassifier as OnlineClassifier,
@@ -66,6 +75,7 @@ _HOMES = {
     "Diverged": "onlinear.errors",
     "FTRLClassifier": "onlinear.estimators.famous",
     "FTRLRegressor": "onlinear.estimators.famous",
+    "KernelPerceptron": "onlinear.estimators.kernel",
     "Learner": "onlinear.learner",
     "MarginPerceptron": "onlinear.estimators.perceptron",
     "NotSaved": "onlinear.errors",
@@ -75,11 +85,14 @@ _HOMES = {
     "PassiveAggressiveClassifier": "onlinear.estimators.passive_aggressive",
     "PassiveAggressiveRegressor": "onlinear.estimators.passive_aggressive",
     "Perceptron": "onlinear.estimators.perceptron",
+    "PolynomialProducts": "onlinear.estimators.expansions",
+    "RandomFeatures": "onlinear.estimators.expansions",
     "Refused": "onlinear.errors",
     "SGDClassifier": "onlinear.estimators.sgd",
     "SGDRegressor": "onlinear.estimators.sgd",
     "SecondOrderPerceptron": "onlinear.estimators.famous",
     "TooManyNames": "onlinear.errors",
+    "VotedPerceptron": "onlinear.estimators.kernel",
     "certify": "onlinear.theory.certifying",
     "descent": "onlinear.descent",
     "load": "onlinear.estimators.saving",
@@ -87,6 +100,7 @@ _HOMES = {
     "measures": "onlinear.measures",
     "open_stream": "onlinear.streams.stream",
     "rules": "onlinear.rules",
+    "unique_features": "onlinear.dual.unique",
 }
 
 __all__ = ["__version__", *_HOMES]

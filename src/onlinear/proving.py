@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
-import scipy.sparse
 
 from onlinear import losses, rules
 from onlinear.errors import Refused
 from onlinear.learner import Settings
 from onlinear.modelfile import Trained
-from onlinear.rows import SparseRows
+from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.stream import Stream, open_alike
 from onlinear.theory.certificates import Certificate
@@ -52,23 +51,21 @@ def examples_in(trained: Trained, files: list[str], positive: Hashable) -> Examp
         for block in open_alike(files, trained.recipe.format).blocks(stop_at_bad=True):
             if len(block):
                 block = trained.recipe.apply(block, True)
-                yield Rows(matrix_of(block, features), signs(block.labels == positive))
+                yield Rows(fitting(block, features), features, signs(block.labels == positive))
             for line, _ in block.bad:
                 raise line
 
     return blocks
 
 
-def matrix_of(block: Block, features: int) -> Any:
-    rows = block.rows
-    if not isinstance(rows, SparseRows):
-        return rows.values
-    if block.width > features:
+def fitting(block: Block, features: int) -> SparseRows | DenseRows:
+    """The rows of a block, if the model has weights for all of their features."""
+    if isinstance(block.rows, SparseRows) and block.width > features:
         raise Refused(
             f"the rows have up to {block.width} features and the model {features}: "
             "certify a model on the rows that it has learned from"
         )
-    return scipy.sparse.csr_matrix((rows.values, rows.columns, rows.starts), shape=(len(block), features))
+    return block.rows
 
 
 def export(trained: Trained, files: list[str], positive: Hashable, output: BinaryIO) -> None:

@@ -21,15 +21,19 @@ ESTIMATORS = [
     onlinear.AveragedPerceptron(),
     onlinear.FTRLClassifier(),
     onlinear.FTRLRegressor(),
+    onlinear.KernelPerceptron(),
     onlinear.MarginPerceptron(),
     onlinear.OnlineClassifier(),
     onlinear.OnlineRegressor(),
     onlinear.PassiveAggressiveClassifier(),
     onlinear.PassiveAggressiveRegressor(),
     onlinear.Perceptron(),
+    onlinear.PolynomialProducts(),
+    onlinear.RandomFeatures(),
     onlinear.SecondOrderPerceptron(),
     onlinear.SGDClassifier(),
     onlinear.SGDRegressor(),
+    onlinear.VotedPerceptron(),
 ]
 
 

@@ -44,6 +44,9 @@ OURS = frozenset(
     }
 )
 
+#: those in dual form, whose files are others
+IN_DUAL_FORM = frozenset({"KernelPerceptron", "VotedPerceptron"})
+
 #: attributes that have a form of their own in a file
 APART = frozenset(
     {"_learner", "_settled", "_shown", "_classes", "_names", "_rows_kind", "_data_type", "feature_names_in_"}
@@ -127,7 +130,7 @@ def save_parts(estimator: Any, *, slim: bool = False) -> tuple[Header, Arrays]:
 
 def class_name(cls: type) -> dict[str, str]:
     """The name of a class of ours, or name and module of the user's own."""
-    if cls.__name__ in OURS and cls is getattr(onlinear, cls.__name__):
+    if cls.__name__ in OURS | IN_DUAL_FORM and cls is getattr(onlinear, cls.__name__):
         return {"holds": cls.__name__}
     return {"holds": cls.__qualname__, "module": cls.__module__}
 
@@ -254,6 +257,8 @@ def restore(header: Header, arrays: Arrays, classes: Iterable[type] = ()) -> Any
     unpacker = Unpacker(arrays, classes)
     with only_bad_models():
         cls = class_named(unpacker, header)
+        if "_restored" in dir(cls):
+            return cls._restored(unpacker, header)
         estimator = unpack_estimator(unpacker, cls, header["parameters"])
         attributes = vars(estimator)
         attributes |= unpack_apart(unpacker, header)
@@ -275,7 +280,7 @@ def class_named(unpacker: Unpacker, header: Header) -> Any:
     if "module" not in header:
         if name == "Learner":
             raise BadModel("the model is a learner alone: load it with onlinear.model.load_learner")
-        if name not in OURS:
+        if name not in OURS | IN_DUAL_FORM:
             raise BadModel(
                 f"the model is a {name!r:.60}, which this version of onlinear does not have: install another"
             )

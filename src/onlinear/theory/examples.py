@@ -12,7 +12,7 @@ import scipy.sparse
 from onlinear.batch import rows_of
 from onlinear.errors import Refused
 from onlinear.kernels.measuring import measure_rows
-from onlinear.rows import DenseRows
+from onlinear.rows import DenseRows, SparseRows
 
 #: rows of an array that are looked at together
 BLOCK = 8192
@@ -29,25 +29,36 @@ class Row(NamedTuple):
 class Rows(NamedTuple):
     """A block: compressed or dense rows, and a target of +1 or -1 for each."""
 
-    matrix: Any
+    rows: SparseRows | DenseRows
+    features: int
     targets: np.ndarray
 
     def measured(self, weights: np.ndarray, intercept: float) -> tuple[np.ndarray, np.ndarray]:
         """The products with the rows, each times its target, and the rows' squared lengths."""
-        rows, count = rows_of(self.matrix), len(self.targets)
-        shape = (1, 1, len(weights)) if isinstance(rows, DenseRows) else (len(weights), 1, 1)
-        scores, lengths = np.empty(count), np.empty(count)
-        measure_rows()(rows, np.ascontiguousarray(weights).reshape(shape), scores, lengths)
+        shape = (1, 1, len(weights)) if isinstance(self.rows, DenseRows) else (len(weights), 1, 1)
+        scores, lengths = np.empty(len(self.targets)), np.empty(len(self.targets))
+        measure_rows()(self.rows, np.ascontiguousarray(weights).reshape(shape), scores, lengths)
         return self.targets * (scores + intercept), lengths
 
     def row(self, i: int) -> Row:
-        if scipy.sparse.issparse(self.matrix):
-            span = slice(self.matrix.indptr[i], self.matrix.indptr[i + 1])
-            columns, values = self.matrix.indices[span], self.matrix.data[span]
+        if isinstance(self.rows, DenseRows):
+            columns, values = np.arange(self.features), self.rows.values[i]
         else:
-            columns, values = np.arange(self.matrix.shape[1]), self.matrix[i]
+            span = slice(self.rows.starts[i], self.rows.starts[i + 1])
+            columns, values = self.rows.columns[span], self.rows.values[span]
         there = values != 0
         return Row(columns[there].tolist(), np.asarray(values[there], dtype=np.float64), float(self.targets[i]))
+
+    def entries(self) -> Any:
+        """The non-zero entries as a compressed matrix."""
+        if isinstance(self.rows, DenseRows):
+            return scipy.sparse.csr_array(self.rows.values, dtype=np.float64)
+        starts, span = self.rows.starts, slice(self.rows.starts[0], self.rows.starts[-1])
+        values = np.array(self.rows.values[span], dtype=np.float64)
+        columns = self.rows.columns[span].astype(np.int64)
+        matrix = scipy.sparse.csr_array((values, columns, starts - starts[0]), (len(self.targets), self.features))
+        matrix.eliminate_zeros()
+        return matrix
 
 
 #: gives all blocks, from the first on, every time it is called
@@ -55,13 +66,21 @@ Examples = Callable[[], Iterable[Rows]]
 
 
 def examples_of(matrix: Any, targets: np.ndarray) -> Examples:
-    """The rows of a matrix, in blocks."""
+    """The rows of a matrix, in blocks: views of it."""
+    rows, features = rows_of(matrix), matrix.shape[1]
 
     def blocks() -> Iterator[Rows]:
         for start in range(0, len(targets), BLOCK):
-            yield Rows(matrix[start : start + BLOCK], targets[start : start + BLOCK])
+            stop = min(start + BLOCK, len(targets))
+            yield Rows(part_of(rows, start, stop), features, targets[start:stop])
 
     return blocks
+
+
+def part_of(rows: SparseRows | DenseRows, start: int, stop: int) -> SparseRows | DenseRows:
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.values[start:stop])
+    return SparseRows(rows.starts[start : stop + 1], rows.columns, rows.values)
 
 
 def all_rows(examples: Examples) -> Iterator[Row]:
@@ -88,17 +107,9 @@ def digest_of(examples: Examples) -> str:
     """SHA-256 of the rows, in order: of the digests of targets, counts of entries, columns from 0 on, and values."""
     parts = [hashlib.sha256() for _ in range(4)]
     for block in examples():
-        matrix = entries_of(block.matrix)
+        matrix = block.entries()
         arrays = [block.targets.astype("i1"), np.diff(matrix.indptr).astype("<u8")]
         arrays += [matrix.indices.astype("<u8"), matrix.data.astype("<f8")]
         for part, array in zip(parts, arrays, strict=True):
             part.update(array.tobytes())
     return hashlib.sha256(b"".join(part.digest() for part in parts)).hexdigest()
-
-
-def entries_of(matrix: Any) -> Any:
-    """The non-zero entries of a matrix, compressed and sorted; the matrix itself stays as it is."""
-    entries = scipy.sparse.csr_array(matrix, dtype=np.float64, copy=True)
-    entries.sum_duplicates()
-    entries.eliminate_zeros()
-    return entries

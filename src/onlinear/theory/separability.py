@@ -15,7 +15,7 @@ import scipy.optimize
 import scipy.sparse
 
 from onlinear.theory.exact import ExactWeights
-from onlinear.theory.examples import Examples, Row, entries_of
+from onlinear.theory.examples import Examples, Row, Rows
 from onlinear.theory.margins import margins_of
 
 #: dimensions, the constant included, up to which it is decided
@@ -53,12 +53,11 @@ def separability(examples: Examples, features: int, constant_squared: Fraction) 
     return cancelling(pulled)
 
 
-def block_of(block: tuple[object, np.ndarray], with_constant: bool) -> scipy.sparse.csr_array:
+def block_of(block: Rows, with_constant: bool) -> scipy.sparse.csr_array:
     """The rows y x, with the constant feature."""
-    matrix, targets = block
-    pulled = entries_of(matrix).multiply(targets[:, None])
+    pulled = block.entries().multiply(block.targets[:, None])
     if with_constant:
-        pulled = scipy.sparse.hstack([pulled, scipy.sparse.csr_array(targets[:, None])])
+        pulled = scipy.sparse.hstack([pulled, scipy.sparse.csr_array(block.targets[:, None])])
     return scipy.sparse.csr_array(pulled)
 
 

@@ -1,0 +1,1 @@
+"""Perceptrons in dual form: kernels, kept examples, the versions of a hypothesis and their votes."""

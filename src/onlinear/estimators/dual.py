@@ -1,0 +1,409 @@
+"""What the classifiers in dual form share: labels become targets of perceptrons, and their scores labels."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from onlinear.classes import Classes, distinct_labels
+from onlinear.dual.kernel import Kernel
+from onlinear.dual.perceptrons import Perceptrons, dense
+from onlinear.errors import BadInput, Refused, TooManyNames
+from onlinear.estimators.checks import FLOATS, all_or_nothing, checked_rows, whole
+from onlinear.estimators.dual_files import dual_parts, restore_dual
+from onlinear.estimators.one import unknown_feature
+from onlinear.estimators.passes import orders
+from onlinear.estimators.saving import Saves, class_name
+from onlinear.features.names import ExactNames
+from onlinear.model.container import Header, PathLike, write_model
+from onlinear.model.values import Unpacker
+
+#: columns that a stream of dicts has room for at first; their number doubles
+FIRST_COLUMNS = 16
+
+
+class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
+    """A classifier made of perceptrons in dual form.
+
+    Two classes known from the start share one perceptron; else each class has one. Where classes may still appear, one
+    more, the last, learns that "none of this" is right: when a new class appears, it has been that class's all along.
+    """
+
+    _perceptrons: Perceptrons | None = None
+    _classes: Classes
+    _names: ExactNames | None = None
+    _mistakes = 0
+    _seen: frozenset[int] = frozenset()  # the codes of classes that have had a row
+
+    def _kernel(self) -> Kernel:
+        raise NotImplementedError
+
+    # -------------------------------------------------------------- learning
+
+    def fit(self, X: Any, y: Any) -> DualClassifier:
+        """Learn from the rows from the beginning, pass after pass, until one brings no update."""
+        self._validate_params()
+        with all_or_nothing(self):
+            X, y = self._checked(X, y, reset=True)
+            labels = distinct_labels(y)
+            if len(labels) < 2:
+                raise BadInput(
+                    f"The number of classes has to be greater than one; got {len(labels)} class: "
+                    "one class needs no classifier, more rows may hold another"
+                )
+            machine = self._start(X.shape[1], X.dtype, Classes.closed(labels))
+            machine.check(X)
+            self._sweep(machine, X, self._classes.codes_of(y))
+        return self
+
+    def _sweep(self: Any, machine: Perceptrons, X: Any, codes: np.ndarray) -> None:
+        targets = self._targets(codes)
+        turns = orders(self.order, len(codes), self.random_state)
+        self.converged_ = False
+        for number in range(1, self.max_iter + 1):
+            order = next(turns)
+            if order is None and self.max_iter > 1:
+                order = np.arange(len(codes))
+            before = self._made()
+            scores = machine.learn(X, targets, order)
+            self._count(scores, codes if order is None else codes[order])
+            self.n_iter_ = number
+            if self._made() == before:
+                self.converged_ = True
+                break
+        machine.positions = {}  # rows that come later are others
+
+    def _made(self) -> int:
+        assert self._perceptrons is not None
+        return sum(versions.made for versions in self._perceptrons.versions)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> DualClassifier:
+        """Learn from these rows, in the order in which they come, after what was learned before.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (rows, features)
+        y : labels, one a row
+        classes : all labels there will ever be; only needed in the first call. Without them new classes may appear at
+            any time, and the result is what it would have been, had they been known.
+        """
+        self._validate_params()
+        with all_or_nothing(self):
+            first = self._perceptrons is None
+            if not first and not hasattr(self, "n_features_in_"):
+                raise BadInput(
+                    f"this {type(self).__name__} has learned from dicts: go on with learn_one, "
+                    "or call fit to start anew"
+                )
+            X, y = self._checked(X, y, reset=first)
+            labels = distinct_labels(y)
+            machine = self._start(X.shape[1], X.dtype, opened(classes)) if first else self._going_on(classes)
+            self._check_labels(y, labels)
+            machine.check(X)
+            self._learn(machine, X, y)
+        return self
+
+    def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
+        return validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
+
+    def _start(self: Any, features: int, dtype: Any, classes: Classes) -> Perceptrons:
+        """Perceptrons that have seen nothing."""
+        outputs = 1 if classes.open or len(classes) == 2 else len(classes)
+        share = None if self.budget is None else self.budget // outputs
+        if share == 0:
+            raise Refused(f"a budget of {self.budget} does not suffice for {outputs} classes: give one example to each")
+        self._classes = classes
+        self._mistakes, self._seen = 0, frozenset()
+        self._names = None
+        self._perceptrons = Perceptrons(self._kernel(), features, outputs, dtype, share)
+        self._began = (self._kernel(), self.budget)
+        self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.n_iter_ = 1
+        return self._perceptrons
+
+    def _going_on(self: Any, classes: Any = None) -> Perceptrons:
+        """The perceptrons that are there, if the parameters still are theirs, with classes that are named late."""
+        if self._began != (self._kernel(), self.budget):
+            raise Refused("kernel and budget cannot change while it learns: call fit to start anew")
+        if classes is not None:
+            named = distinct_labels(np.asarray(classes))
+            if not np.array_equal(self._classes.sorted, named):
+                raise BadInput(
+                    f"`classes={named.tolist()}` is not the same as on last call to partial_fit, was: "
+                    f"{self._classes.sorted.tolist()}; leave it out, or call fit to start anew"
+                )
+        assert self._perceptrons is not None
+        return self._perceptrons
+
+    def _check_labels(self, y: np.ndarray, labels: np.ndarray) -> None:
+        """Refuse labels for which there is no place."""
+        new = labels[self._classes.codes_of(labels) < 0]
+        if new.size:
+            row = int((y == new[0]).argmax())
+            self._check_new(new[:1].tolist()[0], row, new.size)
+
+    def _check_new(self: Any, label: Hashable, row: int, count: int) -> None:
+        if not self._classes.open:
+            raise self._classes.unknown(label, row)
+        if self.budget is not None and len(self._classes) + count > 2:
+            raise Refused(
+                "a budget is shared out among the classes, and a third one is new: name all of them in the first call"
+            )
+
+    def _learn(self, machine: Perceptrons, X: Any, y: np.ndarray) -> None:
+        """Learn the rows; where a label is new, its class appears between two rows."""
+        codes = self._classes.codes_of(y)
+        start = 0
+        while (codes[start:] < 0).any():
+            row = start + int((codes[start:] < 0).argmax())
+            self._learn_codes(machine, X[start:row], codes[start:row])
+            self._add_class(machine, y[row : row + 1].tolist()[0])
+            codes[row:] = self._classes.codes_of(y[row:])
+            start = row
+        self._learn_codes(machine, X[start:], codes[start:])
+
+    def _learn_codes(self, machine: Perceptrons, X: Any, codes: np.ndarray) -> np.ndarray:
+        scores = machine.learn(X, self._targets(codes))
+        self._count(scores, codes)
+        return scores
+
+    def _add_class(self, machine: Perceptrons, label: Hashable) -> None:
+        machine.add_output()
+        self._classes.add(label)
+
+    def _targets(self, codes: np.ndarray) -> np.ndarray:
+        """1 for the output of the row's class, -1 for the others."""
+        assert self._perceptrons is not None
+        outputs = np.arange(self._perceptrons.outputs) + self._shares_one()
+        return np.where(codes[:, None] == outputs, 1.0, -1.0)
+
+    def _shares_one(self) -> bool:
+        """Whether two classes share one perceptron, that of the second."""
+        return len(self._classes) == 2 and not self._classes.open
+
+    def _count(self, scores: np.ndarray, codes: np.ndarray) -> None:
+        """Count the rows that the last versions had wrong, or undecided, before they learned them.
+
+        Only classes seen so far compete, so that it does not matter whether all were named at the start.
+        """
+        if self._shares_one():
+            own, best = (2.0 * codes - 1.0) * scores[:, 0], np.zeros(len(codes))
+        else:
+            present = codes[:, None] == np.arange(len(self._classes))
+            seen = np.logical_or.accumulate(present, axis=0) | np.isin(np.arange(len(self._classes)), [*self._seen])
+            own = scores[np.arange(len(codes)), codes]
+            best = np.where(seen & ~present, scores[:, : len(self._classes)], -np.inf).max(axis=1, initial=-np.inf)
+            best[np.isinf(best)] = 0.0  # a class alone has to be on its own side of zero
+        self._seen = self._seen.union(codes.tolist())
+        self._mistakes += int((own <= best).sum())
+
+    # -------------------------------------------------------------- one by one
+
+    def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> Any:
+        """Learn from one example, a dict of names to numbers or strings; answer the score it had before.
+
+        That is one number for up to two classes (positive for the second of ``classes_``), else an array in the order
+        of ``classes_``. A label may be anything hashable, and new at any time.
+
+        >>> from onlinear import KernelPerceptron
+        >>> model = KernelPerceptron("rbf", gamma=0.5)
+        >>> _ = model.learn_one({"size": 1.0, "colour": "red"}, "apple"), model.learn_one({"size": 3.0}, "melon")
+        >>> model.predict_one({"size": 0.8, "colour": "red"})
+        'apple'
+        """
+        with all_or_nothing(self):
+            self._validate_params()
+            machine = self._start(0, np.float64, Classes(open=True)) if self._perceptrons is None else self._going_on()
+            code = self._code(y)
+            row = self._row(x, learning=True)
+            machine.check(row)
+            if code < 0:
+                self._add_class(machine, y)
+                code = len(self._classes) - 1
+            scores = self._learn_codes(machine, row, np.array([code]))
+        scores = scores[:, self._outputs()] if len(self._classes) > 1 else scores[:, :1]
+        return float(scores[0, 0]) if scores.shape[1] == 1 else scores[0]
+
+    def _code(self, label: Hashable) -> int:
+        """The code of a label; -1 if it is new, and there is a place for it."""
+        try:
+            code = self._classes.codes.get(label, -1)
+        except TypeError:
+            raise BadInput(f"the label {label!r} is not hashable: use a number, a string or a tuple") from None
+        if code < 0:
+            if label != label:
+                raise BadInput("the label is NaN: drop the example or mend it")
+            self._check_new(label, 0, 1)
+        return code
+
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The label for one example; None before the first. Changes nothing."""
+        if self._perceptrons is None or not len(self._classes):
+            return None
+        with whole(self):
+            return self._labels(self._scores(self._row(x, learning=False))).tolist()[0]
+
+    def _row(self, x: Mapping[Any, Any], learning: bool) -> np.ndarray:
+        """A dict as a table of one row, with a column for each name."""
+        machine, names = self._perceptrons, self._names
+        assert machine is not None
+        if names is None:
+            names = self._names = self._column_names()
+        try:
+            columns, values = names.register(x) if learning else names.look_up(x)
+        except TooManyNames as refusal:
+            raise unknown_feature(refusal) from None
+        width = machine.support.rows.shape[1]
+        if names.size > width:
+            width = max(FIRST_COLUMNS, 1 << (names.size - 1).bit_length())
+            machine.widen(width)
+        row = np.zeros((1, width))
+        row[0, columns] = values
+        return row
+
+    def _column_names(self: Any) -> ExactNames:
+        if not hasattr(self, "n_features_in_"):
+            return ExactNames()
+        known = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        return ExactNames(list(known), cap=self.n_features_in_)
+
+    # -------------------------------------------------------------- answers
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The scores: of the second class where there are two, else one column for each class."""
+        check_is_fitted(self)
+        X = checked_rows(self, X)
+        with whole(self):
+            scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
+        scores = self.decision_function(X)
+        return self._labels(scores[:, None] if scores.ndim == 1 else scores)
+
+    def _labels(self, scores: np.ndarray) -> np.ndarray:
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(scores))
+        chosen = scores[:, 0] > 0.0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.classes_[chosen.astype(np.intp)]
+
+    def _scores(self: Any, X: Any) -> np.ndarray:
+        machine = self._perceptrons
+        machine.check(X)
+        moments = self._moments(X) if self.vote == "random" else None
+        return machine.scores(X, self._outputs(), self.vote, moments)
+
+    def _outputs(self) -> list[int]:
+        """The outputs that answer: for two classes that of the second, else in the order of ``classes_``."""
+        if self._shares_one() or len(self._classes) < 2:
+            return [0]
+        order: list[int] = self._classes.order.tolist()
+        return order[1:] if len(order) == 2 else order
+
+    def _moments(self: Any, X: Any) -> np.ndarray:
+        """For each row the number of an example: drawn by a hash, so that a row's neighbours do not matter."""
+        machine = self._perceptrons
+        key = np.array([self._seed, machine.examples]).tobytes()
+        moments = np.empty(X.shape[0], dtype=np.int64)
+        for number in range(X.shape[0]):
+            row = dense(X[number : number + 1]).astype(machine.support.rows.dtype) + 0.0  # -0.0 becomes 0.0
+            drawn = hashlib.blake2b(row.tobytes(), digest_size=8, key=key).digest()
+            moments[number] = int.from_bytes(drawn, "little") % machine.examples
+        return moments
+
+    # -------------------------------------------------------------- what was learned
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, sorted where they can be."""
+        self._learned()
+        return self._classes.sorted
+
+    @property
+    def examples_(self) -> int:
+        """How many examples were learned from, over all passes."""
+        return self._learned().examples
+
+    @property
+    def mistakes_(self) -> int:
+        """How many examples the last version had wrong, or undecided, before they were learned."""
+        self._learned()
+        return self._mistakes
+
+    @property
+    def updates_(self) -> Any:
+        """How many examples changed the hypothesis; one number for each class of several."""
+        made = [self._learned().versions[output].made for output in self._outputs()]
+        return made[0] if len(made) == 1 else np.array(made)
+
+    @property
+    def radius2_(self) -> float:
+        """The largest ``K(x, x)`` of all examples: the R^2 of the theorems."""
+        return self._learned().radius2
+
+    @property
+    def support_vectors_(self) -> np.ndarray:
+        """The kept examples, in the order in which they came."""
+        coefficients = self._coefficients()
+        return self._learned().support.rows[: len(coefficients)][coefficients.any(axis=1)]
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """The coefficients of the kept examples in the last version: one row for two classes, else one for each."""
+        coefficients = self._coefficients()
+        return coefficients[coefficients.any(axis=1)].T
+
+    def _coefficients(self) -> np.ndarray:
+        return self._learned().coefficients()[:, self._outputs()]
+
+    def _learned(self) -> Perceptrons:
+        if self._perceptrons is None:
+            raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
+        return self._perceptrons
+
+    # -------------------------------------------------------------- files
+
+    def save(self, path: PathLike, *, slim: bool = False) -> None:
+        """Write the classifier to a file, whole or not at all; :func:`onlinear.load` brings it back to the bit.
+
+        Predictions need all there is, so a slim file is the same. A kernel of your own cannot be saved.
+        """
+        with whole(self):
+            header, arrays = dual_parts(self, class_name(type(self)))
+            write_model(path, header, arrays)
+
+    @classmethod
+    def _restored(cls, unpacker: Unpacker, header: Header) -> Any:
+        return restore_dual(unpacker, cls, header)
+
+    # -------------------------------------------------------------- conventions
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._perceptrons is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __getstate__(self) -> Any:
+        state = dict(super().__getstate__())
+        state.pop("_whole", None)  # a lock means nothing elsewhere
+        return state
+
+
+def opened(classes: Any) -> Classes:
+    """The classes that the first call of ``partial_fit`` names; open if it names none."""
+    if classes is None:
+        return Classes(open=True)
+    labels = distinct_labels(np.asarray(classes))
+    if len(labels) < 2:
+        raise BadInput("classes names fewer than two classes: name them all, or none")
+    return Classes.closed(labels)

@@ -1,0 +1,141 @@
+"""Classifiers in dual form as model files: the kept rows, the updates in order, and the block that is not full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+import onlinear
+from onlinear.dual.kernel import Kernel
+from onlinear.dual.perceptrons import BLOCK, Drop, Perceptrons, Step
+from onlinear.dual.versions import Versions
+from onlinear.errors import BadModel, NotSaved
+from onlinear.features.texts import pack_texts
+from onlinear.model.classes import pack_classes, unpack_classes
+from onlinear.model.container import Arrays, Header
+from onlinear.model.names import names_now, pack_names, unpack_names, unpack_texts
+from onlinear.model.values import Packer, Unpacker
+
+#: attributes beside the perceptrons, the classes and the names, and what they are
+PLAIN: dict[str, type] = {
+    "_mistakes": int,
+    "_seed": int,
+    "converged_": bool,
+    "n_features_in_": int,
+    "n_iter_": int,
+}
+ROW_TYPES = ("float64", "float32")
+
+
+def dual_parts(estimator: Any, holds: Header) -> tuple[Header, Arrays]:
+    """Header and arrays of a classifier in dual form; ``holds`` names its class."""
+    packer = Packer()
+    header: Header = {"onlinear": onlinear.__version__, **holds}
+    parameters = estimator.get_params(deep=False)
+    header["parameters"] = {name: packer.pack(value, f"the parameter {name}") for name, value in parameters.items()}
+    machine = estimator._perceptrons
+    if machine is None:
+        return header, packer.arrays
+    header["state"] = {name: getattr(estimator, name) for name in PLAIN if name in vars(estimator)}
+    header["seen"] = sorted(estimator._seen)
+    header["classes"] = pack_classes(packer, estimator._classes)
+    if estimator._names is not None:
+        header["names"] = pack_names(packer, names_now(estimator._names))
+    if hasattr(estimator, "feature_names_in_"):
+        pack_texts(packer.arrays, "columns", estimator.feature_names_in_.tolist())
+    header["perceptrons"] = {**pack_perceptrons(packer, machine), "budget": estimator._began[1]}
+    return header, packer.arrays
+
+
+def pack_perceptrons(packer: Packer, machine: Perceptrons) -> Header:
+    if not isinstance(machine.kernel.name, str):
+        raise NotSaved("a kernel of your own has no form in a file: pickle the estimator, or take one of ours")
+    support, updates = machine.support, [versions.arrays() for versions in machine.versions]
+    packer.arrays["rows"] = support.rows[: support.size]
+    packer.arrays["coefficients"] = support.coefficients[: support.size]
+    packer.arrays["block"] = machine.block
+    packer.arrays["positions"] = np.concatenate([one.positions for one in updates])
+    packer.arrays["amounts"] = np.concatenate([one.amounts for one in updates])
+    packer.arrays["times"] = np.concatenate([one.times for one in updates])
+    return {
+        "kernel": machine.kernel._asdict(),
+        "share": machine.budget,
+        "type": support.rows.dtype.name,
+        "examples": machine.examples,
+        "radius2": machine.radius2,
+        "square": machine.square,
+        "outputs": [{"updates": len(one.positions), "made": one.made, "debt": one.debt} for one in machine.versions],
+        "steps": [[step.place, step.position, step.signs.tolist(), step.drops] for step in machine.steps],
+    }
+
+
+def restore_dual(unpacker: Unpacker, cls: Any, header: Header) -> Any:
+    """The classifier of which :func:`dual_parts` made header and arrays."""
+    unknown = sorted(header["parameters"].keys() - set(cls._get_param_names()))
+    expect(not unknown, f"a parameter {unknown[:1]}")
+    estimator = cls(**{name: unpacker.unpack(value) for name, value in header["parameters"].items()})
+    if "perceptrons" not in header:
+        return estimator
+    for name, value in header["state"].items():
+        expect(type(value) is PLAIN.get(name), f"an attribute {name!r:.60}")
+        setattr(estimator, name, value)
+    estimator._seen = frozenset(header["seen"])
+    estimator._classes = unpack_classes(unpacker, header["classes"])
+    estimator._names = unpack_names(unpacker, header["names"]) if "names" in header else None
+    if "columns/ends" in unpacker.arrays:
+        estimator.feature_names_in_ = np.array(unpack_texts(unpacker.arrays, "columns"), dtype=object)
+    machine = unpack_perceptrons(unpacker.arrays, header["perceptrons"])
+    classes = estimator._classes
+    expect(machine.outputs in {len(classes) + classes.open, 1 if len(classes) == 2 else -1}, "outputs for no class")
+    estimator._perceptrons = machine
+    estimator._began = (machine.kernel, header["perceptrons"]["budget"])
+    return estimator
+
+
+def unpack_perceptrons(arrays: Any, header: Header) -> Perceptrons:
+    rows, block = np.array(arrays["rows"]), np.array(arrays["block"])
+    expect(header["type"] in ROW_TYPES and rows.dtype == block.dtype == header["type"], "rows of another type")
+    expect(rows.ndim == block.ndim == 2 and rows.shape[1] == block.shape[1], "rows of another width")
+    expect(len(block) in (0, BLOCK), "a block of another size")
+    kernel = Kernel(**header["kernel"])
+    expect([type(part) for part in kernel] == [str, int, float, float], "a kernel of another kind")
+    machine = Perceptrons(kernel, rows.shape[1], len(header["outputs"]), rows.dtype, header["share"])
+    machine.examples, machine.radius2, machine.square = header["examples"], header["radius2"], header["square"]
+    machine.block = block
+    for row in rows:
+        machine.support.append(row)
+    coefficients = np.asarray(arrays["coefficients"])
+    expect(coefficients.shape == (len(rows), machine.outputs), "coefficients of another shape")
+    machine.support.coefficients[: len(rows)] = coefficients
+    machine.versions = unpack_versions(arrays, header["outputs"], len(rows))
+    machine.steps = [unpack_step(step, machine) for step in header["steps"]]
+    return machine
+
+
+def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[Versions]:
+    columns = [np.asarray(arrays[name]) for name in ("positions", "amounts", "times")]
+    total = sum(output["updates"] for output in outputs)
+    expect(all(column.shape == (total,) for column in columns), "updates of another number")
+    positions = columns[0]
+    expect(not total or 0 <= positions.min() <= positions.max() < kept, "updates with rows that are not kept")
+    answer, start = [], 0
+    for output in outputs:
+        versions, stop = Versions(), start + output["updates"]
+        versions.positions, versions.amounts, versions.times = (column[start:stop].tolist() for column in columns)
+        versions.made, versions.debt, start = output["made"], output["debt"], stop
+        answer.append(versions)
+    return answer
+
+
+def unpack_step(step: Any, machine: Perceptrons) -> Step:
+    place, position, signs, drops = step
+    expect(0 <= place < BLOCK and 0 <= position < machine.support.size, "a step outside of its block")
+    expect(len(signs) == machine.outputs, "a step of other outputs")
+    return Step(place, position, np.array(signs), [Drop(*drop) for drop in drops])
+
+
+def expect(fine: bool, what: str) -> None:
+    if not fine:
+        raise BadModel(f"the model has {what}: it is not one that we wrote")

@@ -1,0 +1,109 @@
+"""Classifiers in dual form through files: everything comes back, and learning goes on to the bit."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+import onlinear
+from onlinear import BadModel, KernelPerceptron, NotSaved, VotedPerceptron
+from onlinear.dual.versions import VOTES
+from onlinear.model import read_model, write_model
+
+RNG = np.random.default_rng(8)
+ROWS = RNG.normal(size=(200, 4))
+LABELS = np.array(["x", "y", "z"])[np.digitize(ROWS[:, 0] * ROWS[:, 1], [-0.3, 0.3])]
+
+MODELS: dict[str, Callable[[], Any]] = {
+    "new": KernelPerceptron,
+    "fit": lambda: KernelPerceptron("rbf", gamma=0.4).fit(ROWS[:90], LABELS[:90]),
+    "passes": lambda: KernelPerceptron(degree=3, max_iter=3, order="shuffle").fit(ROWS[:90], LABELS[:90]),
+    "float32": lambda: KernelPerceptron().fit(ROWS[:90].astype(np.float32), LABELS[:90]),
+    "open": lambda: KernelPerceptron().partial_fit(ROWS[:90], LABELS[:90]),
+    "two": lambda: VotedPerceptron().fit(ROWS[:90], LABELS[:90] == "x"),
+    "frame": lambda: VotedPerceptron().fit(pandas.DataFrame(ROWS[:90], columns=list("abcd")), LABELS[:90]),
+    "budget": lambda: KernelPerceptron("rbf", budget=12).partial_fit(ROWS[:90], LABELS[:90], classes=["x", "y", "z"]),
+}
+
+
+def dump(model: Any) -> bytes:
+    """All there is, but for what lies in free places."""
+    state = model.__getstate__()
+    machine = state.pop("_perceptrons", None)
+    if machine is None:
+        return pickle.dumps(sorted(state))
+    support = machine.support
+    kept = support.rows[: support.size].tobytes(), support.coefficients[: support.size].tobytes()
+    lists = [(v.positions, v.amounts, v.times, v.made, v.debt) for v in machine.versions]
+    steps = [(step.place, step.position, step.signs.tolist(), step.drops) for step in machine.steps]
+    figures = machine.kernel, machine.budget, machine.examples, machine.radius2, machine.square
+    plain = {name: value for name, value in sorted(state.items()) if name not in ("_classes", "_names")}
+    classes = model._classes.labels, model.classes_.tolist(), model._classes.open
+    names = None if model._names is None else model._names.names()
+    return repr((kept, lists, steps, figures, machine.block.tobytes(), plain, classes, names)).encode()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_loaded_model_goes_on_to_the_bit(name: str, tmp_path: Path) -> None:
+    model = MODELS[name]()
+    model.save(tmp_path / "model")
+    again = onlinear.load(tmp_path / "model")
+    assert type(again) is type(model)
+    assert again.get_params() == model.get_params()
+    assert dump(again) == dump(model)
+    labels = LABELS[90:] == "x" if name == "two" else LABELS[90:]
+    rows = pandas.DataFrame(ROWS[90:], columns=list("abcd")) if name == "frame" else ROWS[90:]
+    for one in (model, again):
+        one.partial_fit(rows, labels)
+    assert dump(again) == dump(model)
+    for vote in VOTES:
+        answers = [one.set_params(vote=vote).decision_function(rows) for one in (model, again)]
+        assert np.array_equal(*answers)
+
+
+def test_dicts_go_on(tmp_path: Path) -> None:
+    model = KernelPerceptron()
+    rows = [{"size": x, ("pair", k % 3): 1.0, "colour": "red"} for k, x in enumerate(ROWS[:, 0].tolist())]
+    for row, label in zip(rows[:80], LABELS[:80].tolist(), strict=True):
+        model.learn_one(row, label)
+    model.save(tmp_path / "model")
+    again = onlinear.load(tmp_path / "model")
+    for row, label in zip(rows[80:], LABELS[80:].tolist(), strict=True):
+        assert np.array_equal(model.learn_one(row, label), again.learn_one(row, label))
+    assert dump(again) == dump(model)
+
+
+def test_a_kernel_of_ones_own_is_refused(tmp_path: Path) -> None:
+    model = KernelPerceptron(lambda X, Z: X @ Z.T).fit(ROWS, LABELS)
+    with pytest.raises(NotSaved):
+        model.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+DAMAGE: dict[str, Callable[[Any, Any], object]] = {
+    "a position": lambda header, arrays: arrays.update(positions=arrays["positions"] + 10_000),
+    "the width": lambda header, arrays: arrays.update(rows=arrays["rows"][:, :2]),
+    "the kernel": lambda header, arrays: header["perceptrons"]["kernel"].update(name=["os"]),
+    "an attribute": lambda header, arrays: header["state"].update(predict=1),
+    "a class": lambda header, arrays: header["classes"]["labels"].pop(),
+    "a step": lambda header, arrays: header["perceptrons"]["steps"][0].__setitem__(0, 99),
+    "outputs": lambda header, arrays: header["perceptrons"]["outputs"].pop(),
+    "missing rows": lambda header, arrays: arrays.pop("rows"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_what_we_did_not_write_is_refused(name: str, tmp_path: Path) -> None:
+    MODELS["open"]().save(tmp_path / "model")
+    header, arrays = read_model(tmp_path / "model")
+    header = {key: value for key, value in header.items() if key != "arrays"}
+    DAMAGE[name](header, arrays)
+    write_model(tmp_path / "model", header, arrays)
+    with pytest.raises(BadModel):
+        onlinear.load(tmp_path / "model")
