@@ -40,6 +40,11 @@ class Rows(NamedTuple):
         measure_rows()(self.rows, np.ascontiguousarray(weights).reshape(shape), scores, lengths)
         return self.targets * (scores + intercept), lengths
 
+    @property
+    def longest(self) -> int:
+        """How many entries a row has at most."""
+        return self.features if isinstance(self.rows, DenseRows) else int(np.diff(self.rows.starts).max(initial=0))
+
     def row(self, i: int) -> Row:
         if isinstance(self.rows, DenseRows):
             columns, values = np.arange(self.features), self.rows.values[i]

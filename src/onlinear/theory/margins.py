@@ -54,7 +54,7 @@ def margins_of(weights: ExactWeights, examples: Examples) -> Margins:
 def intervals_of(weights: ExactWeights, block: Rows) -> tuple[Interval, Interval]:
     """``y <w, x>`` and ``|x|^2`` of the rows."""
     scores, lengths = block.measured(weights.weights, weights.intercept)
-    error = growth(block.features + 8) * 1.01  # the sizes below are rounded themselves
+    error = growth(block.longest + 8) * 1.01  # the sizes below are rounded themselves
     around = error * lengths
     sizes = np.sqrt(lengths + around) * np.linalg.norm(weights.weights) + abs(weights.intercept)
     return between(scores, error * sizes), between(lengths, around)
