@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 import onlinear
+from onlinear.streams import synthetic
 from onlinear.theory.examples import examples_of
 from onlinear.theory.separability import Separable, separability
 from theory.drawn import draw, fitted, perceptrons
@@ -107,6 +110,15 @@ def test_one_certificate_for_each_class() -> None:
     assert list(model.certificate_) == ["a", "b", "c"]
 
 
+def test_a_stream_is_as_good_as_its_rows() -> None:
+    stream = synthetic.Separable(50, 3, margin=0.1, seed=4)
+    X, y = next(iter(stream.arrays(50)))
+    model = fitted(onlinear.Perceptron(max_iter=2, tol=None, shuffle=False), X, y)
+    assert onlinear.certify(model, stream) == onlinear.certify(model, X, y)
+    with pytest.raises(onlinear.Refused, match="features"):
+        onlinear.certify(model, synthetic.Separable(50, 4, margin=0.1, seed=4))
+
+
 def test_running_quantities() -> None:
     X, y = draw(1)
     model = onlinear.Perceptron(fit_intercept=False).partial_fit(X[:9], y[:9], classes=[-1.0, 1.0])
@@ -149,6 +161,21 @@ def test_a_penalty_that_spares_the_intercept_has_no_upper_margin() -> None:
     X, y = draw(3)
     found = onlinear.certify(fitted(onlinear.SGDClassifier(max_iter=2, tol=None), X, y), X, y)
     assert found["margin_upper"] is None
+
+
+@pytest.mark.parametrize("labels", [("ham", "spam"), (False, True), (3, 7), (-1.0, 2.0)])
+def test_certificates_are_json_whatever_the_labels(labels: tuple[Any, Any], tmp_path: Path) -> None:
+    X, y = draw(4)
+    named = np.array(labels)[(y > 0).astype(int)]
+    model = fitted(onlinear.Perceptron(max_iter=2, tol=None, shuffle=False), X, named)
+    found = onlinear.certify(model, X, named)
+    assert json.loads(json.dumps(found))["positive"] == labels[1]
+    model.save(tmp_path / "full")
+    assert onlinear.certify(onlinear.load(tmp_path / "full"), X, named) == found
+    model.save(tmp_path / "slim", slim=True)
+    slim = onlinear.certify(onlinear.load(tmp_path / "slim"), X, named)
+    assert (slim["bound"], slim["margin_upper"]) == (None, None)
+    assert slim["margin_lower"] == found["margin_lower"]
 
 
 def test_weights_given_beforehand_prove_nothing() -> None:

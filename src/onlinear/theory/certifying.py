@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,16 @@ import scipy.sparse
 from onlinear.classes import Classes
 from onlinear.errors import Refused
 from onlinear.learner import Learner
+from onlinear.rows import DenseRows
 from onlinear.theory.certificates import Certificate, certificate_of
-from onlinear.theory.examples import Examples, examples_of
+from onlinear.theory.examples import Examples, Rows, examples_of
 from onlinear.theory.subjects import running, subject_of
 
 
-def certify(model: Any, X: Any, y: Any) -> Certificate | dict[Hashable, Certificate]:
+def certify(model: Any, X: Any, y: Any = None) -> Certificate | dict[Hashable, Certificate]:
     """What is proven of a classifier that has learned these rows; of several classes one certificate for each.
+
+    The rows are a matrix with its labels ``y``, or a stream, as :func:`onlinear.open_stream` gives it, for X.
 
     It holds the radius, the least margin and the bound exactly, and says whether the rows are separable, with a
     witness. Raises :class:`onlinear.BoundFailed` if a proven bound does not hold, which is a bug.
@@ -30,12 +33,10 @@ def certify(model: Any, X: Any, y: Any) -> Certificate | dict[Hashable, Certific
     (3, '3', True)
     """
     learner = learner_of(model)
+    if y is None and hasattr(X, "blocks"):
+        return certificates_for(learner, model._classes, lambda label: streamed(model, X, label))
     matrix, labels = checked(model, X, y)
-
-    def examples_for(label: Hashable) -> Examples:
-        return examples_of(matrix, signs(labels == label))
-
-    return certificates_for(learner, model._classes, examples_for)
+    return certificates_for(learner, model._classes, lambda label: examples_of(matrix, signs(labels == label)))
 
 
 def certificates_for(
@@ -74,24 +75,46 @@ def learner_of(model: Any) -> Any:
     return learner
 
 
+def streamed(model: Any, stream: Iterable[Any], positive: Hashable) -> Examples:
+    """The rows of a stream, those of one class positive."""
+    features = len(model.coef_[0])
+
+    def blocks() -> Iterator[Rows]:
+        for block in stream:
+            dense = isinstance(block.rows, DenseRows)
+            check_features(block.rows.values.shape[1] if dense else max(block.width, features), features)
+            check_labels(block.labels, model)
+            yield Rows(block.rows, features, signs(block.labels == positive))
+
+    return blocks
+
+
 def checked(model: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """Rows and labels, if they fit the model and each other."""
     matrix = scipy.sparse.csr_matrix(X) if scipy.sparse.issparse(X) else np.asarray(X)
     labels = np.asarray(y)
     if matrix.ndim != 2 or len(labels) != matrix.shape[0]:
         raise Refused(f"X has the shape {matrix.shape} and y {labels.shape}: give a label for each row of a matrix")
-    if matrix.shape[1] != len(model.coef_[0]):
-        raise Refused(
-            f"the rows have {matrix.shape[1]} features and the model {len(model.coef_[0])}: "
-            "certify a model on the rows that it has learned from"
-        )
+    check_features(matrix.shape[1], len(model.coef_[0]))
     values: Any = matrix.data if scipy.sparse.issparse(matrix) else matrix
     if values.dtype.kind not in "biuf" or not np.isfinite(values).all():
         raise Refused("X has values that are no finite numbers: certify a model on the rows that it has learned from")
+    check_labels(labels, model)
+    return matrix, labels
+
+
+def check_features(found: int, known: int) -> None:
+    if found != known:
+        raise Refused(
+            f"the rows have {found} features and the model {known}: "
+            "certify a model on the rows that it has learned from"
+        )
+
+
+def check_labels(labels: np.ndarray, model: Any) -> None:
     unknown = set(labels.tolist()) - set(model.classes_.tolist())
     if unknown:
-        raise Refused(f"y has the label {min(unknown, key=str)!r}, which the model has not learned")
-    return matrix, labels
+        raise Refused(f"there is a row with the label {min(unknown, key=str)!r}, which the model has not learned")
 
 
 def signs(positive: np.ndarray) -> np.ndarray:

@@ -52,7 +52,7 @@ def run_of(learner: Learner, m: int) -> Run | None:
     setting = learner.settings[min(m, len(learner.settings) - 1)]
     pull, squares = float(learner.clock[m, PULL]), float(learner.clock[m, SQUARES])
     covered = type(rule) in STEPS and type(loss) in KINKS and setting.l1 == 0.0 and setting.l2 == 0.0
-    if not covered or not math.isfinite(pull):
+    if not covered or learner.slim or not math.isfinite(pull):
         return None
     return Run(int(learner.updates[m]), Fraction(pull), Fraction(squares), Fraction(getattr(loss, "margin", 0.0)))
 
@@ -62,7 +62,7 @@ def pull_of(learner: Learner, m: int) -> float | None:
     setting = learner.settings[min(m, len(learner.settings) - 1)]
     loss = learner.losses[min(m, len(learner.losses) - 1)]
     uneven = setting.l2 > 0.0 and bool(setting.intercept)  # the penalty shrinks the weights, but not the intercept
-    if learner.kind != "uniform" or setting.l1 > 0.0 or uneven or hasattr(loss, "slopes"):
+    if learner.kind != "uniform" or learner.slim or setting.l1 > 0.0 or uneven or hasattr(loss, "slopes"):
         return None
     count = float(learner.clock[m, COUNT])
     averaged = setting.average > 0.0 and count > 0.0
