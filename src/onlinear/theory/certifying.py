@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from onlinear.classes import Classes
 from onlinear.errors import Refused
 from onlinear.learner import Learner
 from onlinear.rows import DenseRows
+from onlinear.streams.stream import Stream, open_stream
 from onlinear.theory.certificates import Certificate, certificate_of
 from onlinear.theory.examples import Examples, Rows, examples_of
 from onlinear.theory.subjects import running, subject_of
@@ -20,7 +21,7 @@ from onlinear.theory.subjects import running, subject_of
 def certify(model: Any, X: Any, y: Any = None) -> Certificate | dict[Hashable, Certificate]:
     """What is proven of a classifier that has learned these rows; of several classes one certificate for each.
 
-    The rows are a matrix with its labels ``y``, or a stream, as :func:`onlinear.open_stream` gives it, for X.
+    The rows are a matrix with its labels ``y``, or X alone is a stream, or what :func:`onlinear.open_stream` takes.
 
     It holds the radius, the least margin and the bound exactly, and says whether the rows are separable, with a
     witness. Raises :class:`onlinear.BoundFailed` if a proven bound does not hold, which is a bug.
@@ -33,8 +34,9 @@ def certify(model: Any, X: Any, y: Any = None) -> Certificate | dict[Hashable, C
     (3, '3', True)
     """
     learner = learner_of(model)
-    if y is None and hasattr(X, "blocks"):
-        return certificates_for(learner, model._classes, lambda label: streamed(model, X, label))
+    if y is None:
+        stream = X if isinstance(X, Stream) else open_stream(X)
+        return certificates_for(learner, model._classes, lambda label: streamed(model, stream, label))
     matrix, labels = checked(model, X, y)
     return certificates_for(learner, model._classes, lambda label: examples_of(matrix, signs(labels == label)))
 
@@ -75,7 +77,7 @@ def learner_of(model: Any) -> Any:
     return learner
 
 
-def streamed(model: Any, stream: Iterable[Any], positive: Hashable) -> Examples:
+def streamed(model: Any, stream: Stream, positive: Hashable) -> Examples:
     """The rows of a stream, those of one class positive."""
     features = len(model.coef_[0])
 
