@@ -257,7 +257,7 @@ def restore(header: Header, arrays: Arrays, classes: Iterable[type] = ()) -> Any
     unpacker = Unpacker(arrays, classes)
     with only_bad_models():
         cls = class_named(unpacker, header)
-        if "_restored" in dir(cls):
+        if hasattr(cls, "_restored"):
             return cls._restored(unpacker, header)
         estimator = unpack_estimator(unpacker, cls, header["parameters"])
         attributes = vars(estimator)

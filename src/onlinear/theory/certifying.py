@@ -52,6 +52,8 @@ def certificates_for(
         )
     order = classes.order.tolist()
     labels = [classes.labels[code] for code in order]
+    if len(labels) < 2:
+        raise Refused("there are fewer than two classes to tell apart: certify on rows of two classes, or more")
     if len(labels) == 2:
         turn = 1.0 if order[0] == 0 else -1.0  # the second class is the one with the positive targets
         return certificate_of(subject_of(learner, 0, turn), examples_for(labels[1]), labels[1])
