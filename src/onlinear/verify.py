@@ -149,8 +149,8 @@ def check_bounds(cert, rows, weights, separating):
         room = squares * radius + 2 * beta * pull
         kind = "margin perceptron" if beta > 0 else "perceptron"
         found.append((kind, room / squares * norm / least**2, pull**2 * least**2 <= norm * room))
-    if cert["inseparable_bound"] is not None:
-        given = cert["inseparable_bound"]
+    if (given := cert["inseparable_bound"]) is not None:
+        weights = Weights(given["weights"], weights.constant)
         gamma, scaled = Fraction(given["gamma"]), radius * weights.norm_squared()
         short = cert["passes"] * sum(max(gamma - score, 0) ** 2 for score in weights.scores(rows))
         expect("deviation_squared", Fraction(given["deviation_squared"]), short)

@@ -90,7 +90,7 @@ class MistakeBoundDisplay(Display):
         else:
             ax.set_ylim(bottom=0)
             ax.locator_params(axis="y", integer=True)
-        ax.legend()
+        ax.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
 
     def _limit(self, ax: Axes, limit: np.ndarray, style: str, colour: str, label: str) -> Line2D | None:
         """The line of a limit where it is finite; None if it is nowhere."""

@@ -43,7 +43,8 @@ def certificate_of(subject: Subject, examples: Examples, positive: Any = 1) -> C
     bound = bound_of(subject, separable, margins, examples)
     deviation = None
     if subject.run is not None and subject.run.margin == 0 and is_plain(subject):
-        deviation = inseparable_bound(subject.weights, examples, margins, subject.updates, passes)
+        candidates = [subject.weights] if subject.last is subject.weights else [subject.weights, subject.last]
+        deviation = inseparable_bound(candidates, examples, margins, subject.updates, passes)
     chosen = bound or (deviation.bound if deviation is not None else None)
     if chosen is not None and not chosen.holds:
         raise BoundFailed(f"the {chosen.kind} bound does not hold of {subject.updates} updates: please report this")
@@ -132,6 +133,7 @@ def run_numbers(subject: Subject) -> Certificate:
 
 def deviation_numbers(deviation: Deviation) -> Certificate:
     return {
+        "weights": weights_of(deviation.weights),
         "gamma": str(deviation.gamma),
         "deviation_squared": str(deviation.squared),
         "bound": above(deviation.bound.value),

@@ -22,6 +22,7 @@ from onlinear.theory.margins import Margins
 class Deviation(NamedTuple):
     """The bound at one gamma: everything needed to check it again."""
 
+    weights: ExactWeights  # a multiple of u
     gamma: Fraction
     squared: Fraction  # D^2, over all trials
     bound: Bound
@@ -29,20 +30,24 @@ class Deviation(NamedTuple):
 
 
 def inseparable_bound(
-    weights: ExactWeights, examples: Examples, margins: Margins, updates: int, passes: int
+    candidates: list[ExactWeights], examples: Examples, margins: Margins, updates: int, passes: int
 ) -> Deviation | None:
-    """The bound that weights prove at the best gamma; None of weights 0, which prove nothing."""
-    if margins.norm_squared == 0:
-        return None
+    """The least bound that any of some weights prove; None if all are 0, which prove nothing."""
+    found = [bound_by(weights, examples, margins, updates, passes) for weights in candidates if weights.norm_squared]
+    return min(found, key=lambda deviation: deviation.bound.value, default=None)
+
+
+def bound_by(weights: ExactWeights, examples: Examples, margins: Margins, updates: int, passes: int) -> Deviation:
+    """The bound that weights prove at the best gamma."""
     scores = np.concatenate([block.measured(weights.weights, weights.intercept)[0] for block in examples()])
-    scaled_radius = margins.radius_squared * margins.norm_squared
+    scaled_radius = margins.radius_squared * weights.norm_squared
     gamma = Fraction(best_gamma(scores, math.sqrt(scaled_radius), passes))
     squared = passes * deviation_squared(weights, examples, gamma)
     root = Fraction(root_above(scaled_radius)) + Fraction(root_above(squared))
     holds = inseparable_holds(updates, gamma, scaled_radius, squared)
     value = (root / gamma) ** 2
     bound = Bound("Freund-Schapire", value, holds)
-    return Deviation(gamma, squared, bound, value >= passes * margins.examples)
+    return Deviation(weights, gamma, squared, bound, value >= passes * margins.examples)
 
 
 def deviation_squared(weights: ExactWeights, examples: Examples, gamma: Fraction) -> Fraction:

@@ -21,6 +21,7 @@ class Subject(NamedTuple):
     """One output of a learner."""
 
     weights: ExactWeights  # those it answers with
+    last: ExactWeights  # those it would go on from: others, if it answers with an average
     examples: int
     updates: int
     mistakes: int
@@ -31,12 +32,18 @@ class Subject(NamedTuple):
 
 def subject_of(learner: Learner, m: int, turn: float = 1.0) -> Subject:
     """Output m; ``turn`` is -1 if its negative is to be certified."""
-    weights, intercepts = learner.freeze()
     setting = learner.settings[min(m, len(learner.settings) - 1)]
     constant = Fraction(setting.intercept_rate) if setting.intercept else Fraction(0)
+
+    def weights(averaged: bool) -> ExactWeights:
+        found, intercepts = learner._read(averaged)
+        return ExactWeights(turn * found[m], turn * float(intercepts[m]), constant)
+
+    shown = weights(averaged=True)
     radius = float(learner.clock[0, RADIUS])
     return Subject(
-        ExactWeights(turn * weights[m], turn * float(intercepts[m]), constant),
+        shown,
+        weights(averaged=False) if setting.average > 0.0 else shown,
         learner.examples,
         int(learner.updates[m]),
         int(learner.mistakes.sum()),
