@@ -224,6 +224,12 @@ class TestRefused:
         with pytest.raises(onlinear.Refused, match="finite"):
             onlinear.certify(model, X, y)
 
+    def test_a_learner_without_weights(self) -> None:
+        X, y = draw(7)
+        model = onlinear.KernelPerceptron("poly", degree=2).fit(X, y)
+        with pytest.raises(onlinear.Refused, match="keeps no weights"):
+            onlinear.certify(model, X, y)
+
     def test_a_learner_that_has_not_learned(self) -> None:
         with pytest.raises(onlinear.Refused, match="has learned no classes"):
             onlinear.certify(onlinear.Perceptron(), [[1.0]], [1])

@@ -73,6 +73,11 @@ def running_of(model: Any) -> dict[str, Any] | dict[Hashable, dict[str, Any]]:
 
 
 def learner_of(model: Any) -> Any:
+    if hasattr(model, "classes_") and not hasattr(model, "_learner"):
+        raise Refused(
+            f"{type(model).__name__} keeps no weights that could be certified: "
+            "certify a linear learner of this package, as Perceptron"
+        )
     learner = getattr(model, "_learner", None)
     if learner is None or not hasattr(model, "classes_"):
         raise Refused(f"{type(model).__name__} has learned no classes: certify a classifier after fit or partial_fit")
