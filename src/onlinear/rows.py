@@ -101,6 +101,15 @@ def dense_dot(w: Any, x: Any) -> float:
     return lane_dot(w, x, even) + rest if even else rest
 
 
+def dense_square(x: Any) -> float:
+    """The squared length of a row side by side, in lanes."""
+    even = len(x) - len(x) % LANES
+    rest = 0.0
+    for k in range(even, len(x)):
+        rest += double(x[k]) * double(x[k])
+    return lane_dot(x, x, even) + rest
+
+
 def double(x: Any) -> float:
     """A value of a row in double precision: Numba's ``float`` leaves a float32 as it is."""
     return 1.0 * float(x)
@@ -164,6 +173,27 @@ class SparseRows(NamedTuple):
         for k in range(even, len(x)):
             rest += table[c[k], m, 0] * float(x[k])
         return ((a0 + a2) + (a1 + a3)) + rest
+
+    def dot_and_square(self, i: int, table: Any, m: int) -> tuple[float, float]:
+        c = self.columns[self.starts[i] : self.starts[i + 1]]
+        x = self.values[self.starts[i] : self.starts[i + 1]]
+        even = len(x) - len(x) % 4 if len(x) >= LONG_SPARSE else 0
+        a0 = a1 = a2 = a3 = rest = 0.0
+        b0 = b1 = b2 = b3 = other = 0.0
+        for k in range(0, even, 4):
+            x0, x1, x2, x3 = double(x[k]), double(x[k + 1]), double(x[k + 2]), double(x[k + 3])
+            a0 += table[c[k], m, 0] * x0
+            a1 += table[c[k + 1], m, 0] * x1
+            a2 += table[c[k + 2], m, 0] * x2
+            a3 += table[c[k + 3], m, 0] * x3
+            b0 += x0 * x0
+            b1 += x1 * x1
+            b2 += x2 * x2
+            b3 += x3 * x3
+        for k in range(even, len(x)):
+            rest += table[c[k], m, 0] * float(x[k])
+            other += double(x[k]) * double(x[k])
+        return ((a0 + a2) + (a1 + a3)) + rest, ((b0 + b2) + (b1 + b3)) + other
 
     def near_dot(self, row: SideBySide, w: Any) -> float:
         x, length = row.values, row.length
@@ -240,6 +270,9 @@ class DenseRows(NamedTuple):
 
     def dot(self, i: int, table: Any, m: int) -> float:
         return dense_dot(table[m, 0], self.values[i])
+
+    def dot_and_square(self, i: int, table: Any, m: int) -> tuple[float, float]:
+        return dense_dot(table[m, 0], self.values[i]), dense_square(self.values[i])
 
     def near_dot(self, row: SideBySide, w: Any) -> float:
         return dense_dot(w, row.values)
@@ -390,6 +423,11 @@ def row_alone(self: Any, i: int, room: Any) -> SideBySide:
 def row_values(self: Any, i: int) -> Any:
     """The values of a row's entries."""
     return self.values_of(i)
+
+
+def row_dot_and_square(self: Any, i: int, table: Any, m: int) -> tuple[float, float]:
+    """The same as :func:`row_dot`, and the row's squared length, from one look at its values."""
+    return self.dot_and_square(i, table, m)
 
 
 def row_dot(self: Any, i: int, table: Any, m: int) -> float:

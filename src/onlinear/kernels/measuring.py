@@ -12,8 +12,7 @@ import numba
 
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
-from onlinear.kernels.row_steps import row_square
-from onlinear.rows import row_dot
+from onlinear.rows import row_dot_and_square
 
 
 @cache
@@ -25,7 +24,6 @@ def measure_rows() -> Any:
         _ = digest
         rows, table = bare(rows), bare(table)
         for i in range(len(scores)):
-            scores[i] = row_dot(rows, i, table, 0)
-            lengths[i] = row_square(rows, i)
+            scores[i], lengths[i] = row_dot_and_square(rows, i, table, 0)
 
     return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, measure_rows)))

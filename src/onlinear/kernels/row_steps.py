@@ -129,26 +129,6 @@ def row_length(rows: Any, i: int) -> float:
 
 
 @register_jitable(forceinline=True)
-def row_square(rows: Any, i: int) -> float:
-    """The row's squared length, in eight lanes: faster, and rounded otherwise."""
-    values = row_values(rows, i)
-    even = len(values) - len(values) % 8
-    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = rest = 0.0
-    for k in range(0, even, 8):
-        a0 += double(values[k]) * double(values[k])
-        a1 += double(values[k + 1]) * double(values[k + 1])
-        a2 += double(values[k + 2]) * double(values[k + 2])
-        a3 += double(values[k + 3]) * double(values[k + 3])
-        a4 += double(values[k + 4]) * double(values[k + 4])
-        a5 += double(values[k + 5]) * double(values[k + 5])
-        a6 += double(values[k + 6]) * double(values[k + 6])
-        a7 += double(values[k + 7]) * double(values[k + 7])
-    for k in range(even, len(values)):
-        rest += double(values[k]) * double(values[k])
-    return (((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))) + rest
-
-
-@register_jitable(forceinline=True)
 def all_finite(numbers: Any) -> bool:
     for number in numbers:
         if not math.isfinite(number):

@@ -25,7 +25,6 @@ from onlinear.kernels.row_steps import (
     outputs_of,
     restore,
     row_length,
-    row_square,
     tick,
 )
 from onlinear.kernels.state import (
@@ -55,6 +54,7 @@ from onlinear.rows import (
     row_add_twice,
     row_columns,
     row_dot,
+    row_dot_and_square,
     row_fetch,
     row_fits,
     row_values,
@@ -87,9 +87,14 @@ def learn_uniform(
         if not row_fits(rows, i, width_of(rows, table)):
             return position
         keep(state, SCORE)
+        square = 0.0
         for m in range(outputs):
             pay_row(rows, i, m, member(options, m), state)
-            clock[m, SCORE] = row_dot(rows, i, table, m) * clock[m, SCALE] + bias[m, 0]
+            if rule_radius(member(rule, 0)) and m == 0:
+                dot, square = row_dot_and_square(rows, i, table, m)
+            else:
+                dot = row_dot(rows, i, table, m)
+            clock[m, SCORE] = dot * clock[m, SCALE] + bias[m, 0]
         together = assess(loss, targets, i, state)
         norm = 0.0
         if rule_norm(member(rule, 0)) or member(options, 0).track > 0.0:
@@ -103,10 +108,8 @@ def learn_uniform(
             restore(state, SCORE)
             return position
         keep_count(targets, i, h, state)
-        if rule_radius(member(rule, 0)):
-            square = row_square(rows, i)
-            if square > clock[0, RADIUS]:
-                clock[0, RADIUS] = square
+        if square > clock[0, RADIUS]:
+            clock[0, RADIUS] = square
         for m in range(outputs):
             if clock[m, ACTIVE] > 0.0:
                 move_output(member(rule, m), member(options, m), rows, i, m, norm, state)
