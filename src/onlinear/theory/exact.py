@@ -66,7 +66,8 @@ class ExactWeights:
 
     @property
     def norm_squared(self) -> Fraction:
-        total = squared_length(self.weights)
+        integers, power = self._whole
+        total = fraction(sum(n * n for n in integers), 2 * power)
         if self.intercept == 0.0:
             return total
         return total + Fraction(self.intercept) ** 2 / self.constant_squared
