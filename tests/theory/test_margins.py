@@ -42,6 +42,14 @@ def test_scores_that_cancel_in_floats() -> None:
     assert found.least == -2
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e-160, 1e160, 1e200])
+def test_lengths_beyond_floats(size: float) -> None:
+    X, y = draw(6)
+    w = np.array([size, -size, 2.0 * size])
+    found = margins_of(ExactWeights(w, 0.0, Fraction(1)), examples_of(size * X, y))
+    assert (found.least, found.radius_squared) == slowly(size * X, y, w, 0.0, Fraction(1))
+
+
 @pytest.mark.parametrize("block", [1, 3, 100])
 def test_blocks_do_not_matter(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = draw(5)

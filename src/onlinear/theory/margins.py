@@ -16,6 +16,8 @@ from onlinear.theory.exact import ExactWeights, squared_length
 from onlinear.theory.examples import Examples, Row, Rows
 
 ROUNDING = 2.0**-53
+#: what all terms together may lose by being too small for a float
+UNDERFLOW = 2.0**-1000
 
 
 class Margins(NamedTuple):
@@ -55,9 +57,10 @@ def intervals_of(weights: ExactWeights, block: Rows) -> tuple[Interval, Interval
     """``y <w, x>`` and ``|x|^2`` of the rows."""
     scores, lengths = block.measured(weights.weights, weights.intercept)
     error = growth(block.longest + 8) * 1.01  # the sizes below are rounded themselves
-    around = error * lengths
-    sizes = np.sqrt(lengths + around) * np.linalg.norm(weights.weights) + abs(weights.intercept)
-    return between(scores, error * sizes), between(lengths, around)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not a number any more is left to exact arithmetic
+        around = error * lengths + UNDERFLOW
+        sizes = np.sqrt(lengths + around) * np.linalg.norm(weights.weights) + abs(weights.intercept)
+        return between(scores, error * sizes + UNDERFLOW), between(lengths, around)
 
 
 def between(numbers: np.ndarray, error: np.ndarray) -> Interval:
@@ -77,9 +80,9 @@ class Least:
         self.kept: list[tuple[float, Row]] = []
 
     def see(self, block: Rows, among: Interval) -> None:
-        self.reach = min(self.reach, float(among.high.min(initial=np.inf)))
-        self.kept = [(low, row) for low, row in self.kept if low <= self.reach]
-        for i in np.flatnonzero(among.low <= self.reach):
+        self.reach = float(np.fmin.reduce(among.high, initial=self.reach))
+        self.kept = [(low, row) for low, row in self.kept if not low > self.reach]
+        for i in np.flatnonzero(~(among.low > self.reach)):
             self.kept.append((float(among.low[i]), block.row(int(i))))
 
     def rows(self) -> list[Row]:
