@@ -68,6 +68,24 @@ def test_tight_example_is_met_with_equality(T: int) -> None:
     assert Fraction(found["bound"]) == T
 
 
+@pytest.mark.parametrize("rate", [0.1, 0.3, 7.0 / 3.0])
+def test_tight_example_at_any_rate(rate: float) -> None:
+    """Sums of such rates are rounded; the bound on their number is not."""
+    for T in range(2, 60):
+        y = np.where(np.arange(T) % 3 == 0, 1.0, -1.0)
+        model = onlinear.Perceptron(eta0=rate, fit_intercept=False, shuffle=False, max_iter=1, tol=None)
+        found = onlinear.certify(fitted(model, np.eye(T), y), np.eye(T), y)
+        assert (found["updates"], found["bound_exact"]) == (T, str(T))
+
+
+def test_steps_of_several_sizes_bound_no_updates() -> None:
+    X, y = draw(3)
+    model = fitted(onlinear.Perceptron(max_iter=2, tol=None, shuffle=False), X, y, sample_weight=np.arange(1.0, 26.0))
+    found = onlinear.certify(model, X, y)
+    assert found["holds"]
+    assert "updates" not in found["claim"]
+
+
 def test_margin_perceptron_finds_a_third_of_the_best_margin() -> None:
     """With R = beta = eta = 1: at most 3 / g^2 updates, and after a clean pass a margin above g / 3."""
     for seed in range(10):

@@ -84,7 +84,7 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
         most = "" if high is None else f", and at most {high:.6g}"
         yield f"The best margin of any unit vector is at least {low:.6g}{most}; the intercept counts as a weight."
     if found["bound"] is not None:
-        yield f"Bound on the updates ({found['bound_kind']}): {found['bound']:,.2f}."
+        yield f"Bound ({found['bound_kind']}): {found['bound']:,.2f}."
 
 
 def verify(certificate: cli.Certificate, file: cli.CertifiedRows) -> None:

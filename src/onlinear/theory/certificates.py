@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from onlinear.errors import BoundFailed, Refused
 from onlinear.theory.bounds import Bound, separable_bound
-from onlinear.theory.exact import ExactWeights, above, below, root_above, root_below
+from onlinear.theory.exact import ExactWeights, above, root_above, root_below
 from onlinear.theory.examples import Examples, check_examples, digest_of
 from onlinear.theory.inseparable import Deviation, inseparable_bound
 from onlinear.theory.margins import Margins, growth, margins_of
@@ -51,7 +52,7 @@ def certificate_of(subject: Subject, examples: Examples, positive: Any = 1) -> C
     return sealed(
         {
             "onlinear_certificate": FORMAT,
-            "claim": claim_of(chosen, separable),
+            "claim": claim_of(chosen, separable, is_plain(subject)),
             "examples": subject.examples,
             "rows": rows,
             "passes": passes,
@@ -156,7 +157,7 @@ def weights_of(weights: ExactWeights) -> Certificate:
     }
 
 
-def claim_of(bound: Bound | None, separable: Separable | Inseparable | None) -> str:
+def claim_of(bound: Bound | None, separable: Separable | Inseparable | None, plain: bool) -> str:
     words = {
         Separable: "The rows are separable: the witness has a positive margin on every one.",
         Inseparable: "The rows are not separable: the witness combines them to zero.",
@@ -164,7 +165,11 @@ def claim_of(bound: Bound | None, separable: Separable | Inseparable | None) -> 
     }[type(separable)]
     if bound is None:
         return f"{words} No mistake bound is known for this learner."
-    return f"{words} The {bound.kind} bound holds: at most {below(bound.value):.10g} updates."
+    most = math.floor(bound.value)
+    says = f"at most {most} updates"
+    if not plain:
+        says = f"the squared sum of all steps is less than {most + 1} times the sum of their squares"
+    return f"{words} The {bound.kind} bound holds: {says}."
 
 
 def sealed(certificate: Certificate) -> Certificate:

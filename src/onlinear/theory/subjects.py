@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from onlinear import losses, rules
+from onlinear.calls import rule_rate
 from onlinear.kernels.state import COUNT, PULL, PULLED, RADIUS, SQUARES
 from onlinear.learner import Learner
 from onlinear.theory.bounds import Run
@@ -58,10 +59,25 @@ def run_of(learner: Learner, m: int) -> Run | None:
     loss, rule = learner.losses[min(m, len(learner.losses) - 1)], learner.rules[min(m, len(learner.rules) - 1)]
     setting = learner.settings[min(m, len(learner.settings) - 1)]
     pull, squares = float(learner.clock[m, PULL]), float(learner.clock[m, SQUARES])
+    updates = int(learner.updates[m])
     covered = type(rule) in STEPS and type(loss) in KINKS and setting.l1 == 0.0 and setting.l2 == 0.0
     if not covered or learner.slim or not math.isfinite(pull):
         return None
-    return Run(int(learner.updates[m]), Fraction(pull), Fraction(squares), Fraction(getattr(loss, "margin", 0.0)))
+    sums = sums_of_steps(Fraction(pull), Fraction(squares), updates, Fraction(rule_rate(rule, 1.0)))
+    return Run(updates, *sums, Fraction(getattr(loss, "margin", 0.0)))
+
+
+def sums_of_steps(pull: Fraction, squares: Fraction, updates: int, rate: Fraction) -> tuple[Fraction, Fraction]:
+    """The sum of the steps and that of their squares, whose sums in floats are given.
+
+    If these are the sums of equal steps, but for rounding, then those of equal steps; else a sum that is certainly not
+    too large, and one of squares that is certainly not too small.
+    """
+    slack = 2 * (updates + 1) * ROUNDING
+    equal = updates * rate, updates * rate**2
+    if abs(pull - equal[0]) <= slack * equal[0] and abs(squares - equal[1]) <= slack * equal[1]:
+        return equal
+    return pull * (1 - slack), squares * (1 + slack)
 
 
 def pull_of(learner: Learner, m: int) -> float | None:
