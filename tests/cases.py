@@ -12,8 +12,9 @@ import naive
 from onlinear import registry
 from onlinear.batch import Batch, Rows, rows_of
 from onlinear.learner import Learner, Settings
-from onlinear.rows import DenseRows, Labels, Numbers, Signs
+from onlinear.rows import DenseRows
 from onlinear.rules import Constant, Optimal, Pegasos, Power
+from onlinear.targets import Labels, Numbers, Signs
 
 CLASSES = 3
 PLAIN = Settings()

@@ -15,7 +15,8 @@ from onlinear.batch import Batch, rows_of
 from onlinear.errors import BadInput
 from onlinear.kernels.state import NORM, OBJECTIVE
 from onlinear.learner import Learner, Settings
-from onlinear.rows import DenseRows, Labels, Signs, SparseRows
+from onlinear.rows import DenseRows, SparseRows
+from onlinear.targets import Labels, Signs
 
 BINARY_PAIRS = [pair for pair in registry.pairs() if pair[0] in registry.BINARY]
 KINDS = ("dense", "sparse")

@@ -19,7 +19,7 @@ HEAVY = ("numpy", "numba", "sklearn", "scipy")
 
 # Each layer may import itself and those before it.
 LAYERS = (
-    {"errors", "gate", "seen", "rows", "verify"},
+    {"errors", "gate", "seen", "rows", "targets", "verify"},
     {"losses", "calls", "batch", "classes"},
     {"rules", "features"},
     {"registry"},
@@ -35,7 +35,7 @@ LAYERS = (
 )
 # Some must not know what comes before them: reading knows nothing of learning, measuring nothing of learners.
 ONLY = {
-    "streams": {"errors", "rows", "batch", "features", "kernels", "streams"},
+    "streams": {"errors", "rows", "targets", "batch", "features", "kernels", "streams"},
     "features": {"errors", "batch", "features"},
     "measures": {"errors", "batch", "measures"},
 }

@@ -17,7 +17,7 @@ from onlinear import losses, registry, rules
 from onlinear.batch import Batch, rows_of
 from onlinear.errors import Refused
 from onlinear.learner import Learner, Settings
-from onlinear.rows import Labels, Numbers, Signs
+from onlinear.targets import Labels, Numbers, Signs
 
 
 class LogCosh(NamedTuple):
@@ -239,7 +239,7 @@ import numpy as np
 from onlinear import losses, rules
 from onlinear.batch import Batch, rows_of
 from onlinear.learner import Learner
-from onlinear.rows import Signs
+from onlinear.targets import Signs
 {imported}
 learner = Learner(losses.Hinge(), rules.SGD({schedule}), features=1)
 learner.learn(Batch(rows_of(np.ones((1, 1))), Signs(np.ones(1)), np.ones(1)))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadInput
-from onlinear.rows import DenseRows, Labels, Numbers, Signs, SparseRows
+from onlinear.rows import DenseRows, SparseRows
+from onlinear.targets import Labels, Numbers, Signs
 
 Rows = DenseRows | SparseRows
 Targets = Numbers | Signs | Labels

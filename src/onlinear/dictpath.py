@@ -60,7 +60,8 @@ from onlinear.kernels.readers import adopting, hashed, known, reader
 from onlinear.kernels.state import SCORE
 from onlinear.learner import NO_ROWS, Learner
 from onlinear.room import scratch_of
-from onlinear.rows import Labels, Numbers, SparseRows
+from onlinear.rows import SparseRows
+from onlinear.targets import Labels, Numbers
 
 #: entries a row may have before the scratch arrays grow
 FIRST_ROOM = 256
@@ -203,7 +204,7 @@ class DictPath:
         self.learn = self._learner_of_rows()
 
     def set_classes(self, first: int, classes: int) -> None:
-        """Output m is class ``first + m``; ``classes`` outputs answer: see :class:`onlinear.rows.Labels`."""
+        """Output m is class ``first + m``; ``classes`` outputs answer: see :class:`onlinear.targets.Labels`."""
         self.first, self.classes = first, classes
         with self.learner.lock, self.learner.busy:
             if self.table is None or self.table is not self.learner.table:

@@ -39,8 +39,9 @@ from onlinear.kernels.state import (
 )
 from onlinear.registry import check_options, check_pair
 from onlinear.room import Scratch, scratch_of, zeros
-from onlinear.rows import DenseRows, Labels, SparseRows
+from onlinear.rows import DenseRows, SparseRows
 from onlinear.rules.matrix import MOST_FEATURES
+from onlinear.targets import Labels
 
 
 class Settings(NamedTuple):
@@ -104,7 +105,7 @@ class Learner:
 
     >>> import numpy as np
     >>> from onlinear.batch import Batch, rows_of
-    >>> from onlinear.rows import Signs
+    >>> from onlinear.targets import Signs
     >>> from onlinear import losses, rules
     >>> learner = Learner(losses.Perceptron(), rules.PerceptronStep(), features=2)
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0]])

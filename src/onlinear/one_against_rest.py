@@ -14,7 +14,8 @@ import numpy as np
 from onlinear.classes import Classes
 from onlinear.kernels.state import MISTAKES, NORM, OBJECTIVE, PULL, PULLED, SQUARES, UPDATES
 from onlinear.learner import Learner
-from onlinear.rows import DenseRows, Labels, Signs
+from onlinear.rows import DenseRows
+from onlinear.targets import Labels, Signs
 
 
 def has_row_loss(learner: Learner) -> bool:

@@ -315,66 +315,6 @@ class SideBySide(NamedTuple):
         table[m, slot, j] = number
 
 
-class Numbers(NamedTuple):
-    """Regression targets: every output of the bank sees the same number, and nothing is a mistake."""
-
-    values: Any
-
-    def target_of(self, i: int, m: int) -> float:
-        return self.values[i]
-
-    def size(self, target: float, largest: float) -> float:
-        return max(abs(target), largest)
-
-    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
-        pass
-
-
-class Signs(NamedTuple):
-    """Targets -1 and +1: every output of the bank sees the same sign. A tie answers -1, the first class."""
-
-    values: Any
-
-    def target_of(self, i: int, m: int) -> float:
-        return self.values[i]
-
-    def size(self, target: float, largest: float) -> float:
-        return 1.0
-
-    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
-        for m in range(scores.shape[0]):
-            if (scores[m] > 0.0) != (self.values[i] > 0.0):
-                mistakes[m] += 1.0
-
-
-class Labels(NamedTuple):
-    """Classes 0, 1, ...: output m learns class ``first + m`` against the rest; ``classes`` outputs answer.
-
-    With two classes ``first`` is 1 and one output answers by its sign; with one class none does. Outputs beyond
-    ``classes`` stand for classes not yet seen: their label never comes.
-    """
-
-    values: Any
-    first: int
-    classes: int
-
-    def target_of(self, i: int, m: int) -> float:
-        return 1.0 if self.values[i] == self.first + m else -1.0
-
-    def size(self, target: float, largest: float) -> float:
-        return 1.0
-
-    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
-        answer = 0
-        if self.classes == 1:
-            answer = 1 if scores[0] > 0.0 else 0
-        for m in range(1, self.classes):
-            if scores[m] > scores[answer]:
-                answer = m
-        if answer != self.values[i]:
-            mistakes[0] += 1.0
-
-
 def row_fits(self: Any, i: int, width: int) -> bool:
     """Whether the row has no column beyond the table's."""
     return self.fits(i, width)
@@ -456,19 +396,6 @@ def cell_get(self: Any, table: Any, j: int, m: int, slot: int) -> float:
 
 def cell_set(self: Any, table: Any, j: int, m: int, slot: int, number: float) -> None:
     self.set(table, j, m, slot, number)
-
-
-def target_of(self: Any, i: int, m: int) -> float:
-    return self.target_of(i, m)
-
-
-def target_size(self: Any, target: float, largest: float) -> float:
-    """The largest target so far, in absolute value; 1 for the targets of a classification."""
-    return self.size(target, largest)
-
-
-def judge(self: Any, i: int, scores: Any, mistakes: Any) -> None:
-    self.judge(i, scores, mistakes)
 
 
 def width_of(self: Any, table: Any) -> int:

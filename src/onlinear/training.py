@@ -23,8 +23,9 @@ from onlinear.model.learners import learner_now, pack_learner, unpack_learner
 from onlinear.model.names import NamesNow, pack_names
 from onlinear.model.values import OURS, Packer, Unpacker
 from onlinear.one_against_rest import add_class, answering, has_row_loss, outputs_for, targets_for
-from onlinear.rows import DenseRows, Numbers, SparseRows
+from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block
+from onlinear.targets import Numbers
 
 #: columns a table has room for at first, and how many times as large it grows
 FIRST_COLUMNS, GROWTH = 1 << 10, 4

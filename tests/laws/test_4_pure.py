@@ -15,7 +15,7 @@ from covering import Case, every_case
 from onlinear import losses, rules
 from onlinear.batch import Batch, rows_of
 from onlinear.learner import Learner, Settings
-from onlinear.rows import Signs
+from onlinear.targets import Signs
 
 
 @every_case

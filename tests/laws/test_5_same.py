@@ -14,7 +14,8 @@ from onlinear import losses, registry, rules
 from onlinear.batch import Batch
 from onlinear.kernels.state import MISTAKES
 from onlinear.learner import Learner, Settings
-from onlinear.rows import DenseRows, Signs
+from onlinear.rows import DenseRows
+from onlinear.targets import Copies, Labels, Shared, Signs, Watched
 
 
 @every_case
@@ -172,3 +173,71 @@ def test_a_lone_output_and_a_bank_of_one_are_the_same() -> None:
     for learner in (single, bank):
         learner.learn(batch_of(data, "log_loss"))
     assert bits_of(single) == bits_of(bank)
+
+
+# ------------------------------------------------------------------ banks whose members see rows of their own
+
+
+def drawn_shares(rows: int, outputs: int) -> np.ndarray:
+    """A fold that is left out, as a bootstrap draws, and everything."""
+    rng = np.random.default_rng(7)
+    shares = rng.poisson(1.0, (rows, outputs)).astype(float)
+    shares[:, 0] = np.arange(rows) % 3 != 1
+    shares[:, -1] = 1.0
+    return shares
+
+
+def check_shares(loss: str, rule: str, kind: str, settings: Settings, compiled: bool = False) -> None:
+    """A member with shares is the same configuration alone, with its shares for the rows' importance."""
+    data = data_for(loss)
+    batch = batch_of(data, loss, kind)
+    shares = drawn_shares(len(batch), 3)
+    many = [scaled(rule_of(rule), factor) for factor in FACTORS]
+    bank = learner_for(loss_of(loss), many, data, settings, compiled=compiled, outputs=3)
+    scores = np.full(shares.shape, np.nan)
+    bank.learn(Batch(batch.rows, Watched(Shared(batch.targets, shares), scores), batch.importance))
+    for m in range(3):
+        alone = learner_for(loss_of(loss), many[m], data, settings, compiled=compiled)
+        before = np.full(len(batch), np.nan)
+        for i in np.flatnonzero(batch.importance):
+            before[i] = alone.weights(averaged=False)[0] @ data.X[i] + alone.intercepts(averaged=False)[0]
+            alone.learn(Batch(batch.rows, batch.targets, batch.importance * shares[:, m]), np.array([i]))
+        np.testing.assert_allclose(scores[:, m], before, rtol=1e-10, atol=1e-12)
+        np.testing.assert_array_equal(bank.weights()[m], alone.weights()[0])
+        np.testing.assert_array_equal(bank.intercepts()[m], alone.intercepts()[0])
+        np.testing.assert_array_equal(bank.loss_sums[m], alone.loss_sums[0])
+        np.testing.assert_array_equal(bank.updates[m], alone.updates[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("loss", "rule"), SCALAR_PAIRS)
+def test_members_that_take_shares_of_rows(loss: str, rule: str, kind: str) -> None:
+    check_shares(loss, rule, kind, PLAIN)
+    check_shares(loss, rule, kind, Settings(average=3.0))
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("loss", "rule", "kind"),
+    [("log_loss", "sgd", "sparse"), ("squared_error", "normalised", "dense"), ("log_loss", "newton", "dense")],
+)
+def test_compiled_members_that_take_shares_of_rows(loss: str, rule: str, kind: str) -> None:
+    check_shares(loss, rule, kind, Settings(average=1.0), compiled=True)
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.compiles)])
+@pytest.mark.parametrize("rule", ["perceptron", "normalised"])
+def test_copies_are_classifiers_side_by_side(rule: str, compiled: bool) -> None:
+    """Two configurations of three classes each: every one learns and errs as a classifier of its own."""
+    data = data_for("multiclass_perceptron")
+    loss = losses.Perceptron() if rule == "perceptron" else losses.Logistic()
+    rules_of_two = [rule_of(rule), scaled(rule_of(rule), 0.5)]
+    rows = batch_of(data, "multiclass_perceptron", "sparse").rows
+    codes = data.y.astype(np.int64)
+    bank = learner_for(loss, [one for one in rules_of_two for _ in range(3)], data, compiled=compiled, outputs=6)
+    bank.learn(Batch(rows, Copies(codes, 3), data.importance))
+    for c, one in enumerate(rules_of_two):
+        alone = learner_for(loss, one, data, compiled=compiled, outputs=3)
+        alone.learn(Batch(rows, Labels(codes, 0, 3), data.importance))
+        np.testing.assert_array_equal(bank.weights()[3 * c : 3 * c + 3], alone.weights())
+        np.testing.assert_array_equal(bank.mistakes[3 * c : 3 * c + 3], alone.mistakes)

@@ -16,7 +16,7 @@ from onlinear import losses, registry, rules
 from onlinear.batch import Batch, importance_of, numbers_of, rows_of
 from onlinear.errors import BadInput, Diverged, OnlinearError, Refused
 from onlinear.learner import Learner, Settings
-from onlinear.rows import Numbers, Signs
+from onlinear.targets import Numbers, Signs
 
 BAD = {"NaN": np.nan, "infinity": np.inf, "-infinity": -np.inf}
 

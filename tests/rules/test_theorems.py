@@ -13,7 +13,7 @@ from onlinear import losses, registry, rules
 from onlinear.batch import Batch, rows_of
 from onlinear.errors import Refused
 from onlinear.learner import Learner, Settings
-from onlinear.rows import Labels, Numbers, Signs
+from onlinear.targets import Labels, Numbers, Signs
 
 seeds = st.integers(0, 2**32 - 1)
 

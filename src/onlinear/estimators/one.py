@@ -20,7 +20,8 @@ from onlinear.estimators.checks import whole
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.learner import Learner
 from onlinear.one_against_rest import answering, has_row_loss
-from onlinear.rows import Numbers, SparseRows
+from onlinear.rows import SparseRows
+from onlinear.targets import Numbers
 
 if TYPE_CHECKING:
     from onlinear.dictpath import DictPath

@@ -21,7 +21,8 @@ from onlinear.estimators.checks import (
 )
 from onlinear.estimators.one import PredictsOne
 from onlinear.estimators.shuffles import regressor_seed
-from onlinear.rows import Numbers, SparseRows
+from onlinear.rows import SparseRows
+from onlinear.targets import Numbers
 
 ONE = np.ones(1)
 

@@ -20,13 +20,13 @@ from onlinear.kernels.row_steps import (
     assess,
     keep,
     keep_count,
+    learns,
     look,
     outputs_of,
     restore,
     tick,
 )
 from onlinear.kernels.state import (
-    ACTIVE,
     BEFORE,
     COUNT,
     ENTRIES,
@@ -96,7 +96,8 @@ def learn_cells(
         for m in range(outputs):
             if clock[m, STEP] == MOVED:
                 row_scatter(rows, i, table, m, state.near)
-            add_all_cells(member(rule, m), rows, m, member(options, m), state)
+            if learns(targets, i, m, state):
+                add_all_cells(member(rule, m), rows, m, member(options, m), state)
     return order.shape[0]
 
 
@@ -113,7 +114,7 @@ def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: in
     keep_count(targets, i, h, state)
     for m in range(outputs_of(state)):
         seen = look(loss, targets, i, m, h, 0.0, together, state)
-        if clock[m, ACTIVE] > 0.0 and not learn_output(
+        if learns(targets, i, m, state) and not learn_output(
             member(loss, m), member(rule, m), member(options, m), rows, i, row, m, seen, state
         ):
             return False
@@ -370,7 +371,7 @@ def add_all_cells(rule: Any, rows: Any, m: int, options: Any, state: Any) -> Non
     table = state.table
     clock = state.clock
     is_averaged = options.average_from > 0.0 and clock[m, T] >= options.average_from
-    if options.eager == 0.0 or not is_averaged or clock[m, ACTIVE] == 0.0:
+    if options.eager == 0.0 or not is_averaged:
         return
     slot = int(options.mean_slot)
     for j in range(width_of(rows, table)):

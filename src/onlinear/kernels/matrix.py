@@ -13,11 +13,12 @@ from onlinear.kernels.row_steps import (
     all_finite,
     assess,
     keep_count,
+    learns,
     look,
     outputs_of,
     tick,
 )
-from onlinear.kernels.state import ACTIVE, SCORE, SLOPE, VALUE
+from onlinear.kernels.state import SCORE, SLOPE, VALUE
 from onlinear.rows import row_column, row_columns, row_fits, row_values
 from onlinear.seen import Seen
 
@@ -49,7 +50,7 @@ def learn_matrix(
         keep_count(targets, i, h, state)
         for m in range(outputs):
             seen = look(loss, targets, i, m, h, 0.0, together, state)
-            if clock[m, ACTIVE] > 0.0 and not learn_output(
+            if learns(targets, i, m, state) and not learn_output(
                 member(loss, m), member(rule, m), member(options, m), m, seen, state
             ):
                 return position

@@ -64,7 +64,8 @@ from onlinear.kernels.state import (
     State,
     T,
 )
-from onlinear.rows import Labels, Numbers, SparseRows, cell_get, row_dot
+from onlinear.rows import SparseRows, cell_get, row_dot
+from onlinear.targets import Labels, Numbers
 
 #: how many numbers the options are
 OPTIONS = len(Options._fields)

@@ -31,8 +31,9 @@ from onlinear.kernels.state import (
     LoneState,
     T,
 )
-from onlinear.rows import double, judge, row_values, target_of, target_size
+from onlinear.rows import double, row_values
 from onlinear.seen import Seen
+from onlinear.targets import judge, share_of, target_of, target_size
 
 
 def outputs_of(state: Any) -> int:
@@ -108,7 +109,7 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, togethe
         clock[m, VALUE],
         clock[m, SLOPE],
         curvature_of(member(loss, m), clock[m, SCORE], target),
-        h * clock[m, POSITIVE if target > 0.0 else NEGATIVE],
+        h * share_of(targets, i, m) * clock[m, POSITIVE if target > 0.0 else NEGATIVE],
         norm,
         together,
         clock[m, PACE] + 1.0,
@@ -117,6 +118,12 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, togethe
         0.0,
         target_size(targets, target, clock[m, SIZE]),
     )
+
+
+@register_jitable(forceinline=True)
+def learns(targets: Any, i: int, m: int, state: Any) -> bool:
+    """Whether output m learns from the row: it has not stopped, and has a share of the row."""
+    return state.clock[m, ACTIVE] > 0.0 and share_of(targets, i, m) > 0.0
 
 
 @register_jitable(forceinline=True)
@@ -142,9 +149,10 @@ def keep_count(targets: Any, i: int, h: float, state: Any) -> None:
     clock = state.clock
     judge(targets, i, clock[:, SCORE], clock[:, MISTAKES])
     for m in range(outputs_of(state)):
-        clock[m, SIZE] = target_size(targets, target_of(targets, i, m), clock[m, SIZE])
-        if clock[m, ACTIVE] > 0.0:
-            clock[m, LOSS] += h * clock[m, VALUE]
+        if share_of(targets, i, m) > 0.0:
+            clock[m, SIZE] = target_size(targets, target_of(targets, i, m), clock[m, SIZE])
+        if learns(targets, i, m, state):
+            clock[m, LOSS] += h * share_of(targets, i, m) * clock[m, VALUE]
             clock[m, OBJECTIVE] += clock[m, VALUE]
             if clock[m, SLOPE] != 0.0:
                 clock[m, UPDATES] += 1.0

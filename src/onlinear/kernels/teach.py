@@ -14,7 +14,7 @@ from typing import Any
 from numba import types
 from numba.extending import overload, register_jitable
 
-from onlinear import calls, losses, rows
+from onlinear import calls, losses, rows, targets
 
 #: free function -> (method it stands for, function to take where a class has no such method)
 METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
@@ -52,9 +52,10 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     rows.cell_get: ("get", None),
     rows.cell_set: ("set", None),
     rows.width_of: ("width", None),
-    rows.target_of: ("target_of", None),
-    rows.target_size: ("size", None),
-    rows.judge: ("judge", None),
+    targets.target_of: ("target_of", None),
+    targets.target_size: ("size", None),
+    targets.judge: ("judge", None),
+    targets.share_of: ("share_of", targets.all_of_it),
 }
 
 

@@ -21,6 +21,7 @@ from onlinear.kernels.row_steps import (
     assess,
     keep,
     keep_count,
+    learns,
     look,
     outputs_of,
     restore,
@@ -28,7 +29,6 @@ from onlinear.kernels.row_steps import (
     tick,
 )
 from onlinear.kernels.state import (
-    ACTIVE,
     COUNT,
     FLUSHED,
     MASS,
@@ -102,7 +102,7 @@ def learn_uniform(
         for m in range(outputs):
             seen = look(loss, targets, i, m, h, norm + member(options, m).intercept_norm, together, state)
             clock[m, STEP] = 0.0
-            if clock[m, ACTIVE] > 0.0:
+            if learns(targets, i, m, state):
                 clock[m, STEP] = rule_step(member(rule, m), member(loss, m), seen)
         if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and steps_fit(rows, i, state)):
             restore(state, SCORE)
@@ -111,7 +111,7 @@ def learn_uniform(
         if square > clock[0, RADIUS]:
             clock[0, RADIUS] = square
         for m in range(outputs):
-            if clock[m, ACTIVE] > 0.0:
+            if learns(targets, i, m, state):
                 move_output(member(rule, m), member(options, m), rows, i, m, norm, state)
     return order.shape[0]
 

@@ -1,0 +1,161 @@
+"""Targets: what every output of a bank is to learn from a row, with which importance, and what counts as a mistake.
+
+Compiled loops call the methods through the free functions below: see :mod:`onlinear.kernels.teach`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Numbers(NamedTuple):
+    """Regression targets: every output of the bank sees the same number, and nothing is a mistake."""
+
+    values: Any
+
+    def target_of(self, i: int, m: int) -> float:
+        return self.values[i]
+
+    def size(self, target: float, largest: float) -> float:
+        return max(abs(target), largest)
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        pass
+
+
+class Signs(NamedTuple):
+    """Targets -1 and +1: every output of the bank sees the same sign. A tie answers -1, the first class."""
+
+    values: Any
+
+    def target_of(self, i: int, m: int) -> float:
+        return self.values[i]
+
+    def size(self, target: float, largest: float) -> float:
+        return 1.0
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        for m in range(scores.shape[0]):
+            if (scores[m] > 0.0) != (self.values[i] > 0.0):
+                mistakes[m] += 1.0
+
+
+class Labels(NamedTuple):
+    """Classes 0, 1, ...: output m learns class ``first + m`` against the rest; ``classes`` outputs answer.
+
+    With two classes ``first`` is 1 and one output answers by its sign; with one class none does. Outputs beyond
+    ``classes`` stand for classes not yet seen: their label never comes.
+    """
+
+    values: Any
+    first: int
+    classes: int
+
+    def target_of(self, i: int, m: int) -> float:
+        return 1.0 if self.values[i] == self.first + m else -1.0
+
+    def size(self, target: float, largest: float) -> float:
+        return 1.0
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        answer = 0
+        if self.classes == 1:
+            answer = 1 if scores[0] > 0.0 else 0
+        for m in range(1, self.classes):
+            if scores[m] > scores[answer]:
+                answer = m
+        if answer != self.values[i]:
+            mistakes[0] += 1.0
+
+
+class Copies(NamedTuple):
+    """Classes 0, 1, ... for a bank of configurations, each with ``classes`` outputs, one a class against the rest.
+
+    A configuration's mistakes are counted at its first output.
+    """
+
+    values: Any
+    classes: int
+
+    def target_of(self, i: int, m: int) -> float:
+        return 1.0 if self.values[i] == m % self.classes else -1.0
+
+    def size(self, target: float, largest: float) -> float:
+        return 1.0
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        for first in range(0, scores.shape[0], self.classes):
+            answer = first
+            for m in range(first + 1, first + self.classes):
+                if scores[m] > scores[answer]:
+                    answer = m
+            if answer - first != self.values[i]:
+                mistakes[first] += 1.0
+
+
+class Watched(NamedTuple):
+    """Targets whose scores are written down before any weight moves: ``scores[row, output]``."""
+
+    targets: Any
+    scores: Any
+
+    def target_of(self, i: int, m: int) -> float:
+        return target_of(self.targets, i, m)
+
+    def size(self, target: float, largest: float) -> float:
+        return target_size(self.targets, target, largest)
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        for m in range(scores.shape[0]):
+            self.scores[i, m] = scores[m]
+        judge(self.targets, i, scores, mistakes)
+
+    def share_of(self, i: int, m: int) -> float:
+        return share_of(self.targets, i, m)
+
+
+class Shared(NamedTuple):
+    """Targets that each output takes its own share of: its importance is ``shares[row, output]`` times the row's.
+
+    Where the share is 0 the output scores the row, and otherwise it is as if the row were not there: folds of a
+    cross-validation, rows that a bootstrap replicate has not drawn.
+    """
+
+    targets: Any
+    shares: Any
+
+    def target_of(self, i: int, m: int) -> float:
+        return target_of(self.targets, i, m)
+
+    def size(self, target: float, largest: float) -> float:
+        return target_size(self.targets, target, largest)
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        judge(self.targets, i, scores, mistakes)
+
+    def share_of(self, i: int, m: int) -> float:
+        return self.shares[i, m]
+
+
+def target_of(self: Any, i: int, m: int) -> float:
+    return self.target_of(i, m)
+
+
+def target_size(self: Any, target: float, largest: float) -> float:
+    """The largest target so far, in absolute value; 1 for the targets of a classification."""
+    return self.size(target, largest)
+
+
+def judge(self: Any, i: int, scores: Any, mistakes: Any) -> None:
+    self.judge(i, scores, mistakes)
+
+
+def share_of(self: Any, i: int, m: int) -> float:
+    """What output m takes of the row's importance."""
+    if hasattr(self, "share_of"):
+        return self.share_of(i, m)
+    return all_of_it(self, i, m)
+
+
+def all_of_it(self: Any, i: int, m: int) -> float:
+    return 1.0
