@@ -68,29 +68,100 @@ class Labels(NamedTuple):
             mistakes[0] += 1.0
 
 
-class Copies(NamedTuple):
-    """Classes 0, 1, ... for a bank of configurations, each with ``classes`` outputs, one a class against the rest.
-
-    A configuration's mistakes are counted at its first output.
-    """
+class Distances(NamedTuple):
+    """Regression targets for a comparison: what is counted as mistakes are the squared distances to them."""
 
     values: Any
-    classes: int
 
     def target_of(self, i: int, m: int) -> float:
-        return 1.0 if self.values[i] == m % self.classes else -1.0
+        return self.values[i]
 
     def size(self, target: float, largest: float) -> float:
-        return 1.0
+        return max(abs(target), largest)
 
     def judge(self, i: int, scores: Any, mistakes: Any) -> None:
-        for first in range(0, scores.shape[0], self.classes):
-            answer = first
-            for m in range(first + 1, first + self.classes):
-                if scores[m] > scores[answer]:
-                    answer = m
-            if answer - first != self.values[i]:
-                mistakes[first] += 1.0
+        for m in range(scores.shape[0]):
+            distance = scores[m] - self.values[i]
+            mistakes[m] += distance * distance
+
+
+# ------------------------------------------------------------------ members of a bank
+#
+# A member is a model with ``width`` outputs of its own: one, or one for each class. The targets are those of one
+# member; its mistakes are counted at its first output.
+
+
+class Repeated(NamedTuple):
+    """The same targets for each member."""
+
+    targets: Any
+    width: int
+
+    def target_of(self, i: int, m: int) -> float:
+        return target_of(self.targets, i, m % self.width)
+
+    def size(self, target: float, largest: float) -> float:
+        return target_size(self.targets, target, largest)
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        for first in range(0, scores.shape[0], self.width):
+            stop = first + self.width
+            judge(self.targets, i, scores[first:stop], mistakes[first:stop])
+
+
+class Folded(NamedTuple):
+    """A cross-validation: members take turns in leaving out one of ``number`` folds, and are judged on it alone.
+
+    ``folds`` has the fold of each row; the bank's first member leaves out fold ``first``.
+    """
+
+    targets: Any
+    width: int
+    folds: Any
+    number: int
+    first: int
+
+    def target_of(self, i: int, m: int) -> float:
+        return target_of(self.targets, i, m % self.width)
+
+    def size(self, target: float, largest: float) -> float:
+        return target_size(self.targets, target, largest)
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        for first in range(0, scores.shape[0], self.width):
+            if share_of(self, i, first) == 0.0:
+                stop = first + self.width
+                judge(self.targets, i, scores[first:stop], mistakes[first:stop])
+
+    def share_of(self, i: int, m: int) -> float:
+        return 0.0 if (self.first + m // self.width) % self.number == self.folds[i] else 1.0
+
+
+class Shared(NamedTuple):
+    """Every member takes a share of its own of each row: it learns and counts it ``shares[row, member]`` times over.
+
+    Where that is 0 it is as if the row were not there: rows that a bootstrap replicate has not drawn.
+    """
+
+    targets: Any
+    width: int
+    shares: Any
+
+    def target_of(self, i: int, m: int) -> float:
+        return target_of(self.targets, i, m % self.width)
+
+    def size(self, target: float, largest: float) -> float:
+        return target_size(self.targets, target, largest)
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        for first in range(0, scores.shape[0], self.width):
+            stop = first + self.width
+            before = mistakes[first]
+            judge(self.targets, i, scores[first:stop], mistakes[first:stop])
+            mistakes[first] = before + share_of(self, i, first) * (mistakes[first] - before)
+
+    def share_of(self, i: int, m: int) -> float:
+        return self.shares[i, m // self.width]
 
 
 class Watched(NamedTuple):
@@ -112,29 +183,6 @@ class Watched(NamedTuple):
 
     def share_of(self, i: int, m: int) -> float:
         return share_of(self.targets, i, m)
-
-
-class Shared(NamedTuple):
-    """Targets that each output takes its own share of: its importance is ``shares[row, output]`` times the row's.
-
-    Where the share is 0 the output scores the row, and otherwise it is as if the row were not there: folds of a
-    cross-validation, rows that a bootstrap replicate has not drawn.
-    """
-
-    targets: Any
-    shares: Any
-
-    def target_of(self, i: int, m: int) -> float:
-        return target_of(self.targets, i, m)
-
-    def size(self, target: float, largest: float) -> float:
-        return target_size(self.targets, target, largest)
-
-    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
-        judge(self.targets, i, scores, mistakes)
-
-    def share_of(self, i: int, m: int) -> float:
-        return self.shares[i, m]
 
 
 def target_of(self: Any, i: int, m: int) -> float:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import PLAIN, Data, batch_of, bits_of, data_for, learner_for, loss_of, rule_of
+from cases import CLASSES, PLAIN, Data, batch_of, bits_of, data_for, learner_for, loss_of, rule_of
 from covering import KINDS, Case, bits_in_one_go, compiled_case, every_case
 from onlinear import losses, registry, rules
 from onlinear.batch import Batch
 from onlinear.kernels.state import MISTAKES
 from onlinear.learner import Learner, Settings
 from onlinear.rows import DenseRows
-from onlinear.targets import Copies, Labels, Shared, Signs, Watched
+from onlinear.targets import Folded, Labels, Repeated, Shared, Signs, Watched
 
 
 @every_case
@@ -195,7 +195,7 @@ def check_shares(loss: str, rule: str, kind: str, settings: Settings, compiled: 
     many = [scaled(rule_of(rule), factor) for factor in FACTORS]
     bank = learner_for(loss_of(loss), many, data, settings, compiled=compiled, outputs=3)
     scores = np.full(shares.shape, np.nan)
-    bank.learn(Batch(batch.rows, Watched(Shared(batch.targets, shares), scores), batch.importance))
+    bank.learn(Batch(batch.rows, Watched(Shared(batch.targets, 1, shares), scores), batch.importance))
     for m in range(3):
         alone = learner_for(loss_of(loss), many[m], data, settings, compiled=compiled)
         before = np.full(len(batch), np.nan)
@@ -207,6 +207,9 @@ def check_shares(loss: str, rule: str, kind: str, settings: Settings, compiled: 
         np.testing.assert_array_equal(bank.intercepts()[m], alone.intercepts()[0])
         np.testing.assert_array_equal(bank.loss_sums[m], alone.loss_sums[0])
         np.testing.assert_array_equal(bank.updates[m], alone.updates[0])
+        if loss in registry.BINARY:
+            wrong = (before > 0.0) != (data.y > 0.0)
+            assert bank.mistakes[m] == (shares[:, m] * wrong)[batch.importance > 0.0].sum()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -227,7 +230,7 @@ def test_compiled_members_that_take_shares_of_rows(loss: str, rule: str, kind: s
 
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.compiles)])
 @pytest.mark.parametrize("rule", ["perceptron", "normalised"])
-def test_copies_are_classifiers_side_by_side(rule: str, compiled: bool) -> None:
+def test_classifiers_of_several_classes_side_by_side(rule: str, compiled: bool) -> None:
     """Two configurations of three classes each: every one learns and errs as a classifier of its own."""
     data = data_for("multiclass_perceptron")
     loss = losses.Perceptron() if rule == "perceptron" else losses.Logistic()
@@ -235,9 +238,33 @@ def test_copies_are_classifiers_side_by_side(rule: str, compiled: bool) -> None:
     rows = batch_of(data, "multiclass_perceptron", "sparse").rows
     codes = data.y.astype(np.int64)
     bank = learner_for(loss, [one for one in rules_of_two for _ in range(3)], data, compiled=compiled, outputs=6)
-    bank.learn(Batch(rows, Copies(codes, 3), data.importance))
+    bank.learn(Batch(rows, Repeated(Labels(codes, 0, 3), 3), data.importance))
     for c, one in enumerate(rules_of_two):
         alone = learner_for(loss, one, data, compiled=compiled, outputs=3)
         alone.learn(Batch(rows, Labels(codes, 0, 3), data.importance))
         np.testing.assert_array_equal(bank.weights()[3 * c : 3 * c + 3], alone.weights())
         np.testing.assert_array_equal(bank.mistakes[3 * c : 3 * c + 3], alone.mistakes)
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.compiles)])
+def test_folds_are_left_out_and_judged(compiled: bool) -> None:
+    """Two configurations by three folds of three classes: each member skips its fold, and errs on it alone."""
+    data = data_for("multiclass_perceptron", plain=True)
+    many, folds = [rule_of("normalised"), scaled(rule_of("normalised"), 0.5)], np.arange(len(data.y)) * 7 % 3
+    rows, codes = batch_of(data, "multiclass_perceptron", "sparse").rows, data.y.astype(np.int64)
+    each = [rule for rule in many for _ in range(3 * CLASSES)]
+    bank = learner_for(losses.Logistic(), each, data, compiled=compiled, outputs=len(each))
+    bank.learn(Batch(rows, Folded(Labels(codes, 0, CLASSES), CLASSES, folds, 3, 0), data.importance))
+    for c, rule in enumerate(many):
+        for fold in range(3):
+            alone = learner_for(losses.Logistic(), rule, data, compiled=compiled, outputs=CLASSES)
+            wrong = 0
+            for i in range(len(codes)):
+                if folds[i] == fold:
+                    scores = alone.weights() @ data.X[i] + alone.intercepts()
+                    wrong += int(scores.argmax() != codes[i])
+                else:
+                    alone.learn(Batch(rows, Labels(codes, 0, CLASSES), data.importance), np.array([i]))
+            first = (3 * c + fold) * CLASSES
+            np.testing.assert_array_equal(bank.weights()[first : first + CLASSES], alone.weights())
+            assert bank.mistakes[first] == wrong

@@ -71,6 +71,12 @@ class CacheFiles(IndexDataCacheFile):
         self._save_data(name, data)
         self._save_index(self._load_index() | {key: name})
 
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError):  # of another version of ours, with classes that this one has not
+            return {}
+
 
 class LeanCode(CompileResultCacheImpl):
     """What Numba's disk cache writes of a compiled function, without what takes time to read and is not looked at.
