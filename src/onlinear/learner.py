@@ -29,6 +29,7 @@ from onlinear.kernels.state import (
     OBJECTIVE,
     POSITIVE,
     PULL,
+    RADIUS,
     SCALE,
     UPDATES,
     LoneState,
@@ -115,6 +116,8 @@ class Learner:
     """
 
     slim = False  # loaded for answers only: there is no state to learn on from
+    #: whether a single output is learned as banks are, with a configuration for each output: the same compiled loop
+    banked = False
 
     def __init__(
         self,
@@ -346,9 +349,9 @@ class Learner:
             each = self.options(rows, track)
             ready = Ready(
                 (self.losses, self.rules, self.settings),
-                bank_of(self.losses),
-                bank_of(self.rules),
-                bank_of(each),
+                bank_of(self.losses, self.banked),
+                bank_of(self.rules, self.banked),
+                bank_of(each, self.banked),
                 self._loop(),
                 any(option.eager > 0.0 for option in each),
                 any(option.l2 > 0.0 for option in each) and self.kind == "uniform",
@@ -384,7 +387,8 @@ class Learner:
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.table, self.bias, self.clock, self.matrix, scratch)
         near, spare = self._scratch if self.kind == "uniform" else self._scratch_for(batch.rows)
-        if self.outputs == 1 and not isinstance(batch.targets, Labels):  # of labels there may soon be more
+        alone = self.outputs == 1 and not self.banked
+        if alone and not isinstance(batch.targets, Labels):  # of labels there may soon be more
             return LoneState(self.table, self.bias, self.clock, near, spare)
         return State(self.table, self.bias, self.clock, near, spare)
 
@@ -598,6 +602,31 @@ class Learner:
                 self.matrix = insert_copy(self.matrix, source, at, 0)
             self.history = [insert_copy(figures, source, at, 0) for figures in self.history]
             self.busy.words[VERSION] += 1
+
+    def only(self, outputs: Sequence[int]) -> Learner:
+        """A learner of these outputs alone, with copies of all they have; it goes on as they would have."""
+        chosen = list(outputs)
+        losses, rules, settings = (
+            [each[m] for m in chosen] if len(each) > 1 else each for each in (self.losses, self.rules, self.settings)
+        )
+        with self.lock, self.busy:
+            part = Learner(
+                losses, rules, features=self.features, outputs=len(chosen), settings=settings, compiled=self.compiled
+            )
+            table = self.table if self.facing is DenseRows else self.table.transpose(1, 2, 0)
+            slots = [*range(self._cell_size())]
+            slots += [self._cell_size()] * part._sleeps()
+            slots += [self._cell_size() + self._sleeps()] * part._averages()
+            taken = table[np.ix_(chosen, slots)]
+            part.table = np.ascontiguousarray(taken if self.facing is DenseRows else taken.transpose(2, 0, 1))
+            part.facing = self.facing
+            part.bias = self.bias[np.ix_(chosen, slots)]
+            part.clock = self.clock[chosen]
+            part.clock[0, [EXAMPLES, IMPORTANCE, RADIUS]] = self.clock[0, [EXAMPLES, IMPORTANCE, RADIUS]]
+            part.matrix = self.matrix[chosen] if self.kind == "matrix" else self.matrix
+            part.history = [figures[chosen] for figures in self.history]
+        part.first_pass_examples = self.first_pass_examples
+        return part
 
     def negate_output(self, m: int) -> None:
         """Turn an output into that of the opposite targets."""

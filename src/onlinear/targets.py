@@ -51,6 +51,9 @@ class Labels(NamedTuple):
     first: int
     classes: int
 
+    def label_of(self, i: int) -> int:
+        return self.values[i]
+
     def target_of(self, i: int, m: int) -> float:
         return 1.0 if self.values[i] == self.first + m else -1.0
 
@@ -85,67 +88,21 @@ class Distances(NamedTuple):
             mistakes[m] += distance * distance
 
 
-# ------------------------------------------------------------------ members of a bank
-#
-# A member is a model with ``width`` outputs of its own: one, or one for each class. The targets are those of one
-# member; its mistakes are counted at its first output.
+class Members(NamedTuple):
+    """Targets for a bank of models, each of which has ``width`` outputs: one, or one for each class.
 
-
-class Repeated(NamedTuple):
-    """The same targets for each member."""
-
-    targets: Any
-    width: int
-
-    def target_of(self, i: int, m: int) -> float:
-        return target_of(self.targets, i, m % self.width)
-
-    def size(self, target: float, largest: float) -> float:
-        return target_size(self.targets, target, largest)
-
-    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
-        for first in range(0, scores.shape[0], self.width):
-            stop = first + self.width
-            judge(self.targets, i, scores[first:stop], mistakes[first:stop])
-
-
-class Folded(NamedTuple):
-    """A cross-validation: members take turns in leaving out one of ``number`` folds, and are judged on it alone.
-
-    ``folds`` has the fold of each row; the bank's first member leaves out fold ``first``.
+    ``targets`` are those of one model. It learns a row ``learned[row, model]`` times over, and its mistake there counts
+    ``counted[row, model]`` times, at its first output. A fold that a model leaves out is counted and not learned, the
+    other folds are learned and not counted; a row that a bootstrap replicate has not drawn is neither.
     """
 
     targets: Any
     width: int
-    folds: Any
-    number: int
-    first: int
+    learned: Any
+    counted: Any
 
-    def target_of(self, i: int, m: int) -> float:
-        return target_of(self.targets, i, m % self.width)
-
-    def size(self, target: float, largest: float) -> float:
-        return target_size(self.targets, target, largest)
-
-    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
-        for first in range(0, scores.shape[0], self.width):
-            if share_of(self, i, first) == 0.0:
-                stop = first + self.width
-                judge(self.targets, i, scores[first:stop], mistakes[first:stop])
-
-    def share_of(self, i: int, m: int) -> float:
-        return 0.0 if (self.first + m // self.width) % self.number == self.folds[i] else 1.0
-
-
-class Shared(NamedTuple):
-    """Every member takes a share of its own of each row: it learns and counts it ``shares[row, member]`` times over.
-
-    Where that is 0 it is as if the row were not there: rows that a bootstrap replicate has not drawn.
-    """
-
-    targets: Any
-    width: int
-    shares: Any
+    def label_of(self, i: int) -> int:
+        return label_of(self.targets, i)
 
     def target_of(self, i: int, m: int) -> float:
         return target_of(self.targets, i, m % self.width)
@@ -158,10 +115,10 @@ class Shared(NamedTuple):
             stop = first + self.width
             before = mistakes[first]
             judge(self.targets, i, scores[first:stop], mistakes[first:stop])
-            mistakes[first] = before + share_of(self, i, first) * (mistakes[first] - before)
+            mistakes[first] = before + self.counted[i, first // self.width] * (mistakes[first] - before)
 
     def share_of(self, i: int, m: int) -> float:
-        return self.shares[i, m // self.width]
+        return float(self.learned[i, m // self.width])
 
 
 class Watched(NamedTuple):
@@ -169,6 +126,9 @@ class Watched(NamedTuple):
 
     targets: Any
     scores: Any
+
+    def label_of(self, i: int) -> int:
+        return label_of(self.targets, i)
 
     def target_of(self, i: int, m: int) -> float:
         return target_of(self.targets, i, m)
@@ -183,6 +143,11 @@ class Watched(NamedTuple):
 
     def share_of(self, i: int, m: int) -> float:
         return share_of(self.targets, i, m)
+
+
+def label_of(self: Any, i: int) -> int:
+    """The class of the row, for a loss that sees all outputs at once."""
+    return self.label_of(i)
 
 
 def target_of(self: Any, i: int, m: int) -> float:

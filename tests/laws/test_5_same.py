@@ -15,7 +15,7 @@ from onlinear.batch import Batch
 from onlinear.kernels.state import MISTAKES
 from onlinear.learner import Learner, Settings
 from onlinear.rows import DenseRows
-from onlinear.targets import Folded, Labels, Repeated, Shared, Signs, Watched
+from onlinear.targets import Labels, Members, Signs, Watched
 
 
 @every_case
@@ -181,9 +181,9 @@ def test_a_lone_output_and_a_bank_of_one_are_the_same() -> None:
 def drawn_shares(rows: int, outputs: int) -> np.ndarray:
     """A fold that is left out, as a bootstrap draws, and everything."""
     rng = np.random.default_rng(7)
-    shares = rng.poisson(1.0, (rows, outputs)).astype(float)
+    shares = rng.poisson(1.0, (rows, outputs)).astype(np.int8)
     shares[:, 0] = np.arange(rows) % 3 != 1
-    shares[:, -1] = 1.0
+    shares[:, -1] = 1
     return shares
 
 
@@ -195,7 +195,7 @@ def check_shares(loss: str, rule: str, kind: str, settings: Settings, compiled: 
     many = [scaled(rule_of(rule), factor) for factor in FACTORS]
     bank = learner_for(loss_of(loss), many, data, settings, compiled=compiled, outputs=3)
     scores = np.full(shares.shape, np.nan)
-    bank.learn(Batch(batch.rows, Watched(Shared(batch.targets, 1, shares), scores), batch.importance))
+    bank.learn(Batch(batch.rows, Watched(Members(batch.targets, 1, shares, shares), scores), batch.importance))
     for m in range(3):
         alone = learner_for(loss_of(loss), many[m], data, settings, compiled=compiled)
         before = np.full(len(batch), np.nan)
@@ -238,7 +238,8 @@ def test_classifiers_of_several_classes_side_by_side(rule: str, compiled: bool) 
     rows = batch_of(data, "multiclass_perceptron", "sparse").rows
     codes = data.y.astype(np.int64)
     bank = learner_for(loss, [one for one in rules_of_two for _ in range(3)], data, compiled=compiled, outputs=6)
-    bank.learn(Batch(rows, Repeated(Labels(codes, 0, 3), 3), data.importance))
+    once = np.ones((len(codes), 2), np.int8)
+    bank.learn(Batch(rows, Members(Labels(codes, 0, 3), 3, once, once), data.importance))
     for c, one in enumerate(rules_of_two):
         alone = learner_for(loss, one, data, compiled=compiled, outputs=3)
         alone.learn(Batch(rows, Labels(codes, 0, 3), data.importance))
@@ -254,7 +255,8 @@ def test_folds_are_left_out_and_judged(compiled: bool) -> None:
     rows, codes = batch_of(data, "multiclass_perceptron", "sparse").rows, data.y.astype(np.int64)
     each = [rule for rule in many for _ in range(3 * CLASSES)]
     bank = learner_for(losses.Logistic(), each, data, compiled=compiled, outputs=len(each))
-    bank.learn(Batch(rows, Folded(Labels(codes, 0, CLASSES), CLASSES, folds, 3, 0), data.importance))
+    counted = (folds[:, None] == np.arange(6) % 3).astype(np.int8)
+    bank.learn(Batch(rows, Members(Labels(codes, 0, CLASSES), CLASSES, 1 - counted, counted), data.importance))
     for c, rule in enumerate(many):
         for fold in range(3):
             alone = learner_for(losses.Logistic(), rule, data, compiled=compiled, outputs=CLASSES)

@@ -19,6 +19,7 @@ from onlinear.estimators.shuffles import shuffled_orders
 from onlinear.kernels.state import ACTIVE, NORM, OBJECTIVE, PACE, T
 from onlinear.learner import Learner
 from onlinear.rows import SparseRows
+from onlinear.targets import Numbers
 
 ORDERS = ("stream", "shuffle", "replacement")
 
@@ -257,7 +258,7 @@ def validation_scores(batch: Batch, held_out: np.ndarray, weights: np.ndarray, i
     scores = rows_times(batch.rows, held_out, weights) + intercepts
     importance = batch.importance[held_out]
     targets = batch.targets
-    if not hasattr(targets, "target_of") or type(targets).__name__ == "Numbers":
+    if isinstance(targets, Numbers):
         truth = targets.values[held_out]
         return np.array([r2_score(truth, scores[:, 0], sample_weight=importance)])
     outputs = range(len(weights))

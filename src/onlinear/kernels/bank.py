@@ -21,9 +21,9 @@ class Bank(NamedTuple):
     numbers: Any
 
 
-def bank_of(things: Sequence[Any]) -> Any:
-    """One configuration as it is; several, all of one kind, as a bank."""
-    if len(things) == 1:
+def bank_of(things: Sequence[Any], even_one: bool = False) -> Any:
+    """One configuration as it is, unless it is to be a bank ``even_one``; several, all of one kind, as a bank."""
+    if len(things) == 1 and not even_one:
         return things[0]
     if len({shape_of(thing) for thing in things}) > 1:
         kinds = sorted({type(thing).__name__ for thing in things})

@@ -33,7 +33,7 @@ from onlinear.kernels.state import (
 )
 from onlinear.rows import double, row_values
 from onlinear.seen import Seen
-from onlinear.targets import judge, share_of, target_of, target_size
+from onlinear.targets import judge, label_of, share_of, target_of, target_size
 
 
 def outputs_of(state: Any) -> int:
@@ -70,7 +70,7 @@ def assess_each(loss: Any, targets: Any, i: int, state: Any) -> float:
 @register_jitable(forceinline=True)
 def assess_row(loss: Any, targets: Any, i: int, state: Any) -> float:
     clock = state.clock
-    label = targets.values[i]
+    label = label_of(targets, i)
     row_slopes(loss, clock[:, SCORE], label, clock[:, SLOPE])
     clock[:, VALUE] = row_value(loss, clock[:, SCORE], label)
     together = 0.0

@@ -52,6 +52,7 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     rows.cell_get: ("get", None),
     rows.cell_set: ("set", None),
     rows.width_of: ("width", None),
+    targets.label_of: ("label_of", None),
     targets.target_of: ("target_of", None),
     targets.target_size: ("size", None),
     targets.judge: ("judge", None),

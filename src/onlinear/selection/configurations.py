@@ -1,0 +1,137 @@
+"""Configurations: what a race compares. Each is a loss, a rule and how to learn with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear import losses
+from onlinear.errors import Refused
+from onlinear.learner import Settings
+from onlinear.registry import LOSSES, RULES, check_options, check_pair, name_of
+
+#: losses, and rates of rules, that are raced where nobody says which
+RATES = (0.05, 0.2, 0.8, 3.0)
+PENALTIES = (1e-5, 1e-3)
+
+
+class Configuration(NamedTuple):
+    """A loss and a rule around the settings of a learner."""
+
+    loss: Any
+    rule: Any
+    settings: Settings = Settings()
+
+    @property
+    def name(self) -> str:
+        """It in words: the parameters that are not what they are anyway."""
+        words = [described(self.loss, LOSSES), described(self.rule, RULES)]
+        words += [
+            f"{field} {getattr(self.settings, field):g}" for field in ("l1", "l2") if getattr(self.settings, field)
+        ]
+        if self.settings.average:
+            words.append("averaged" if self.settings.average == 1.0 else f"averaged from {self.settings.average:g} on")
+        if self.settings.forget:
+            words.append(f"forget {self.settings.forget:g}")
+        if not self.settings.intercept:
+            words.append("no intercept")
+        return ", ".join(words)
+
+    def parameters(self) -> dict[str, Any]:
+        """All numbers of loss, rule and settings that are not what they are anyway, by name."""
+        found = {**changed(self.loss), **changed(self.rule), **changed(self.settings)}
+        if "average" in found:
+            found["average"] = True if found["average"] == 1.0 else found["average"]
+        return found
+
+    def check(self) -> Configuration:
+        """Itself, if the rule takes the loss and the options."""
+        check_pair(self.loss, self.rule)
+        settings = self.settings
+        check_options(self.rule, settings.l1 > 0.0 or settings.l2 > 0.0, settings.forget > 0.0, settings.average > 0.0)
+        return self
+
+
+def described(thing: Any, names: dict[str, type]) -> str:
+    """The name of a loss or a rule with what is changed in it."""
+    shown = ({"rate": thing.rate} if "rate" in thing._fields else {}) | changed(thing)  # a rate is worth knowing
+    parts = " ".join(value if isinstance(value, str) else f"{field} {value:g}" for field, value in shown.items())
+    return f"{name_of(thing, names) or type(thing).__name__} {parts}".rstrip()
+
+
+def changed(thing: Any) -> dict[str, Any]:
+    """The fields of a named tuple, and of those in it, that differ from its defaults."""
+    found: dict[str, Any] = {}
+    defaults = thing._field_defaults
+    for field, value in thing._asdict().items():
+        if isinstance(value, tuple):  # a schedule
+            found |= {field: type(value).__name__.lower(), **value._asdict()}  # type: ignore[attr-defined]
+        elif field not in defaults or value != defaults[field]:
+            found[field] = value
+    return found
+
+
+def configuration(
+    loss: Any = "log_loss",
+    rule: Any = "normalised",
+    *,
+    l1: float = 0.0,
+    l2: float = 0.0,
+    average: bool | int = False,
+    forget: float = 0.0,
+    fit_intercept: bool = True,
+) -> Configuration:
+    """A configuration, with the parameters of :class:`onlinear.OnlineClassifier`.
+
+    >>> from onlinear import rules
+    >>> configuration("hinge", rules.SGD(rules.Constant(0.1)), l2=0.001, average=True).name
+    'hinge, sgd constant rate 0.1, l2 0.001, averaged'
+    """
+    settings = Settings(
+        l1=float(l1), l2=float(l2), average=float(average), forget=float(forget), intercept=bool(fit_intercept)
+    )
+    return Configuration(made(loss, LOSSES, "loss"), made(rule, RULES, "rule"), settings).check()
+
+
+def made(thing: Any, names: dict[str, type], what: str) -> Any:
+    """A loss or a rule by its name, with its defaults, or as it was given."""
+    if isinstance(thing, str) and thing not in names:
+        raise Refused(f"the {what} {thing!r:.60} is unknown: choose one of {', '.join(sorted(names))}")
+    return names[thing]() if isinstance(thing, str) else thing
+
+
+def grid(**choices: Any) -> list[Configuration]:
+    """All combinations of lists of parameters of :func:`configuration`; a parameter alone is the same in all.
+
+    >>> [each.name for each in grid(loss=["log_loss", "hinge"], rule="adagrad", average=[False, True])]
+    ['log_loss, adagrad rate 0.1', 'log_loss, adagrad rate 0.1, averaged',
+     'hinge, adagrad rate 0.1', 'hinge, adagrad rate 0.1, averaged']
+    """
+    lists = [list(choice) if isinstance(choice, list) else [choice] for choice in choices.values()]
+    return [configuration(**dict(zip(choices, values, strict=True))) for values in product(*lists)]
+
+
+def sampled(configurations: Sequence[Configuration], count: int, seed: int = 0) -> list[Configuration]:
+    """So many of them at random, in the order in which they are given; all, if there are no more."""
+    if count >= len(configurations):
+        return list(configurations)
+    chosen = np.random.default_rng(seed).choice(len(configurations), count, replace=False)
+    return [configurations[place] for place in sorted(chosen.tolist())]
+
+
+def usual(task: str) -> list[Configuration]:
+    """What is raced where nobody says what: for "classification" or "regression"."""
+    if task == "regression":
+        kinds: Iterable[Any] = (losses.Squared(), losses.Huber())
+    else:
+        kinds = (losses.Logistic(), losses.Hinge())
+    found = []
+    for loss in kinds:
+        for average in (False, True):
+            found += [configuration(loss, RULES["normalised"](rate=rate), average=average) for rate in RATES]
+            found += [configuration(loss, RULES["adagrad"](rate=rate), average=average) for rate in RATES]
+        found += [configuration(loss, RULES["normalised"](rate=rate), l2=l2) for rate in RATES[1:3] for l2 in PENALTIES]
+    return found
