@@ -1,0 +1,132 @@
+"""The condition of the data: the odd columns first, then the rest, folded if there are many; and the recipe."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from onlinear.report.markup import NOTHING, Html, folded, join, listed, paragraph, row, shortened, table, tag
+from onlinear.report.numbers import NONE, count, finite, many, share, value
+from onlinear.report.result import Result, items, part
+
+ALL = 24  # so many columns are shown one and all
+ODD = 30  # of more columns, so many odd ones
+FOLDED = 300  # and so many of the rest; a page of two thousand columns has to stay a page
+NOUNS = {"number": ("number",), "category": ("category", "categories"), "text": ("text",)}
+HEADS = ["Column", ("Missing", "n"), ("Distinct", "n"), ("Range, or most frequent", "range")]
+
+
+def data(result: Result) -> Html:
+    columns = items(result, "columns")
+    return join(
+        [
+            paragraph(counts(result)),
+            tag("h3", "What looked odd") if items(result, "notes") else NOTHING,
+            listed(items(result, "notes")[:40]),
+            column_tables(columns) if columns else paragraph("Nothing was noted of the columns.", class_="quiet"),
+        ]
+    )
+
+
+def recipe(result: Result) -> Html:
+    steps = items(result, "recipe")
+    if not steps:
+        return paragraph("The columns are taken as they are.", class_="quiet")
+    rest = folded(f"{many(len(steps) - 40, 'more step')}", listed(steps[40:400])) if len(steps) > 40 else NOTHING
+    return join([listed(steps[:40]), rest])
+
+
+def counts(result: Result) -> str:
+    """How many rows and columns of which kind, and how the rows were divided."""
+    found = part(result, "data")
+    said = []
+    if found.get("rows") is not None:
+        twice = finite(found.get("duplicates"))
+        same = "" if twice is None else f", {many(twice, 'duplicate')} among them"
+        said.append(f"{many(found['rows'], 'row')}{same}.")
+    columns = items(result, "columns")
+    if columns:
+        kinds = Counter(str(column.get("kind") or "other") for column in columns)
+        listing = ", ".join(many(n, *NOUNS.get(kind, (kind, kind))) for kind, n in kinds.items())
+        said.append(f"{many(len(columns), 'column')}: {listing}.")
+    split = part(found, "split")
+    if split.get("train") is not None and split.get("test") is not None:
+        how = f": {split['words']}" if split.get("words") else ""
+        said.append(f"Learned from {count(split['train'])} rows, tested on {count(split['test'])}{how}.")
+    return " ".join(said) or "Nothing was noted of the data."
+
+
+def oddness(column: Result) -> tuple[int, float]:
+    """What sorts columns: leaks first, then identifiers and constants, notes, missing values, special roles."""
+    flags = [
+        column.get("leak"),
+        column.get("id") or column.get("constant"),
+        column.get("notes"),
+        (finite(column.get("missing")) or 0.0) > 0.0,
+        column.get("role") != "feature",
+    ]
+    rank = next((k for k, flag in enumerate(flags) if flag), len(flags))
+    return rank, -(finite(column.get("missing")) or 0.0)
+
+
+def column_tables(columns: list[Result]) -> Html:
+    ordered = sorted(columns, key=oddness)
+    if len(ordered) <= ALL:
+        return table("The columns, the odd ones first", HEADS, map(column_row, ordered), "columns")
+    odd = [column for column in ordered if oddness(column)[0] < 5][:ODD]
+    rest = ordered[len(odd) :]
+    parts = [table("The columns that stand out", HEADS, map(column_row, odd), "columns")] if odd else []
+    shown = rest[:FOLDED]
+    body = table("The other columns", HEADS, map(column_row, shown), "columns")
+    if len(rest) > len(shown):
+        left = f"{many(len(rest) - len(shown), 'column')} more are not listed here; the JSON of this result has all."
+        body = join([body, paragraph(left, class_="quiet")])
+    name = "more column" if odd else "column"
+    return join([*parts, folded(many(len(rest), name), body)])
+
+
+def column_row(column: Result) -> Html:
+    kind = " · ".join(str(word) for word in (column.get("kind"), column.get("role")) if word and word != "feature")
+    head = join([shortened(column.get("name")), tag("small", kind) if kind else NOTHING])
+    missing = finite(column.get("missing"))
+    cells = [
+        ("none" if missing == 0.0 else share(missing), "n"),
+        (count(column.get("distinct")), "n"),
+        (spread(column), "range"),
+    ]
+    said = remarks(column)
+    if not said:
+        return row(head, *cells)
+    first = tag(
+        "tr",
+        tag("th", head, scope="row", rowspan="2"),
+        *(tag("td", content, class_=look) for content, look in cells),
+        class_="noted",
+    )
+    return join([first, tag("tr", tag("td", said, colspan="3"), class_="note")])
+
+
+def spread(column: Result) -> str:
+    """From the least to the greatest, with the median; or the most frequent categories."""
+    low, high, middle = (finite(column.get(key)) for key in ("low", "high", "median"))
+    if low is not None and high is not None:
+        said = f"{value(low)} to {value(high)}"
+        return said if middle is None else f"{said}, median {value(middle)}"
+    common = [pair for pair in items(column, "common") if isinstance(pair, list | tuple) and len(pair) == 2]
+    return ", ".join(f"{shortened(name, 24)} ({count(rows)})" for name, rows in common[:3]) or NONE
+
+
+def remarks(column: Result) -> Html:
+    """The flags of a column, in words, and its notes."""
+    flags = [
+        word
+        for key, word in (
+            ("leak", "May give the target away."),
+            ("id", "Looks like an identifier."),
+            ("constant", "Constant."),
+        )
+        if column.get(key)
+    ]
+    notes: list[Any] = [tag("span", word, class_="flag") for word in flags]
+    notes += [shortened(note, 300) for note in items(column, "notes")[:5]]
+    return tag("small", join(notes, " ")) if notes else NOTHING
