@@ -198,7 +198,7 @@ def test_two_thousand_columns_with_names_of_300_letters_are_still_a_page() -> No
     assert len(source.encode()) < 300_000
     assert "1675 columns more are not listed here" in source  # 2000, less 25 odd ones and 300 folded ones
     for k in (1, 400):  # a note and a missing value stand out
-        assert f">{k}_nnn" in source.split("<details>")[0]
+        assert f">{k}_<wbr>nnn" in source.split("<details>")[0]
 
 
 def test_numbers_are_written_for_people() -> None:
@@ -244,10 +244,38 @@ def test_a_stopped_configuration_is_marked_with_when() -> None:
 def test_the_weights_of_each_class_are_together_and_a_doubtful_sign_is_said() -> None:
     text = Reader(page(iris())).text
     weights = text[text.index("speaks for the class") :]
-    assert weights.index("For setosa") < weights.index("For versicolor") or weights.index("For virginica") >= 0
+    assert weights.index("For setosa") < weights.index("For versicolor") < weights.index("For virginica")
     assert page(iris()).count("either sign<") == 1  # 0.05 with an interval from -0.07 to 0.17
     assert "1 weight may have either sign" in text
 
 
 def test_the_page_is_the_same_after_a_trip_through_json() -> None:
     assert page(json.loads(json.dumps(adult()))) == page(adult())
+
+
+def test_each_alarm_is_drawn_and_the_words_say_what_it_was_worth() -> None:
+    source = page(elec2())
+    assert source.count('class="wedge"') == 2 * len(elec2()["drift"]["alarms"])  # wide and narrow
+    text = Reader(source).text.replace("\u00a0", " ").replace("\u202f", "")
+    assert "ADWIN raised 4 alarms. At each alarm the learner began anew." in text
+    assert "the error is 14.5 %; of a model that stopped learning, it is 23.4 %" in text
+    assert "6120, 14210, 15120, 31002" in text
+
+
+def test_the_certificate_of_each_class_is_in_the_table() -> None:
+    proof = page(iris()).split('id="certificate"')[1].split("</section>")[0]
+    bounds = proof.split("best margin")[0]
+    assert re.search(r"setosa.*?>8<.*?>9<.*?>663<.*?yes, with a witness", bounds)  # a bound of 663.42 updates
+    assert re.search(r"versicolor.*?no, with a witness", bounds)
+    assert re.search(r"virginica.*?undecided", bounds)
+    assert proof.count('class="span"') == 3
+
+
+def test_a_matrix_of_too_many_classes_is_told_in_words() -> None:
+    result = twenty()
+    labels = [f"c{k}" for k in range(100)]
+    counts = [[50 if i == j else 7 if (i, j) == (3, 4) else 0 for j in range(100)] for i in range(100)]
+    result["test"]["confusion"] = {"labels": labels, "counts": counts}
+    source = page(result)
+    assert 'class="confusion' not in source
+    assert "7 rows of class c3 (12.3\u00a0% of them) were taken for c4." in source

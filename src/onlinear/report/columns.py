@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from onlinear.report.markup import NOTHING, Html, folded, join, listed, paragraph, row, shortened, table, tag
+from onlinear.report.markup import NOTHING, Html, folded, join, listed, name_of, paragraph, row, shortened, table, tag
 from onlinear.report.numbers import NONE, count, finite, many, share, value
 from onlinear.report.result import Result, items, part
 
@@ -87,7 +87,7 @@ def column_tables(columns: list[Result]) -> Html:
 
 def column_row(column: Result) -> Html:
     kind = " · ".join(str(word) for word in (column.get("kind"), column.get("role")) if word and word != "feature")
-    head = join([shortened(column.get("name")), tag("small", kind) if kind else NOTHING])
+    head = join([name_of(column.get("name"), 60), tag("small", kind) if kind else NOTHING])
     missing = finite(column.get("missing"))
     cells = [
         ("none" if missing == 0.0 else share(missing), "n"),

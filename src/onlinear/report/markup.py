@@ -79,6 +79,15 @@ def shortened(given: Any, most: int = 80) -> str:
     return f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
 
 
+def name_of(given: Any, most: int = 80) -> Html:
+    """A name, which may break after the signs that join its parts, and not only anywhere.
+
+    >>> name_of("education=Doctorate"), name_of("LogisticRegression")
+    ('education=<wbr>Doctorate', 'Logistic<wbr>Regression')
+    """
+    return Html(re.sub(r"(?<=[=_/.])(?=[^=_/.])|(?<=[a-z])(?=[A-Z])", "<wbr>", escaped(shortened(given, most))))
+
+
 def paragraph(*children: Any, class_: str | None = None) -> Html:
     return tag("p", *children, class_=class_)
 

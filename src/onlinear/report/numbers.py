@@ -58,15 +58,16 @@ def number(value: Any, digits: int = 3) -> str:
 
 
 def value(given: Any) -> str:
-    """A number out of the data: a whole one is kept whole.
+    """A number out of the data: a whole one is kept whole, a short one short.
 
-    >>> plain(value(90.0)), plain(value(0.456789)), plain(value(41325.5))
-    ('90', '0.457', '41 300')
+    >>> plain(value(90.0)), plain(value(0.456789)), plain(value(41325.5)), plain(value(0.1))
+    ('90', '0.457', '41 300', '0.1')
     """
     known = finite(given)
     if known is not None and known.is_integer() and abs(known) < 1e7:
         return count(known)
-    return number(known)
+    written = number(known)
+    return written.rstrip("0").rstrip(".") if "." in written and _TIMES not in written else written
 
 
 def signed(given: Any) -> str:

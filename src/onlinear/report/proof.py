@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onlinear.report.markup import NOTHING, Html, join, listed, paragraph, shortened, table, tag
+from onlinear.report.markup import NOTHING, Html, join, listed, name_of, paragraph, table, tag
 from onlinear.report.numbers import NONE, count, finite, many, number
 from onlinear.report.result import Result, items, part
 from onlinear.report.scales import even
@@ -36,7 +36,7 @@ def proven(shown: list[tuple[str, Result]]) -> Html:
     rows = [
         tag(
             "tr",
-            tag("th", shortened(name, 60) or "The run", scope="row"),
+            tag("th", name_of(name, 60) or "The run", scope="row"),
             tag("td", count(one.get("mistakes")), class_="n"),
             tag("td", count(one.get("updates")), class_="n"),
             tag("td", bound_of(one), class_="n"),
@@ -71,13 +71,13 @@ def margins(shown: list[tuple[str, Result]]) -> Html:
     rows = [
         tag(
             "tr",
-            tag("th", shortened(name, 60) or "Best margin", scope="row"),
+            tag("th", name_of(name, 60) or "Best margin", scope="row"),
             tag("td", interval(low, high, None, axis, zero=True), class_="bar"),
             tag("td", box_words(low, high), class_="n"),
         )
         for name, low, high in boxes
     ]
-    heads = ["Margin" if not shown[0][0] else "Class", "The line marks 0", ("Between", "n")]
+    heads = ["Margin" if not shown[0][0] else "Class", "Drawn, with a line at 0", ("Between", "n")]
     return table("The best margin of any weights lies in the box", heads, rows, "bars")
 
 

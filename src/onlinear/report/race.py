@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onlinear.report.markup import NOTHING, Html, escaped, folded, join, paragraph, row, shortened, table, tag
+from onlinear.report.markup import NOTHING, Html, escaped, folded, join, name_of, paragraph, row, shortened, table, tag
 from onlinear.report.numbers import between, count, finite, many, number, score, seconds
 from onlinear.report.result import Result, baseline, items, measure, measured, pair, part, points
 from onlinear.report.scales import even, logarithmic
@@ -73,12 +73,12 @@ def curves(result: Result, by: str) -> Html:
     rest = [Line(curve, look="back", stopped=is_stopped(entry)) for rank, entry, curve in drawn if rank > BEST][:20]
     simple = finite(baseline(result).get("score"))
     levels = [] if simple is None else [(simple, f"{baseline(result)['name']}")]
-    ceiling = top([y for line in best for _, y in line.points], levels, simple)
+    ceiling = top([y for line in best for _, y in line.points], simple)
     chart = Chart(
         "race",
         "Running score of the best configurations" if by != "error" else "Running error of the best configurations",
         described(entries, by),
-        logarithmic(x for line in best for x, _ in line.points),
+        logarithmic(x for line in best for x, _ in line.points)._replace(whole=True),
         even([min(y, ceiling) for line in best for _, y in line.points] + [value for value, _ in levels]),
         "examples (logarithmic)",
         "error so far" if by == "error" else "RMSE so far",
@@ -99,7 +99,7 @@ def beginning(places: list[float]) -> float:
     return 16.0 if max(places, default=0.0) >= 1024.0 else 1.0
 
 
-def top(scores: list[float], levels: list[tuple[float, str]], simple: float | None) -> float:
+def top(scores: list[float], simple: float | None) -> float:
     """The highest score to draw: what is far above the simplest answer only flattens the rest."""
     highest = max(scores)
     return highest if simple is None or simple <= 0.0 else min(highest, 2.0 * max(simple, min(scores)))
@@ -156,7 +156,7 @@ def references(result: Result) -> Html:
     axis = even(scores, zero=True)
     rows = [
         row(
-            join([shortened(one.get("name"), 60), tag("small", learned(one)) if learned(one) else NOTHING]),
+            join([name_of(one.get("name"), 60), tag("small", learned(one)) if learned(one) else NOTHING]),
             (interval(None, None, found, axis), "bar"),
             (score(found, by), "n"),
         )
@@ -169,7 +169,7 @@ def references(result: Result) -> Html:
         rows.insert(0, row("This model", (middle, "bar"), (join([score(own, by), said]), "n"), class_="first"))
     heads = [
         "Method",
-        f"from {number(axis.low)} on" if axis.low else "from 0 on",
+        f"Drawn from {number(axis.low)}" if axis.low else "Drawn from 0",
         ("Error" if by == "error" else "RMSE", "n"),
     ]
     return join([tag("h3", "Beside other methods"), table("The same measure for other methods", heads, rows, "bars")])

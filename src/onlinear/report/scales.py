@@ -11,11 +11,12 @@ from onlinear.report.numbers import MINUS, count, number
 
 
 class Axis(NamedTuple):
-    """The values from ``low`` to ``high``, evenly spread, or by their logarithms."""
+    """The values from ``low`` to ``high``, evenly spread, or by their logarithms; only whole ones may be marked."""
 
     low: float
     high: float
     log: bool = False
+    whole: bool = False
 
     def at(self, value: float) -> float:
         """The place of a value, from 0 at the low end to 1 at the high one; what lies outside is put at the end."""
@@ -28,7 +29,8 @@ class Axis(NamedTuple):
 
     def ticks(self, most: int) -> list[float]:
         """Round values to mark, at most so many."""
-        return _log_ticks(self.low, self.high, most) if self.log else _even_ticks(self.low, self.high, most)
+        found = _log_ticks(self.low, self.high, most) if self.log else _even_ticks(self.low, self.high, most)
+        return [tick for tick in found if tick.is_integer()] if self.whole else found
 
 
 def even(values: Iterable[float], zero: bool = False) -> Axis:
@@ -91,6 +93,7 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     if last - first < 2:
         found = [f * 10.0**e for e in range(first - 1, last + 1) for f in (1.0, 2.0, 5.0) if -300 < e < 300]
-        return [tick for tick in found if low <= tick <= high][:most]
+        inside = [tick for tick in found if low <= tick <= high][:most]
+        return inside if len(inside) > 2 else _even_ticks(low, high, most)
     apart = -(-(last - first + 1) // most)
     return [10.0**e for e in range(first, last + 1, apart) if -300 < e < 300]

@@ -44,7 +44,7 @@ pre code { font-size: 1em; }
 nav ul { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .9rem; }
 nav li { margin: 0; }
 dl { margin-left: 0; } dt { color: var(--quiet); font-size: .8125rem; } dd { margin: 0; }
-.figures { display: flex; flex-wrap: wrap; gap: 1rem 2.5rem; margin: 1.4rem 0; }
+.figures { display: flex; flex-wrap: wrap; gap: 1rem 3rem; margin: 1.4rem 0; }
 .figures dd { font-size: 1.9rem; line-height: 1.2; font-weight: 650; }
 .figures div:first-child dd { color: var(--s0); }
 .figures dd small { display: block; font-weight: 400; }
@@ -59,6 +59,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-n
 caption { text-align: left; font-size: .875rem; padding: 0 0 .4rem; caption-side: top; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .8rem .4rem 0; border-bottom: 1px solid var(--rule); }
 th { font-weight: 400; }
+td, thead th { overflow-wrap: break-word; }
 thead th { color: var(--quiet); font-size: .8125rem; border-bottom-color: var(--quiet); vertical-align: bottom; }
 th:last-child, td:last-child { padding-right: 0; }
 .n { text-align: right; white-space: nowrap; overflow-wrap: normal; }
@@ -69,13 +70,16 @@ tr.note td { padding-top: 0; }
 .columns th[scope=row] { min-width: 7rem; max-width: 16rem; }
 .columns .range { min-width: 6rem; max-width: 18rem; }
 .bars { table-layout: fixed; }
-.bars th:first-child { width: 38%; } .bars .n { width: 22%; } .bars tbody th, .bars td { vertical-align: middle; }
+.bars th:first-child { width: 38%; } .bars .n { width: 22%; white-space: normal; }
+.bars tbody th, .bars td { vertical-align: middle; }
 .confusion { width: auto; min-width: min(22rem, 100%); }
 .confusion td, .confusion thead th + th { text-align: right; padding: .4rem .6rem; white-space: nowrap; }
 .confusion th[scope=row] { max-width: 14rem; min-width: 5rem; }
 .confusion td { border: 1px solid var(--paper); }
 .confusion td.right { font-weight: 650; }
-.confusion.dense { font-size: .75rem; } .confusion.dense td, .confusion.dense thead th + th { padding: .25rem .35rem; }
+.confusion.dense { font-size: .75rem; } .confusion.dense th[scope=row] { white-space: nowrap; }
+.confusion th:first-child { position: sticky; left: 0; background: var(--paper); }
+.confusion.dense td, .confusion.dense thead th + th { padding: .25rem .35rem; }
 details { margin: .8rem 0; } summary { cursor: pointer; color: var(--s0); font-size: .9rem; padding: .2rem 0; }
 .copy { position: relative; }
 pre { background: var(--shade); border-radius: 4px; padding: .8rem 1rem; margin: .5rem 0; white-space: pre-wrap; }
@@ -108,7 +112,7 @@ svg text.end { fill: var(--hue); } svg text.end.quiet { fill: var(--quiet); }
   svg.wide { display: none; } svg.narrow { display: block; }
   table { font-size: .84rem; } th, td { padding-right: .55rem; }
   .columns th[scope=row] { min-width: 5.5rem; } .columns .range { min-width: 4.5rem; }
-  .bars th:first-child { width: 38%; } .bars .n { width: 31%; }
+  .bars th:first-child { width: 36%; } .bars .n { width: 34%; }
   .print div { grid-template-columns: 1fr; }
 }
 @media print {
@@ -118,16 +122,19 @@ svg text.end { fill: var(--hue); } svg text.end.quiet { fill: var(--quiet); }
     --s0: #0b5c8f; --s1: #a8430a; --s2: #1c6b4a; --s3: #7a4a8f; --s4: #6b5b00; --warn: #a8430a;
   }
   @page { margin: 16mm 15mm; }
-  body { font-size: 10pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  html { font-size: 13px; }
+  body { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   main { max-width: none; padding: 0; }
   nav, button { display: none; }
   section { margin-top: 1.4rem; padding-top: 1rem; }
-  h2, h3, caption, summary { break-after: avoid; }
-  tr, figure, pre, .figures, .cells div, li { break-inside: avoid; }
+  h2, h3, h2 + p, caption, summary { break-after: avoid; }
+  #use, #print { break-inside: avoid; }
+  tr, figure, pre, li, .figures, .example, .bars, .confusion, .proof, .race { break-inside: avoid; }
   thead { display: table-header-group; }
   tr.noted { break-after: avoid; }
   .scroll { overflow: visible; }
-  .confusion.dense { font-size: 6.5pt; } .confusion.dense td, .confusion.dense thead th + th { padding: .1rem .2rem; }
+  .confusion.dense { font-size: 6.5pt; } .confusion th:first-child { position: static; }
+  .confusion.dense td, .confusion.dense thead th + th { padding: .1rem .2rem; }
   svg.wide { display: block; } svg.narrow { display: none; }
   .copy pre { padding-right: 1rem; }
 }

@@ -13,7 +13,7 @@ from onlinear.report.markup import NOTHING, Html, join, shortened, tag
 from onlinear.report.scales import Axis, labels
 
 Points = Sequence[tuple[float, float]]
-LETTER = 6.8  # the width of a letter of 12 pixels, on the safe side
+LETTER = 7.2  # the width of a letter of 12 pixels, on the safe side
 LINE = 15.0  # between the base lines of two labels
 
 
@@ -42,7 +42,6 @@ class Chart(NamedTuple):
     levels: Sequence[tuple[float, str]] = ()
     marks: Sequence[float] = ()
     shares: tuple[bool, bool] = (False, False)
-    square: bool = False
 
 
 class Frame(NamedTuple):
@@ -74,19 +73,18 @@ def drawn(chart: Chart, width: float, size: str) -> Html:
     named = [(line, line.short if narrow else line.label) for line in chart.lines]
     named_levels = [(value, "" if narrow else name) for value, name in chart.levels]
     longest = max((len(name) for _, name in (*named, *named_levels)), default=0)
-    margin = min(longest * LETTER + 14.0, 0.37 * width) if longest else 14.0
+    margin = min(longest * LETTER + 14.0, 0.4 * width) if longest else 14.0
     y_ticks = chart.y.ticks(6)
     y_words = labels(y_ticks, chart.shares[1])
     left = 12.0 + LETTER * max((len(word) for word in y_words), default=0)
-    height = min(width, 400.0) if chart.square else (320.0 if not narrow else 250.0)
-    right = min(width - margin, left + height - 66.0) if chart.square else width - margin
-    frame = Frame(width, height, left, 26.0, max(right, left + 60.0), height - 40.0)
+    height = 250.0 if narrow else 320.0
+    frame = Frame(width, height, left, 26.0, max(width - margin, left + 60.0), height - 40.0)
     parts = [
         *_grid(chart, frame, y_ticks, y_words, 4 if narrow else 7),
         *(_mark(chart, frame, mark) for mark in chart.marks),
         *(_level(chart, frame, value) for value, _ in named_levels),
         *(_line(chart, frame, line) for line, _ in named),
-        *_ends(chart, frame, named, named_levels, int(margin / LETTER) - 2),
+        *_ends(chart, frame, named, named_levels, int((margin - 6.0) / 6.6)),
     ]
     return picture(f"{chart.name}-{size}", chart.title, chart.description, frame.width, frame.height, parts, size)
 
@@ -196,7 +194,7 @@ def dotted(chart: Chart, dots: Sequence[tuple[float, float, float]], width: floa
     """Dots against the diagonal, on which both axes agree; the third number of a dot is its share of the rows."""
     height = min(width, 380.0)
     left = 52.0
-    frame = Frame(width, height, left, 26.0, min(width - 14.0, left + height - 66.0), height - 40.0)
+    frame = Frame(width, height, left, 26.0, min(width - 22.0, left + height - 66.0), height - 40.0)
     y_ticks = chart.y.ticks(6)
     diagonal = tag("line", x1=frame.left, y1=frame.bottom, x2=frame.right, y2=frame.top, class_="level")
     places = [(frame.x(chart.x.at(x)), frame.y(chart.y.at(y)), weight) for x, y, weight in dots]

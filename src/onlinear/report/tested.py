@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onlinear.report.headline import interval_name, warning
-from onlinear.report.markup import NOTHING, Html, join, listed, paragraph, shortened, table, tag, terms
+from onlinear.report.markup import NOTHING, Html, join, listed, name_of, paragraph, shortened, table, tag, terms
 from onlinear.report.numbers import between, count, finite, many, number, score, share
 from onlinear.report.result import Result, items, measure, measured, pair, part
 from onlinear.report.scales import Axis
@@ -63,12 +63,11 @@ def matrix(labels: list[str], counts: list[list[float]]) -> Html:
     rows = []
     for i, (label, line) in enumerate(zip(labels, counts, strict=True)):
         heads.append(count(i + 1) if numbered else shortened(label, 16))
-        name = f"{i + 1} {shortened(label, 40)}" if numbered else shortened(label, 40)
+        name = f"{i + 1} {shortened(label, 20)}" if numbered else name_of(label, 40)
         cells = (_cell(amount, sum(line), right=i == j) for j, amount in enumerate(line))
         rows.append(tag("tr", tag("th", name, scope="row"), *cells))
-    caption = "Rows: the true class. Columns: the predicted one"
-    caption += ", by the numbers of the rows." if numbered else "."
-    return table(caption, heads, rows, "confusion dense" if len(labels) > 8 else "confusion")
+    shown = table("Rows: true. Columns: predicted.", heads, rows, "confusion dense" if len(labels) > 8 else "confusion")
+    return join([paragraph("The columns have the numbers of the rows.") if numbered else NOTHING, shown])
 
 
 def _cell(amount: float, whole: float, right: bool) -> Html:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from onlinear.report.markup import NOTHING, Html, folded, join, paragraph, row, shortened, table, tag
+from onlinear.report.markup import NOTHING, Html, folded, join, name_of, paragraph, row, shortened, table, tag
 from onlinear.report.numbers import between, count, finite, many, score, signed
-from onlinear.report.result import Result, is_regression, items, measure, pair, positive
+from onlinear.report.result import Result, is_regression, items, measure, pair, part, positive
 from onlinear.report.scales import Axis, even, logarithmic
 from onlinear.report.svg import Chart, Line, bar, figure
 
@@ -17,9 +17,11 @@ def weights(result: Result) -> Html:
     known = [one for one in items(result, "weights") if finite(one.get("weight")) is not None]
     if not known:
         return paragraph("No weights were kept.", class_="quiet")
-    classes: dict[str | None, list[Result]] = {}
+    labels = items(part(part(result, "test"), "confusion"), "labels")
+    classes: dict[str | None, list[Result]] = {str(label): [] for label in labels}
     for one in known:
         classes.setdefault(None if one.get("class") is None else str(one["class"]), []).append(one)
+    classes = {name: rows for name, rows in classes.items() if rows}
     axis = axis_of(known)
     most = FOLDED // len(classes)
     parts = [paragraph(meaning(result, known))]
@@ -92,7 +94,7 @@ def weight_row(one: Result, axis: Axis) -> Html:
     said = tag("small", between(limits, "weight")) if limits else NOTHING
     doubt = NOTHING if sure(one) else tag("small", "either sign", class_="flag")
     return row(
-        shortened(one.get("name")),
+        name_of(one.get("name")),
         (bar(finite(one["weight"]) or 0.0, low, high, axis), "bar"),
         (join([signed(one["weight"]), said, doubt]), "n"),
     )
@@ -127,7 +129,7 @@ def path_chart(steps: list[tuple[float, float]], by: str) -> Html:
         "path",
         "Error against the number of features" if by == "error" else "RMSE against the number of features",
         bargain(steps, by),
-        logarithmic(x for x, _ in drawn),
+        logarithmic(x for x, _ in drawn)._replace(whole=True),
         even(y for _, y in drawn),
         "features (logarithmic)",
         "error" if by == "error" else "RMSE",

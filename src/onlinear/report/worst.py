@@ -33,12 +33,13 @@ def example(result: Result, one: Result) -> Html:
         paragraph(verdict(result, one)),
         terms(shown, "cells") if shown else NOTHING,
         folded(more, terms(rest, "cells")) if rest else NOTHING,
+        class_="example",
     )
 
 
 def heading(one: Result) -> str:
-    row = finite(one.get("row"))
-    return "A row" if row is None else f"Row {count(row)}"
+    row = one.get("row")
+    return "A row" if row is None else f"Row {count(row) if isinstance(row, int) else shortened(row, 60)}"
 
 
 def verdict(result: Result, one: Result) -> str:
