@@ -43,7 +43,12 @@ addEventListener("load", () => {
     }).map(text => text.textContent),
     alarmed: typeof view.alarmed !== "undefined",
   };
-  document.querySelector("pre").textContent = JSON.stringify(found);
+  const button = inner.querySelector("button");
+  if (button) button.click();
+  setTimeout(() => {
+    found.clicked = button && button.textContent;
+    document.querySelector("pre").textContent = JSON.stringify(found);
+  }, 500);
 });
 """
 
@@ -53,7 +58,14 @@ def seen(source: str, width: int, folder: Path) -> dict[str, Any]:
     frame = f'<iframe style="border:0;width:{width}px;height:800px" srcdoc="{html.escape(source)}"></iframe>'
     file = folder / "framed.html"
     file.write_text(f"<!doctype html><meta charset=utf-8><script>{LOOK}</script><pre></pre>{frame}", encoding="utf-8")
-    command = [str(CHROMIUM), "--headless", "--disable-gpu", f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
+    command = [
+        str(CHROMIUM),
+        "--headless",
+        "--disable-gpu",
+        f"--user-data-dir={folder / 'profile'}",
+        "--dump-dom",
+        "--virtual-time-budget=1500",
+    ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--no-sandbox")  # which the administrator cannot have
     ran = subprocess.run([*command, file.as_uri()], capture_output=True, text=True, timeout=120, check=True)
@@ -76,6 +88,7 @@ def test_a_wide_screen_shows_the_wide_pictures(tmp_path: Path) -> None:
     assert found["narrow"] == 0
     assert found["wide"] == 3  # the race, calibration, the path
     assert found["cut"] == []
+    assert found["clicked"] in ("Copied", "Selected")
 
 
 def test_no_script_of_the_data_runs(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def data(result: Result) -> Html:
         [
             paragraph(counts(result)),
             tag("h3", "What looked odd") if items(result, "notes") else NOTHING,
-            listed(items(result, "notes")[:40]),
+            listed(items(result, "notes")),
             column_tables(columns) if columns else paragraph("Nothing was noted of the columns.", class_="quiet"),
         ]
     )
@@ -30,10 +30,7 @@ def data(result: Result) -> Html:
 
 def recipe(result: Result) -> Html:
     steps = items(result, "recipe")
-    if not steps:
-        return paragraph("The columns are taken as they are.", class_="quiet")
-    rest = folded(f"{many(len(steps) - 40, 'more step')}", listed(steps[40:400])) if len(steps) > 40 else NOTHING
-    return join([listed(steps[:40]), rest])
+    return listed(steps) if steps else paragraph("The columns are taken as they are.", class_="quiet")
 
 
 def counts(result: Result) -> str:

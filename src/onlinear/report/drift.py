@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from onlinear.report.markup import NOTHING, Html, folded, join, paragraph
 from onlinear.report.numbers import count, finite, many, score
-from onlinear.report.result import Result, items, measure, part, points
+from onlinear.report.result import Result, items, measure, part, points, thinned
 from onlinear.report.scales import Axis, even
 from onlinear.report.svg import Chart, Line, figure
 
+MARKS = 50
 POLICIES = {
     "ignore": "The learner went on as before.",
     "reset": "At each alarm the learner began anew.",
@@ -52,20 +53,13 @@ def curve(result: Result) -> Html:
         even([*ys, *(value for value, _ in levels)]),
         "examples",
         "error in a moving window" if by == "error" else "RMSE in a moving window",
-        [Line(thinned(drawn, 400))],
+        [Line(thinned(drawn))],
         levels,
-        alarms[:50],
+        alarms[:MARKS],
         (False, by == "error"),
     )
-    said = "Wedges: alarms." if alarms else ""
+    said = "" if not alarms else "Wedges: alarms." if len(alarms) <= MARKS else f"Wedges: the first {MARKS} alarms."
     return figure(chart, f"{said} Dotted: a model that stopped learning.".strip() if levels else said)
-
-
-def thinned(drawn: list[tuple[float, float]], most: int) -> list[tuple[float, float]]:
-    """At most so many points, the first and the last among them."""
-    if len(drawn) <= most:
-        return drawn
-    return [drawn[k * (len(drawn) - 1) // (most - 1)] for k in range(most)]
 
 
 def alarm_list(alarms: list[object]) -> Html:

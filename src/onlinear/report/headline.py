@@ -82,7 +82,7 @@ def figures(result: Result) -> Html:
         name = "error on unseen rows" if by == "error" else "RMSE on unseen rows"
         shown.append((name, join([score(found, by), tag("small", limits)])))
     if finite(simple.get("score")) is not None:
-        shown.append((f"{simple['name']}", join([score(simple["score"], by), tag("small", "baseline")])))
+        shown.append((f"always the {simple['name']}", join([score(simple["score"], by), tag("small", "baseline")])))
     return terms(shown, "figures") if shown else NOTHING
 
 

@@ -92,8 +92,13 @@ def paragraph(*children: Any, class_: str | None = None) -> Html:
     return tag("p", *children, class_=class_)
 
 
-def listed(sentences: Sequence[Any], class_: str | None = None) -> Html:
-    return tag("ul", *(tag("li", sentence) for sentence in sentences), class_=class_) if sentences else NOTHING
+def listed(sentences: Sequence[Any], most: int = 40) -> Html:
+    """Sentences one under the other; those after so many are folded, and only the first few hundred are kept."""
+    if not sentences:
+        return NOTHING
+    shown = tag("ul", *(tag("li", sentence) for sentence in sentences[:most]))
+    rest = sentences[most : 10 * most]
+    return join([shown, folded(f"{len(sentences) - most} more", listed(rest, len(rest)))]) if rest else shown
 
 
 def terms(pairs: Iterable[tuple[Any, Any]], class_: str) -> Html:

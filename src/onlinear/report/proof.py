@@ -18,7 +18,7 @@ def certificate(result: Result) -> Html:
     shown = [(name, one) for name, one in list(found.items())[:CLASSES]]
     file = part(result, "files").get("certificate")
     how = paragraph("Anyone can prove it again: ", tag("code", f"onlinear verify {file} ROWS")) if file else NOTHING
-    return join([listed(said[:40]), proven(shown), margins(shown), how])
+    return join([listed(said), proven(shown), margins(shown), how])
 
 
 def certificates(result: Result) -> dict[str, Result]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from onlinear.report.markup import NOTHING, Html, escaped, folded, join, name_of, paragraph, row, shortened, table, tag
 from onlinear.report.numbers import between, count, finite, many, number, score, seconds
-from onlinear.report.result import Result, baseline, items, measure, measured, pair, part, points
+from onlinear.report.result import Result, baseline, items, measure, measured, pair, part, points, thinned
 from onlinear.report.scales import even, logarithmic
 from onlinear.report.svg import Chart, Line, figure, interval
 
@@ -59,7 +59,7 @@ def setting(given: Any) -> str:
 def curves(result: Result, by: str) -> Html:
     """The curves of the best few, numbered as in the table, over those of the rest."""
     entries = items(part(result, "race"), "configurations")
-    drawn = [(rank, entry, points(entry.get("curve"))) for rank, entry in enumerate(entries[:60], 1)]
+    drawn = [(rank, entry, thinned(points(entry.get("curve")))) for rank, entry in enumerate(entries[:60], 1)]
     first = beginning([x for _, _, curve in drawn for x, _ in curve])
     drawn = [(rank, entry, [(x, y) for x, y in curve if x >= first]) for rank, entry, curve in drawn]
     drawn = [(rank, entry, curve) for rank, entry, curve in drawn if curve]

@@ -66,3 +66,10 @@ def positive(result: Result) -> str | None:
     """The class that positive scores stand for: the second of two."""
     labels = items(part(part(result, "test"), "confusion"), "labels")
     return str(labels[1]) if len(labels) == 2 else None
+
+
+def thinned(drawn: list[tuple[float, float]], most: int = 300) -> list[tuple[float, float]]:
+    """At most so many points, the first and the last among them."""
+    if len(drawn) <= most:
+        return drawn
+    return [drawn[k * (len(drawn) - 1) // (most - 1)] for k in range(most)]

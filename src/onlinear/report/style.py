@@ -127,7 +127,8 @@ svg text.end { fill: var(--hue); } svg text.end.quiet { fill: var(--quiet); }
   main { max-width: none; padding: 0; }
   nav, button { display: none; }
   section { margin-top: 1.4rem; padding-top: 1rem; }
-  h2, h3, h2 + p, caption, summary { break-after: avoid; }
+  h2, h3, h2 + p, h3 + p, caption, summary { break-after: avoid; }
+  p { orphans: 3; widows: 3; }
   #use, #print { break-inside: avoid; }
   tr, figure, pre, li, .figures, .example, .bars, .confusion, .proof, .race { break-inside: avoid; }
   thead { display: table-header-group; }

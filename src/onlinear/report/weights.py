@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onlinear.report.markup import NOTHING, Html, folded, join, name_of, paragraph, row, shortened, table, tag
 from onlinear.report.numbers import between, count, finite, many, score, signed
-from onlinear.report.result import Result, is_regression, items, measure, pair, part, positive
+from onlinear.report.result import Result, is_regression, items, measure, pair, part, positive, thinned
 from onlinear.report.scales import Axis, even, logarithmic
 from onlinear.report.svg import Chart, Line, bar, figure
 
@@ -133,7 +133,7 @@ def path_chart(steps: list[tuple[float, float]], by: str) -> Html:
         even(y for _, y in drawn),
         "features (logarithmic)",
         "error" if by == "error" else "RMSE",
-        [Line(drawn, dots=True)],
+        [Line(thinned(drawn, 100), dots=True)],
         shares=(False, by == "error"),
     )
     return figure(chart)
