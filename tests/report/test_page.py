@@ -9,9 +9,11 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings as budget, strategies as st
 
+import onlinear
 from onlinear.report import page
 from onlinear.report.page import SECTIONS
 from report.made_results import MAKERS, adult, elec2, housing, iris, minimal, twenty, wide
@@ -176,7 +178,7 @@ def holes(value: Any, draw: Any) -> Any:
     return value
 
 
-@budget(max_examples=40, deadline=None)
+@budget(max_examples=15, deadline=None)
 @given(st.data())
 def test_any_value_may_be_missing_or_extreme(data: st.DataObject) -> None:
     maker = data.draw(st.sampled_from([adult, iris, housing, elec2]))
@@ -269,6 +271,16 @@ def test_the_certificate_of_each_class_is_in_the_table() -> None:
     assert re.search(r"versicolor.*?no, with a witness", bounds)
     assert re.search(r"virginica.*?undecided", bounds)
     assert proof.count('class="span"') == 3
+
+
+def test_the_certificates_of_the_package_are_understood() -> None:
+    """On the standard basis the perceptron is updated once by each row, which is its bound."""
+    rows, labels = np.eye(3), [1, -1, 1]
+    model = onlinear.Perceptron(fit_intercept=False, max_iter=1, tol=None).fit(rows, labels)
+    result = {**minimal(), "certificate": onlinear.certify(model, rows, labels)}
+    proof = page(result).split('id="certificate"')[1].split("</section>")[0]
+    assert re.search(r'>3</td><td class="n">3</td><td>yes, with a witness', proof)
+    assert "0.577 and 0.577" in proof  # the best margin is one over the root of three, and the box is closed
 
 
 def test_a_matrix_of_too_many_classes_is_told_in_words() -> None:

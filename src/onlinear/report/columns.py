@@ -104,11 +104,12 @@ def column_row(column: Result) -> Html:
 
 
 def spread(column: Result) -> str:
-    """From the least to the greatest, with the median; or the most frequent categories."""
+    """From the least to the greatest, with the median and the outliers; or the most frequent categories."""
     low, high, middle = (finite(column.get(key)) for key in ("low", "high", "median"))
     if low is not None and high is not None:
         said = f"{value(low)} to {value(high)}"
-        return said if middle is None else f"{said}, median {value(middle)}"
+        said += "" if middle is None else f", median {value(middle)}"
+        return f"{said}, {many(column['outliers'], 'outlier')}" if finite(column.get("outliers")) else said
     common = [pair for pair in items(column, "common") if isinstance(pair, list | tuple) and len(pair) == 2]
     return ", ".join(f"{shortened(name, 24)} ({count(rows)})" for name, rows in common[:3]) or NONE
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from onlinear.report.markup import NOTHING, Html, join, listed, name_of, paragraph, table, tag
 from onlinear.report.numbers import NONE, count, finite, many, number
 from onlinear.report.result import Result, items, part
@@ -17,7 +19,11 @@ def certificate(result: Result) -> Html:
         return paragraph("Nothing was certified.", class_="quiet")
     shown = [(name, one) for name, one in list(found.items())[:CLASSES]]
     file = part(result, "files").get("certificate")
-    how = paragraph("Anyone can prove it again: ", tag("code", f"onlinear verify {file} ROWS")) if file else NOTHING
+    how = (
+        paragraph("Anyone can prove it again: ", tag("code", f"onlinear verify {quote(str(file))} ROWS"))
+        if file
+        else NOTHING
+    )
     return join([listed(said), proven(shown), margins(shown), how])
 
 

@@ -58,40 +58,49 @@ def setting(given: Any) -> str:
 
 def curves(result: Result, by: str) -> Html:
     """The curves of the best few, numbered as in the table, over those of the rest."""
-    entries = items(part(result, "race"), "configurations")
-    drawn = [(rank, entry, thinned(points(entry.get("curve")))) for rank, entry in enumerate(entries[:60], 1)]
-    first = beginning([x for _, _, curve in drawn for x, _ in curve])
-    drawn = [(rank, entry, [(x, y) for x, y in curve if x >= first]) for rank, entry, curve in drawn]
-    drawn = [(rank, entry, curve) for rank, entry, curve in drawn if curve]
-    if not any(rank <= BEST and len(curve) > 1 for rank, _, curve in drawn):
+    best, rest = lines_of(items(part(result, "race"), "configurations"))
+    if not any(len(line.points) > 1 for line in best):
         return NOTHING
-    best = [
-        Line(curve, f"{rank} {shortened(entry.get('name'), 60)}", str(rank), f"s{rank - 1}", stopped=is_stopped(entry))
-        for rank, entry, curve in drawn
-        if rank <= BEST
-    ]
-    rest = [Line(curve, look="back", stopped=is_stopped(entry)) for rank, entry, curve in drawn if rank > BEST][:20]
-    simple = finite(baseline(result).get("score"))
-    levels = [] if simple is None else [(simple, f"{baseline(result)['name']}")]
-    ceiling = top([y for line in best for _, y in line.points], simple)
-    chart = Chart(
-        "race",
-        "Running score of the best configurations" if by != "error" else "Running error of the best configurations",
-        described(entries, by),
-        logarithmic(x for line in best for x, _ in line.points)._replace(whole=True),
-        even([min(y, ceiling) for line in best for _, y in line.points] + [value for value, _ in levels]),
-        "examples (logarithmic)",
-        "error so far" if by == "error" else "RMSE so far",
-        [*rest, *reversed(best)],
-        levels,
-        shares=(False, by == "error"),
-    )
     said = "The numbers are ranks in the table below."
     if rest:
         said += " Pale lines: the others; a cross: stopped early."
-    if levels:
-        said += f" Dotted: the {levels[0][1]}."
-    return figure(chart, said)
+    if finite(baseline(result).get("score")) is not None:
+        said += f" Dotted: the {baseline(result)['name']}."
+    return figure(chart_of(result, by, best, rest), said)
+
+
+def lines_of(entries: list[Result]) -> tuple[list[Line], list[Line]]:
+    """The best few with their names, and some of the rest without."""
+    known = [(rank, entry, thinned(points(entry.get("curve")))) for rank, entry in enumerate(entries[: BEST + 20], 1)]
+    first = beginning([x for _, _, curve in known for x, _ in curve])
+    best, rest = [], []
+    for rank, entry, curve in known:
+        drawn = [(x, y) for x, y in curve if x >= first]
+        stopped = entry.get("stopped_at") is not None
+        if drawn and rank <= BEST:
+            label = f"{rank} {shortened(entry.get('name'), 60)}"
+            best.append(Line(drawn, label, str(rank), f"s{rank - 1}", stopped=stopped))
+        elif drawn:
+            rest.append(Line(drawn, look="back", stopped=stopped))
+    return best, rest
+
+
+def chart_of(result: Result, by: str, best: list[Line], rest: list[Line]) -> Chart:
+    simple = finite(baseline(result).get("score"))
+    scores = [y for line in best for _, y in line.points]
+    ceiling = top(scores, simple)
+    return Chart(
+        "race",
+        "Running error of the best configurations" if by == "error" else "Running RMSE of the best configurations",
+        described(items(part(result, "race"), "configurations"), by),
+        logarithmic(x for line in best for x, _ in line.points)._replace(whole=True),
+        even([min(score, ceiling) for score in scores] + ([] if simple is None else [simple])),
+        "examples (logarithmic)",
+        "error so far" if by == "error" else "RMSE so far",
+        [*rest, *reversed(best)],  # what is drawn last lies on top
+        [] if simple is None else [(simple, str(baseline(result)["name"]))],
+        shares=(False, by == "error"),
+    )
 
 
 def beginning(places: list[float]) -> float:
@@ -103,10 +112,6 @@ def top(scores: list[float], simple: float | None) -> float:
     """The highest score to draw: what is far above the simplest answer only flattens the rest."""
     highest = max(scores)
     return highest if simple is None or simple <= 0.0 else min(highest, 2.0 * max(simple, min(scores)))
-
-
-def is_stopped(entry: Result) -> bool:
-    return entry.get("stopped_at") is not None
 
 
 def described(entries: list[Result], by: str) -> str:

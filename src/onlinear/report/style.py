@@ -64,7 +64,7 @@ thead th { color: var(--quiet); font-size: .8125rem; border-bottom-color: var(--
 th:last-child, td:last-child { padding-right: 0; }
 .n { text-align: right; white-space: nowrap; overflow-wrap: normal; }
 th small, td small { display: block; }
-tr.noted th, tr.noted td { border-bottom: 0; padding-bottom: .1rem; }
+tr.noted td { border-bottom: 0; padding-bottom: .1rem; }
 tr.note td { padding-top: 0; }
 .first th { font-weight: 650; }
 .columns th[scope=row] { min-width: 7rem; max-width: 16rem; }

@@ -49,8 +49,9 @@ def told(result: Result) -> Iterable[tuple[str, str]]:
             "Others",
             "; ".join(f"{shortened(one.get('name'), 40)} {score(one['score'], by)}" for one in others[:5]) + ".",
         )
-    if items(result, "weights"):
-        yield "Weights", ", ".join(weighed(one) for one in items(result, "weights")[:5]) + "."
+    heavy = sorted(items(result, "weights"), key=lambda one: -abs(finite(one.get("weight")) or 0.0))[:5]
+    if heavy:
+        yield "Weights", ", ".join(map(weighed, heavy)) + "."
     if part(result, "drift"):
         yield "Drift", drifted(result)
     if in_a_line(result):
