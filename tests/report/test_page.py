@@ -198,9 +198,22 @@ def test_an_empty_result_has_a_page() -> None:
 def test_two_thousand_columns_with_names_of_300_letters_are_still_a_page() -> None:
     source = page(wide())
     assert len(source.encode()) < 300_000
-    assert "1675 columns more are not listed here" in source  # 2000, less 25 odd ones and 300 folded ones
+    assert "1855 columns more are not listed here" in source  # 2000, less 25 odd ones and 120 folded ones
+    assert "1988 more, 100 of them here" in source  # weights
     for k in (1, 400):  # a note and a missing value stand out
         assert f">{k}_<wbr>nnn" in source.split("<details>")[0]
+
+
+def test_a_page_on_which_everything_is_odd_is_still_a_page() -> None:
+    result = wide()
+    sentence = "This is a long sentence of a column that is odd in more than one way. " * 3
+    for column in result["columns"]:
+        column.update(notes=[sentence] * 5, missing=0.3, leak=True, id=True, constant=True)
+    for key in ("notes", "recipe", "certificate_words"):
+        result[key] = [sentence] * 2000
+    result["race"]["configurations"] *= 100
+    result["path"] = [{"l1": 1.0 / k, "features": k, "score": 1.0 / k} for k in range(1, 2000)]
+    assert len(page(result).encode()) < 300_000
 
 
 def test_numbers_are_written_for_people() -> None:
@@ -249,6 +262,10 @@ def test_the_weights_of_each_class_are_together_and_a_doubtful_sign_is_said() ->
     assert weights.index("For setosa") < weights.index("For versicolor") < weights.index("For virginica")
     assert page(iris()).count("either sign<") == 1  # 0.05 with an interval from -0.07 to 0.17
     assert "1 weight may have either sign" in text
+
+
+def test_what_is_left_out_of_twenty_classes_is_said() -> None:
+    assert page(twenty()).count("the 12 largest of 30<") == 20
 
 
 def test_the_page_is_the_same_after_a_trip_through_json() -> None:

@@ -11,7 +11,7 @@ from onlinear.report.result import Result, items, part
 
 ALL = 24  # so many columns are shown one and all
 ODD = 30  # of more columns, so many odd ones
-FOLDED = 300  # and so many of the rest; a page of two thousand columns has to stay a page
+FOLDED = 120  # and so many of the rest; a page of two thousand columns has to stay a page
 NOUNS = {"number": ("number",), "category": ("category", "categories"), "text": ("text",)}
 HEADS = ["Column", ("Missing", "n"), ("Distinct", "n"), ("Range, or most frequent", "range")]
 
@@ -74,7 +74,7 @@ def column_tables(columns: list[Result]) -> Html:
     rest = ordered[len(odd) :]
     parts = [table("The columns that stand out", HEADS, map(column_row, odd), "columns")] if odd else []
     shown = rest[:FOLDED]
-    body = table("The other columns", HEADS, map(column_row, shown), "columns")
+    body = table("The other columns", HEADS, (column_row(column, 1) for column in shown), "columns")
     if len(rest) > len(shown):
         left = f"{many(len(rest) - len(shown), 'column')} more are not listed here; the JSON of this result has all."
         body = join([body, paragraph(left, class_="quiet")])
@@ -82,7 +82,8 @@ def column_tables(columns: list[Result]) -> Html:
     return join([*parts, folded(many(len(rest), name), body)])
 
 
-def column_row(column: Result) -> Html:
+def column_row(column: Result, notes: int = 3) -> Html:
+    """A row of the table, and under it a second one with at most so many notes, if there are any."""
     kind = " · ".join(str(word) for word in (column.get("kind"), column.get("role")) if word and word != "feature")
     head = join([name_of(column.get("name"), 60), tag("small", kind) if kind else NOTHING])
     missing = finite(column.get("missing"))
@@ -91,7 +92,7 @@ def column_row(column: Result) -> Html:
         (count(column.get("distinct")), "n"),
         (spread(column), "range"),
     ]
-    said = remarks(column)
+    said = remarks(column, notes)
     if not said:
         return row(head, *cells)
     first = tag(
@@ -114,7 +115,7 @@ def spread(column: Result) -> str:
     return ", ".join(f"{shortened(name, 24)} ({count(rows)})" for name, rows in common[:3]) or NONE
 
 
-def remarks(column: Result) -> Html:
+def remarks(column: Result, most: int) -> Html:
     """The flags of a column, in words, and its notes."""
     flags = [
         word
@@ -125,6 +126,6 @@ def remarks(column: Result) -> Html:
         )
         if column.get(key)
     ]
-    notes: list[Any] = [tag("span", word, class_="flag") for word in flags]
-    notes += [shortened(note, 300) for note in items(column, "notes")[:5]]
+    notes: list[Any] = [tag("span", " ".join(flags), class_="flag")] if flags else []
+    notes += [shortened(note, 160) for note in items(column, "notes")[:most]]
     return tag("small", join(notes, " ")) if notes else NOTHING

@@ -92,13 +92,14 @@ def paragraph(*children: Any, class_: str | None = None) -> Html:
     return tag("p", *children, class_=class_)
 
 
-def listed(sentences: Sequence[Any], most: int = 40) -> Html:
-    """Sentences one under the other; those after so many are folded, and only the first few hundred are kept."""
+def listed(sentences: Sequence[Any], most: int = 30) -> Html:
+    """Sentences one under the other; those after so many are folded, and of these twice as many are kept."""
     if not sentences:
         return NOTHING
     shown = tag("ul", *(tag("li", sentence) for sentence in sentences[:most]))
-    rest = sentences[most : 10 * most]
-    return join([shown, folded(f"{len(sentences) - most} more", listed(rest, len(rest)))]) if rest else shown
+    rest = sentences[most : 3 * most]
+    more = f"{len(sentences) - most} more" + (f", {len(rest)} of them here" if len(sentences) > 3 * most else "")
+    return join([shown, folded(more, listed(rest, len(rest)))]) if rest else shown
 
 
 def terms(pairs: Iterable[tuple[Any, Any]], class_: str) -> Html:
@@ -119,7 +120,7 @@ def table(caption: Any, heads: Sequence[Any], rows: Iterable[Html], class_: str)
     cells = (head if isinstance(head, tuple) else (head, None) for head in heads)
     top = tag("thead", tag("tr", *(tag("th", text, scope="col", class_=look) for text, look in cells)))
     whole = tag("table", tag("caption", caption), top, tag("tbody", *rows), class_=class_)
-    return tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return tag("div", whole, class_="scroll", tabindex="0", role="group", aria_label=caption)
 
 
 def row(head: Any, *cells: Any, class_: str | None = None) -> Html:

@@ -11,7 +11,7 @@ from onlinear.report.scales import even, logarithmic
 from onlinear.report.svg import Chart, Line, figure, interval
 
 BEST = 5
-SHOWN, FOLDED = 10, 200
+SHOWN, FOLDED = 10, 90
 
 
 def race(result: Result) -> Html:

@@ -8,7 +8,7 @@ from onlinear.report.result import Result, is_regression, items, measure, pair, 
 from onlinear.report.scales import Axis, even, logarithmic
 from onlinear.report.svg import Chart, Line, bar, figure
 
-SHOWN, FOLDED = 12, 200  # rows of one class, and folded rows of all classes together
+SHOWN, FOLDED = 12, 100  # rows of one class, and folded rows of all classes together
 OPEN = 4  # so many classes are shown unfolded
 CLASSES = 60
 
@@ -29,9 +29,11 @@ def weights(result: Result) -> Html:
         rows = sorted(rows, key=lambda one: -abs(float(one["weight"])))
         caption = "Weights, the largest first" if name is None else f"For {shortened(name)}, the largest first"
         if name is None or len(classes) <= OPEN:
-            shown = join([weight_table(caption, rows[:SHOWN], axis), more(caption, rows[SHOWN : SHOWN + most], axis)])
+            shown = join([weight_table(caption, rows[:SHOWN], axis), more(caption, rows[SHOWN:], axis, most)])
             parts += [tag("h3", shortened(name)) if name is not None else NOTHING, shown]
         else:
+            if len(rows) > SHOWN:
+                caption = f"For {shortened(name)}, the {SHOWN} largest of {count(len(rows))}"
             parts.append(folded(f"{place + 1}. {gist(name, rows)}", weight_table(caption, rows[:SHOWN], axis)))
     if len(classes) > CLASSES:
         parts.append(paragraph(f"{many(len(classes) - CLASSES, 'more class', 'more classes')} are not listed here."))
@@ -100,8 +102,11 @@ def weight_row(one: Result, axis: Axis) -> Html:
     )
 
 
-def more(caption: str, rows: list[Result], axis: Axis) -> Html:
-    return folded(f"{count(len(rows))} more", weight_table(f"{caption}, continued", rows, axis)) if rows else NOTHING
+def more(caption: str, rows: list[Result], axis: Axis, most: int) -> Html:
+    if not rows:
+        return NOTHING
+    some = f", {count(most)} of them here" if len(rows) > most else ""
+    return folded(f"{count(len(rows))} more{some}", weight_table(f"{caption}, continued", rows[:most], axis))
 
 
 def path(result: Result) -> Html:
@@ -116,9 +121,15 @@ def path(result: Result) -> Html:
     )
     if not steps:
         return paragraph("No path from few features to many was followed.", class_="quiet")
-    rows = (row(count(features), (score(found, by), "n")) for features, found in steps[:100])
+    rows = (row(count(features), (score(found, by), "n")) for features, found in thinned(steps, 50))
     numbers = table("The path", ["Features", ("Error" if by == "error" else "RMSE", "n")], rows, "path")
-    return join([paragraph(bargain(steps, by)), path_chart(steps, by), folded("The numbers", numbers)])
+    return join(
+        [
+            paragraph(bargain(steps, by)),
+            path_chart(steps, by),
+            folded("The numbers" if len(steps) <= 50 else "Some of the numbers", numbers),
+        ]
+    )
 
 
 def path_chart(steps: list[tuple[float, float]], by: str) -> Html:
@@ -133,7 +144,7 @@ def path_chart(steps: list[tuple[float, float]], by: str) -> Html:
         even(y for _, y in drawn),
         "features (logarithmic)",
         "error" if by == "error" else "RMSE",
-        [Line(thinned(drawn, 100), dots=True)],
+        [Line(thinned(drawn, 50), dots=True)],
         shares=(False, by == "error"),
     )
     return figure(chart)

@@ -6,7 +6,7 @@ from onlinear.report.markup import NOTHING, Html, folded, join, paragraph, short
 from onlinear.report.numbers import NONE, count, finite, many, number, share, value
 from onlinear.report.result import Result, is_regression, items, part
 
-EXAMPLES, CELLS, FOLDED = 10, 12, 40
+EXAMPLES, CELLS, FOLDED = 10, 12, 24
 
 
 def worst(result: Result) -> Html:
