@@ -126,7 +126,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         _ = onlinear.Perceptorn
 
 
-@pytest.mark.parametrize("code", ["import onlinear", "import onlinear.cli"])
+@pytest.mark.parametrize("code", ["import onlinear", "import onlinear.cli", "import onlinear.report"])
 def test_import_is_light(code: str) -> None:
     assert loaded_by(code).isdisjoint(HEAVY)
 
