@@ -25,7 +25,8 @@ class ColumnProfile:
 
     ``missing`` is a share. ``distinct`` counts the different values, ``capped`` if there are more than that. ``kind``
     is "number", "category", "text" or, for types that can only be ignored, "other"; ``role`` what the user said it is:
-    "feature", "target", "time", "group", "weight" or "ignored". ``bounds`` lie around all numbers but the outliers.
+    "feature", "target", "time", "group", "weight" or "ignored". ``bounds`` lie around all numbers but the outliers,
+    where these are few. ``whole`` says that all are whole numbers.
     """
 
     name: str
@@ -34,6 +35,7 @@ class ColumnProfile:
     missing: float = 0.0
     distinct: int = 0
     capped: bool = False
+    whole: bool = False
     low: float | None = None
     high: float | None = None
     mean: float | None = None
@@ -87,13 +89,13 @@ def column_profile(found: Gathered, role: str, drawn: Drawn, said: str | None) -
     column.missing = found.absent / rows if rows else 0.0
     column.distinct, column.capped = len(found.counts), not found.counts.complete
     column.empty = rows > 0 and not found.present
-    column.constant = not column.capped and column.distinct == 1 and (not found.absent or found.kind == "number")
+    column.constant = not column.capped and column.distinct == 1 and not found.absent
+    column.whole = found.kind == "number" and found.whole
     if column.empty:
         column.notes.append(f"All values of column {column.name} are missing, so it is ignored.")
         return column
     if column.constant:
-        of = "all rows" if not found.absent else "all rows that have it"
-        column.notes.append(f"Column {column.name} is {shown(found)} in {of}.")
+        column.notes.append(f"Column {column.name} is {shown(found)} in all rows.")
     if found.kind == "number":
         add_numbers(column, found, drawn)
     else:
