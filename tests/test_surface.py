@@ -27,7 +27,7 @@ LAYERS = (
     {"room"},
     {"learner", "streams"},
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
-    {"training", "conversion"},
+    {"training", "conversion", "profile"},
     {"answers", "runs", "modelfile"},
     {"testing", "inspection", "proving"},
     {"estimators"},

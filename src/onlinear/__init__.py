@@ -59,6 +59,8 @@ if TYPE_CHECKING:
         SGDRegressor as SGDRegressor,
     )
     from onlinear.learner import Learner as Learner
+    from onlinear.profile.choice import choose_recipe as choose_recipe
+    from onlinear.profile.table import profile_of as profile_of
     from onlinear.streams.stream import open_stream as open_stream
     from onlinear.theory.certifying import certify as certify
 
@@ -94,11 +96,13 @@ _HOMES = {
     "TooManyNames": "onlinear.errors",
     "VotedPerceptron": "onlinear.estimators.kernel",
     "certify": "onlinear.theory.certifying",
+    "choose_recipe": "onlinear.profile.choice",
     "descent": "onlinear.descent",
     "load": "onlinear.estimators.saving",
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",
     "open_stream": "onlinear.streams.stream",
+    "profile_of": "onlinear.profile.table",
     "rules": "onlinear.rules",
     "unique_features": "onlinear.dual.unique",
 }

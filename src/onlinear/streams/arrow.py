@@ -37,6 +37,7 @@ from onlinear.streams.csvtext import Column, check_columns
 from onlinear.streams.inference import listed, with_roles
 from onlinear.streams.matching import FEATURE_KINDS, MISSING, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.rare import check_frequent
 from onlinear.streams.tables import Piece, pieces_of, rows_of_a_piece, schema_of
 from onlinear.streams.texts import Entries, with_grams
 from onlinear.streams.words import hashes_of, shown
@@ -74,6 +75,7 @@ class ArrowTable:
     def __post_init__(self) -> None:
         check_columns(self.columns)
         check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
+        check_frequent(self.naming.frequent, [column.name for column in self.columns if column.kind == "category"])
         check_words(self.words)
 
     def pieces(self, source: Any) -> Iterator[Piece]:
@@ -164,7 +166,7 @@ class ArrowTable:
             hashes[:, k], values[:, k] = hashes_of(feature.names)[feature.codes[rows]], feature.values[rows]
         starts = np.arange(len(rows) + 1, dtype=np.int32) * np.int32(len(features))
         groups = None
-        if self.naming.crosses:
+        if self.naming.grouped:
             groups = np.tile(hashes_of([feature.column for feature in features]), len(rows))
         cuts = [
             cut_column(feature, rows, np.arange(len(rows)) * len(features) + k, self.words)

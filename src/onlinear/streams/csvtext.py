@@ -30,6 +30,7 @@ from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.lines import Lines
 from onlinear.streams.matching import FEATURE_KINDS, MISSING, ROLES, kind_now, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.rare import check_frequent
 from onlinear.streams.reading import own_room, read_lines
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.streams.standard_input import looks_at
@@ -84,6 +85,7 @@ class CSVText:
         check_delimiter(self.delimiter)
         check_columns(self.columns)
         check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
+        check_frequent(self.naming.frequent, [column.name for column in self.columns if column.kind == "category"])
         check_words(self.words)
         if self.naming.bits is not None:
             HashedNames(self.naming.bits)  # refuses too many
@@ -155,7 +157,7 @@ class CSVText:
         if any(column.kind == "text" for column in self.columns):
             most = room_for_grams(cells.stop, 0, self.words.ngrams)
             entries, grams = entries + most, grams_for(self.words, most)
-        return room_for(len(cells.breaks) // len(self.columns) + 2, entries, bool(self.naming.crosses), grams)
+        return room_for(len(cells.breaks) // len(self.columns) + 2, entries, self.naming.grouped, grams)
 
     def _names_in(self, raw: list[bytes]) -> list[str]:
         """The names of the features of a good record, in order."""

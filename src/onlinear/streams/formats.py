@@ -58,7 +58,7 @@ USED = {
 
 #: options that are several
 NAMED = {
-    "naming": "how names become columns (bits, names, keep_names, crosses)",
+    "naming": "how names become columns (bits, names, keep_names, crosses, frequent)",
     "words": "how texts are cut (ngrams, lower, presence, unit_length)",
 }
 
@@ -114,6 +114,8 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
     if name not in FORMATS:
         raise Refused(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
     check_used(name, options)
+    if options.naming.frequent and name not in ("csv", "parquet", "arrow"):
+        raise Refused(f"only columns of a table have rare categories, and {name!r} is none: leave out frequent")
     found: Format
     match name:
         case "svmlight":

@@ -15,6 +15,7 @@ from onlinear.kernels.placing import place_by_hash
 from onlinear.rows import SparseRows
 from onlinear.streams import crossing
 from onlinear.streams.blocks import Block
+from onlinear.streams.rare import with_rare
 
 #: what may be wrong with a row, beside what is wrong with its crosses
 INFINITE = max(crossing.REASONS) + 1
@@ -28,18 +29,25 @@ NO_ROWS = SparseRows(np.zeros(1, np.int32), np.empty(0, np.uint32), np.empty(0))
 class Naming(NamedTuple):
     """How names become columns: hashed to 2**bits of them, or each with its own (``bits`` None), at most ``cap``.
 
-    ``keep`` remembers hashed names, too. ``crosses`` are pairs of columns or namespaces whose features are multiplied.
+    ``keep`` remembers hashed names, too. ``crosses`` are pairs of columns or namespaces whose features are multiplied,
+    ``frequent`` columns with those of their categories that are not rare (:mod:`onlinear.streams.rare`).
     """
 
     bits: int | None = 18
     keep: bool = False
     cap: int = MOST_FEATURES
     crosses: tuple[tuple[str, str], ...] = ()
+    frequent: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def remembers(self) -> bool:
         """Whether names have to be looked at in the order of the rows."""
         return self.bits is None or self.keep
+
+    @property
+    def grouped(self) -> bool:
+        """Whether features have to say which column or namespace they come from."""
+        return bool(self.crosses or self.frequent)
 
 
 @dataclass(slots=True)
@@ -53,7 +61,7 @@ class NamedRows:
     names_of: Callable[[int], list[str]]
     #: the text of the record that starts at a place
     text_at: Callable[[int], bytes]
-    #: the hash of the column or namespace of each feature, where there are crosses
+    #: the hash of the column or namespace of each feature, where they are grouped
     groups: np.ndarray | None = None
 
     def part(self, start: int, stop: int) -> NamedRows:
@@ -84,6 +92,8 @@ class _Behind:
 def with_columns(block: Block, named: NamedRows, naming: Naming, stop_at_bad: bool) -> Block:
     """The block with its rows; those whose names are to be remembered wait for their turn."""
     wrong = np.full(len(named.starts) - 1, FINE, np.uint8)
+    if naming.frequent:
+        named = with_rare(named, naming.frequent)
     if naming.crosses:
         named, wrong = crossing.with_products(named, naming.crosses)
     if naming.remembers:

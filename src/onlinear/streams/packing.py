@@ -8,6 +8,9 @@ from typing import Any, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from onlinear.errors import OnlinearError
 
+#: records that have more fields now than when models were first saved: so many they had then
+FIRST_FIELDS = {"Naming": 4}
+
 
 def packed(value: Any) -> Any:
     """A record (a named tuple or a dataclass) as a dict, a tuple or a set as a list, anything else as it is.
@@ -47,11 +50,12 @@ def unpacked(kind: Any, value: Any) -> Any:
 
 
 def unpacked_record(kind: Any, value: Any) -> Any:
+    """A record; its last fields may be missing if they have defaults: older versions did not know them."""
     hints = get_type_hints(kind)
     fields = fields_of(kind)
-    if type(value) is not dict or list(value) != fields:
+    if type(value) is not dict or list(value) != fields[: len(value)] or len(value) < required_of(kind):
         raise OnlinearError(f"the recipe holds {value!r:.60} where the fields {fields} should be")
-    return kind(**{name: unpacked(hints[name], value[name]) for name in fields})
+    return kind(**{name: unpacked(hints[name], value[name]) for name in value})
 
 
 def allowed_types(kind: Any) -> tuple[Any, ...]:
@@ -65,3 +69,8 @@ def is_record(kind: Any) -> TypeGuard[type]:
 
 def fields_of(kind: Any) -> list[str]:
     return list(kind._fields) if hasattr(kind, "_fields") else [field.name for field in dataclasses.fields(kind)]
+
+
+def required_of(kind: Any) -> int:
+    """How many fields have to be there."""
+    return FIRST_FIELDS.get(kind.__name__, len(fields_of(kind)))

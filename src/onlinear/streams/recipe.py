@@ -5,6 +5,7 @@ Formats read, in any number of threads; what has a memory, names and scales, com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from onlinear.streams.naming import cells_of
 from onlinear.streams.packing import packed, unpacked
 
 if TYPE_CHECKING:
+    from onlinear.streams.clipping import Bounds, Clipping
     from onlinear.streams.scaling import ColumnsOf, MaxAbs, Standardise
     from onlinear.streams.vocabulary import Vocabulary
 
@@ -24,13 +26,14 @@ Arrays = dict[str, np.ndarray]
 
 #: what has a memory, by module and class: loaded by recipes that have it
 VOCABULARY = "vocabulary.Vocabulary"
+CLIPPING = "clipping.Clipping"
 SCALINGS = {"standardise": "scaling.Standardise", "max-abs": "scaling.MaxAbs"}
 
 
 class Recipe:
-    """The format of files, the names that are remembered, and how values are scaled."""
+    """The format of files, the names that are remembered, and how values are clipped and scaled."""
 
-    def __init__(self, format: Format, scaling: str | None = None) -> None:
+    def __init__(self, format: Format, scaling: str | None = None, bounds: Sequence[Bounds] = ()) -> None:
         if scaling not in (None, *SCALINGS):
             raise Refused(f"the scaling {scaling!r:.60} is unknown: choose one of {', '.join(SCALINGS)}")
         naming = format.naming
@@ -38,6 +41,8 @@ class Recipe:
         self.scaling = scaling
         remembers = naming is not None and naming.remembers
         self.vocabulary: Vocabulary | None = loaded(VOCABULARY)(naming) if remembers else None
+        self.bounds = tuple(bounds)
+        self.clipping = self._new_clipping()
         self.scaler = self._new_scaler({})
 
     @property
@@ -56,13 +61,18 @@ class Recipe:
         """The rows as the model learns them; their names and values are counted in."""
         if self.vocabulary is not None:
             block = self.vocabulary.take(block, stop_at_bad)
+        block = self._clipped(block)
         return block if self.scaler is None else self.scaler.learn(block)
 
     def apply(self, block: Block, stop_at_bad: bool) -> Block:
         """The rows as the model knows them. Changes nothing."""
         if self.vocabulary is not None:
             block = self.vocabulary.look_up(block, stop_at_bad)
+        block = self._clipped(block)
         return block if self.scaler is None else self.scaler.apply(block)
+
+    def _clipped(self, block: Block) -> Block:
+        return block if self.clipping is None else self.clipping.apply(block)
 
     def names_at(self, column: int) -> list[str]:
         """The names of a column, as far as they are known."""
@@ -77,7 +87,9 @@ class Recipe:
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """JSON and arrays for a model file."""
-        header = {"format": {name_of(self.format): packed(self.format)}, "scaling": self.scaling}
+        header: dict[str, Any] = {"format": {name_of(self.format): packed(self.format)}, "scaling": self.scaling}
+        if self.bounds:
+            header["clipping"] = [packed(bounds) for bounds in self.bounds]
         names = {} if self.vocabulary is None else self.vocabulary.arrays()
         scales = {} if self.scaler is None else self.scaler.arrays()
         return header, under("vocabulary/", names) | under("scaling/", scales)
@@ -88,11 +100,19 @@ class Recipe:
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
             raise OnlinearError(f"the format {name!r:.60} is unknown to this version: install a newer onlinear")
-        recipe = cls(unpacked(class_of(name), fields), header["scaling"])
+        bounds = [unpacked(loaded("clipping.Bounds"), each) for each in header.get("clipping", [])]
+        recipe = cls(unpacked(class_of(name), fields), header["scaling"], bounds)
         if recipe.vocabulary is not None:
             recipe.vocabulary = loaded(VOCABULARY).restored(below("vocabulary/", arrays), recipe.vocabulary.naming)
+        recipe.clipping = recipe._new_clipping()
         recipe.scaler = recipe._new_scaler(below("scaling/", arrays))
         return recipe
+
+    def _new_clipping(self) -> Clipping | None:
+        if not self.bounds:
+            return None
+        clipping: Clipping = loaded(CLIPPING)(self.bounds, self.format.numbers(), self._columns_of())
+        return clipping
 
     def _new_scaler(self, arrays: Arrays) -> MaxAbs | Standardise | None:
         """The scaler of these arrays, or one that has seen nothing."""
@@ -105,13 +125,17 @@ class Recipe:
 
     def _number_columns(self) -> tuple[list[str], ColumnsOf]:
         """The names of the number columns, and how they become columns of the rows."""
-        names, bits = self.format.numbers(), self.bits
+        names = self.format.numbers()
         if not names:
             raise Refused("there are no number columns to standardise, as only a table has them: scale by max-abs")
-        if bits is not None:
-            return names, partial(cells_of, bits=bits)
+        return names, self._columns_of()
+
+    def _columns_of(self) -> ColumnsOf:
+        """How names become columns of the rows."""
+        if self.bits is not None:
+            return partial(cells_of, bits=self.bits)
         assert self.vocabulary is not None
-        return names, self.vocabulary.columns_of
+        return self.vocabulary.columns_of
 
 
 def under(prefix: str, arrays: Arrays) -> Arrays:

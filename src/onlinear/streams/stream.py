@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from onlinear.errors import BadLine, BadSource, Refused
@@ -11,6 +11,7 @@ from onlinear.features.words import Words
 from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
+from onlinear.streams.clipping import Bounds
 from onlinear.streams.formats import Format, Options, check_alike, check_features, check_used, common_format, format_of
 from onlinear.streams.generated import Generated
 from onlinear.streams.matching import MISSING
@@ -133,6 +134,8 @@ def open_stream(
     bits: int | None = None,
     keep_names: bool = False,
     crosses: Sequence[tuple[str, str]] = (),
+    frequent: Mapping[str, Sequence[str]] | None = None,
+    clip: Mapping[str, tuple[float, float]] | None = None,
     scale: str | None = None,
     first_index: int = 1,
     features: int | None = None,
@@ -158,6 +161,9 @@ def open_stream(
     names : "hashed" to 2**bits columns (18 bits unless told), or "exact": a column for each name
     keep_names : remember hashed names, too, so that weights can be read by name
     crosses : pairs of columns or namespaces; each feature of one is multiplied with each of the other
+    frequent : for columns of categories, those with a feature of their own; all others of ``town`` share
+        ``town=(rare)``, as those do that come first in a prediction
+    clip : for columns of numbers, the bounds between which they are kept
     scale : "standardise" (the number columns of a table) or "max-abs", by what was seen so far
     first_index : of svmlight's indices, 1 or 0
     features : how many features there are, at most, of svmlight or with exact names (4,194,304 unless told)
@@ -172,11 +178,13 @@ def open_stream(
         delimiter,
         missing,
         first_index,
-        naming_of(names, bits, keep_names, crosses, features),
+        naming_of(names, bits, keep_names, crosses, features, frequent or {}),
         tuple(text),
         Words(ngrams, lower, presence, unit_length),
         None if names == "exact" else features,
     )
+    if clip and (is_matrix(source) or isinstance(source, Generated)):
+        raise Refused("clip says between which bounds columns of a table are kept: an array has no names for them")
     if is_matrix(source):
         check_used("array", options)
         return Stream([matrix_of(source, target, weight)], Arrays(), on_bad, recipe=Recipe(Arrays(), scale))
@@ -188,21 +196,30 @@ def open_stream(
     check_features(found, sources[0])
     if options.words != Words() and not options.text:
         raise Refused("ngrams, lower, presence and unit_length say how texts are cut: name columns that are texts")
-    return Stream(sources, found, on_bad, recipe=Recipe(found, scale), features=features)
+    bounds = [Bounds(column, float(low), float(high)) for column, (low, high) in (clip or {}).items()]
+    return Stream(sources, found, on_bad, recipe=Recipe(found, scale, bounds), features=features)
 
 
 def naming_of(
-    names: str, bits: int | None, keep: bool, crosses: Sequence[tuple[str, str]], features: int | None
+    names: str,
+    bits: int | None,
+    keep: bool,
+    crosses: Sequence[tuple[str, str]],
+    features: int | None,
+    frequent: Mapping[str, Sequence[str]],
 ) -> Naming:
     """How names become columns."""
     pairs = tuple((first, second) for first, second in crosses)
+    known = tuple((column, tuple(categories)) for column, categories in frequent.items())
     if names == "hashed":
-        return Naming(HashedNames(BITS if bits is None else bits).bits, keep, crosses=pairs)  # refuses too many
+        return Naming(
+            HashedNames(BITS if bits is None else bits).bits, keep, crosses=pairs, frequent=known
+        )  # refuses too many
     if names != "exact":
         raise Refused(f"names are {names!r}: choose 'hashed' or 'exact'")
     if bits is not None:
         raise Refused("exact names are not hashed: leave out bits, or choose hashed names")
-    return Naming(None, True, features or MOST_FEATURES, pairs)
+    return Naming(None, True, features or MOST_FEATURES, pairs, known)
 
 
 def open_alike(

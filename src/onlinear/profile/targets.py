@@ -1,0 +1,136 @@
+"""The target of a table: is it a class or a number, and can it be learned?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from onlinear.errors import BadInput, Refused
+from onlinear.profile.gathering import Gathered
+
+TASKS = ("classification", "regression")
+#: whole numbers are classes if there are so few of them, and so many rows of each on average
+MOST_CLASSES, ROWS_OF_A_CLASS = 20, 3
+
+#: a class, as a stream has it: text or number
+Label = str | float
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The column to learn.
+
+    ``classes`` are the labels with their numbers of rows, most frequent first, and ``codes`` say for each row which of
+    them it has, -1 where it is missing; both None for regression. ``numbers`` are those of a regression, NaN where one
+    is missing, else None.
+    """
+
+    name: str
+    kind: str
+    task: str
+    missing: int
+    classes: list[tuple[Label, int]] | None
+    codes: np.ndarray | None
+    numbers: np.ndarray | None
+    notes: list[str]
+
+
+def target_of(column: Gathered, bits: np.ndarray, task: str | None) -> Target:
+    """The target, from what was seen of it and all its cells; one that cannot be learned is an error."""
+    if task not in (None, *TASKS):
+        raise Refused(f"the task {task!r:.60} is unknown: choose one of {', '.join(TASKS)}")
+    if task == "regression" and column.kind != "number":
+        raise Refused(f"the target {column.name!r} holds texts, so there is no regression: choose another column")
+    check_target(column)
+    rows, notes = len(bits), []
+    chosen = task or task_of(column)
+    if column.absent:
+        notes.append(missing_note(column, rows))
+    if chosen == "regression":
+        return Target(column.name, column.kind, chosen, column.absent, None, None, bits.view(np.float64), notes)
+    check_classes(column)
+    if task is None and column.kind == "number" and len(column.counts) > 2:
+        notes.append(
+            f"The target holds {len(column.counts)} different whole numbers, so they are taken for classes: say that "
+            "the task is regression if they are amounts."
+        )
+    classes, codes = classes_of(column, bits)
+    notes += single_notes(classes)
+    return Target(column.name, column.kind, chosen, column.absent, classes, codes, None, notes)
+
+
+def classes_of(column: Gathered, bits: np.ndarray) -> tuple[list[tuple[Label, int]], np.ndarray]:
+    """The classes with their numbers of rows, and which of them each row has."""
+    values = np.array([value for value, _ in column.counts.most_common(len(column.counts))], np.uint64)
+    places: dict[Label, int] = {}
+    place_of = [places.setdefault(label_of(column, value), len(places)) for value in values.tolist()]
+    codes = codes_of(bits, values)
+    codes[codes >= 0] = np.array(place_of, np.int32)[codes[codes >= 0]]  # blanks within quotes make no other class
+    counts = np.bincount(codes[codes >= 0], minlength=len(places))
+    return list(zip(places, counts.tolist(), strict=True)), codes
+
+
+def task_of(column: Gathered) -> str:
+    """Classification for texts, and for up to MOST_CLASSES whole numbers with at least ROWS_OF_A_CLASS rows each.
+
+    Of these rows, the mean counts: a rare class is one, too.
+    """
+    few = column.counts.complete and len(column.counts) <= MOST_CLASSES
+    is_class = few and column.whole and column.present >= ROWS_OF_A_CLASS * len(column.counts)
+    return "classification" if column.kind != "number" or is_class else "regression"
+
+
+def check_target(column: Gathered) -> None:
+    name, known = column.name, column.counts
+    if not column.present:
+        raise BadInput(f"the target {name!r} is missing in all rows: choose another column, or fill it in")
+    if known.complete and len(known) == 1:
+        (value,) = known.values.tolist()
+        raise BadInput(
+            f"the target {name!r} is {label_of(column, value)} in all rows, so there is nothing to learn: "
+            "choose another column, or add rows of another kind"
+        )
+
+
+def check_classes(column: Gathered) -> None:
+    """Refuse classes that do not come again."""
+    if not column.counts.complete or len(column.counts) == column.present:
+        raise BadInput(
+            f"the target {column.name!r} has another value in each row, so no class can be learned: choose another "
+            "column" + (", or say that the task is regression" if column.kind == "number" else "")
+        )
+
+
+def label_of(column: Gathered, value: int) -> Label:
+    """A class as a stream has it."""
+    if column.kind == "number":
+        return float(np.uint64(value).view(np.float64))
+    return column.texts[value].strip()
+
+
+def codes_of(bits: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The place of each cell among some values, -1 for those that are not among them."""
+    order = np.argsort(values)
+    places = np.searchsorted(values, bits, sorter=order).clip(max=len(values) - 1)
+    codes = order[places]
+    return np.where(values[codes] == bits, codes, -1).astype(np.int32)
+
+
+def missing_note(column: Gathered, rows: int) -> str:
+    have = "1 row has" if column.absent == 1 else f"{column.absent:,} of {rows:,} rows have"
+    return f"{have} no target: nothing can be learned from them, and they are left out."
+
+
+def single_notes(classes: list[tuple[Label, int]]) -> list[str]:
+    """What to say of classes with a single row."""
+    single = [str(label) for label, count in classes if count == 1]
+    if not single:
+        return []
+    shown = ", ".join(single[:5]) + (f" and {len(single) - 5} more" if len(single) > 5 else "")
+    if len(single) == 1:
+        return [f"The class {shown} has a single row: it cannot be both learned and tested; add rows of it."]
+    return [
+        f"{len(single)} classes have a single row each ({shown}): they cannot be both learned and tested; "
+        "add rows of them, or join them to others."
+    ]
