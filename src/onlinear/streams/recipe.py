@@ -61,17 +61,17 @@ class Recipe:
         """The rows as the model learns them; their names and values are counted in."""
         if self.vocabulary is not None:
             block = self.vocabulary.take(block, stop_at_bad)
-        block = self._clipped(block)
+        block = self.clipped(block)
         return block if self.scaler is None else self.scaler.learn(block)
 
     def apply(self, block: Block, stop_at_bad: bool) -> Block:
         """The rows as the model knows them. Changes nothing."""
         if self.vocabulary is not None:
             block = self.vocabulary.look_up(block, stop_at_bad)
-        block = self._clipped(block)
+        block = self.clipped(block)
         return block if self.scaler is None else self.scaler.apply(block)
 
-    def _clipped(self, block: Block) -> Block:
+    def clipped(self, block: Block) -> Block:
         return block if self.clipping is None else self.clipping.apply(block)
 
     def names_at(self, column: int) -> list[str]:

@@ -1,0 +1,60 @@
+"""What is asked of a selection: files, columns, and every choice that is not left to it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from onlinear.errors import BadInput
+
+#: what to do when a stream in time order drifts
+ON_DRIFT = ("ignore", "reset", "faster")
+
+
+@dataclass(slots=True)
+class Asked:
+    """All options of ``onlinear select``; a result has them, so that it can be repeated."""
+
+    files: list[str]
+    target: str | int | None = None
+    test_files: list[str] = field(default_factory=list)
+    time: str | int | None = None
+    group: str | int | None = None
+    weight: str | int | None = None
+    ignore: list[str | int] = field(default_factory=list)
+    keep: list[str | int] = field(default_factory=list)
+    categories: list[str | int] = field(default_factory=list)
+    text: list[str | int] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    header: bool | None = None
+    delimiter: str | None = None
+    format: str | None = None
+    task: str | None = None
+    names: str | None = None
+    scale: str | None = None
+    clip: bool = True
+    losses: list[str] = field(default_factory=list)
+    rules: list[str] = field(default_factory=list)
+    configurations: int = 0  # how many are drawn from the grid; 0: all
+    folds: int | None = None
+    passes: int | None = None
+    test_share: float = 0.2
+    replicates: int = 30
+    on_drift: str = "ignore"
+    seed: int = 0
+    references: bool = True
+
+    @classmethod
+    def repeated(cls, path: str | Path) -> Asked:
+        """What was asked of a selection whose result was written as JSON."""
+        try:
+            said: Any = json.loads(Path(path).read_text(encoding="utf-8"))["asked"]["options"]
+            known = {each.name for each in fields(cls)}
+            return cls(**{name: value for name, value in said.items() if name in known})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadInput(f"{path}: is not the result of a selection that could be repeated ({error!r:.80})") from None
+
+    def options(self) -> dict[str, Any]:
+        return asdict(self)

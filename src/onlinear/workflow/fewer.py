@@ -1,0 +1,50 @@
+"""How few features cost how much: the winner with an L1 penalty that grows, as a path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onlinear.learner import Settings
+from onlinear.registry import PENALISED, RULES, name_of
+from onlinear.selection.configurations import Configuration
+from onlinear.workflow.racing import How, raced
+
+if TYPE_CHECKING:
+    from onlinear.workflow.select import Parts
+
+#: strengths of the penalty, from none on
+STRENGTHS = (0.0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
+#: entries of rows times passes that are worth the while
+MOST_ENTRIES = 50_000_000
+
+
+def path_of(winner: Configuration, parts: Parts, how: How) -> list[dict[str, Any]] | None:
+    """The score, judged as in the race, and the number of features for each strength; None if it would take long."""
+    if hasattr(winner.loss, "slopes") or len(parts.train.rows.values) * how.passes > MOST_ENTRIES:
+        return None
+    rule = winner.rule if name_of(winner.rule, RULES) in PENALISED else RULES["normalised"]()
+    settings = [Settings(l1=l1, intercept=winner.settings.intercept) for l1 in STRENGTHS]
+    configurations = [Configuration(winner.loss, rule, setting) for setting in settings]
+    same = (configurations, parts.task, parts.train, parts.targets, parts.features)
+    judged = raced(*same, how, parts.groups, lambda share: None, halving=False)
+    whole = judged if not how.folds else raced(*same, how._replace(folds=0), None, lambda share: None, halving=False)
+    found = []
+    for finish in sorted(judged.finishes(), key=lambda each: each.number):
+        if finish.stopped_at is None and finish.number in whole.running:
+            features = int((whole.learner(finish.number).weights() != 0.0).any(axis=0).sum())
+            found.append({"l1": STRENGTHS[finish.number], "features": features, "score": finish.score})
+    return tidy(found)
+
+
+def tidy(path: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without steps that drop nothing, and without what comes after the last feature is gone."""
+    kept: list[dict[str, Any]] = []
+    for step in path:
+        if kept and step["features"] >= kept[-1]["features"]:
+            continue
+        kept.append(step)
+        if not step["features"]:
+            break
+    return kept if kept and np.isfinite([step["score"] for step in kept]).all() else []

@@ -1,0 +1,136 @@
+"""The race over rows in memory, and the winner learned again with replicates beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.batch import Batch
+from onlinear.learner import Learner
+from onlinear.selection.bootstrap import draws
+from onlinear.selection.configurations import Configuration
+from onlinear.selection.race import Examples, Finish, Race, Task
+from onlinear.selection.splits import folds_of
+from onlinear.targets import Members
+from onlinear.workflow.rows import Held
+
+#: with fewer rows than these they are learned several times, and compared by cross-validation
+FEW = 20_000
+FOLDS = 5
+#: examples that a model of few rows learns, all passes together, and most passes
+EXAMPLES, MOST_PASSES = 100_000, 40
+#: rungs of successive halving: the first is at this share of the rows
+FIRST_RUNG = 1 / 16
+#: rows that are learned before anyone is told of the progress
+STRETCH = 1 << 16
+
+#: told how much of the work is done, from 0 to 1
+Watch = Callable[[float], None]
+
+
+class How(NamedTuple):
+    """How configurations are compared: by folds over several passes, or, without folds, in one pass as they learn."""
+
+    folds: int
+    passes: int
+    shuffled: bool
+    seed: int
+
+    @property
+    def words(self) -> str:
+        return f"{self.folds}-fold cross-validation" if self.folds else "progressive"
+
+
+def how_for(rows: int, shuffled: bool, folds: int | None, passes: int | None, seed: int) -> How:
+    """Rows in time order are learned once, in that order; few rows several times, with folds; many once."""
+    if folds is None:
+        folds = FOLDS if shuffled and rows < FEW else 0
+    if passes is None:
+        passes = min(MOST_PASSES, math.ceil(EXAMPLES / max(rows, 1))) if folds else 1
+    return How(folds, passes if shuffled else 1, shuffled, seed)
+
+
+def orders(rows: int, how: How) -> Iterator[np.ndarray]:
+    """The order of the rows in each pass: as they are in the first, which is drawn already, or in time order."""
+    for number in range(how.passes):
+        if number and how.shuffled:
+            yield np.random.default_rng([how.seed, number]).permutation(rows)
+        else:
+            yield np.arange(rows)
+
+
+def raced(
+    configurations: Sequence[Configuration],
+    task: Task,
+    rows: Held,
+    targets: np.ndarray,
+    features: int,
+    how: How,
+    groups: np.ndarray | None,
+    watch: Watch,
+    *,
+    halving: bool = True,
+) -> Race:
+    """All configurations over the rows."""
+    count = len(rows)
+    codes = targets if task.classes else None
+    folds = folds_of(count, how.folds, seed=how.seed, codes=codes, groups=groups) if how.folds else None
+    rungs = [] if how.folds or not halving else rungs_for(count, len(configurations))
+    race = Race(configurations, task, features, folds=how.folds, rungs=rungs)
+    examples = Examples(rows.rows, targets, rows.importance, folds, sound=True)
+    for number, order in enumerate(orders(count, how)):
+        for start in range(0, count, STRETCH):
+            race.learn(examples, order[start : start + STRETCH])
+            watch((number + min(start + STRETCH, count) / count) / how.passes)
+        if how.folds:
+            race.end_pass()
+    return race
+
+
+def rungs_for(rows: int, configurations: int) -> list[int]:
+    """Where the worse half stops: at a sixteenth of the rows, an eighth, ... as long as more than one is left."""
+    halvings = min(4, max(0, (configurations - 1).bit_length()))
+    return [rung for k in range(halvings) if (rung := int(rows * FIRST_RUNG * 2**k)) > 0]
+
+
+class Refit(NamedTuple):
+    """The winner's learner, and the weights of its replicates: ``[replicate, output, feature]``."""
+
+    learner: Learner
+    replicates: np.ndarray
+
+
+def refit(
+    winner: Configuration, task: Task, rows: Held, targets: np.ndarray, features: int, how: How, replicates: int
+) -> Refit:
+    """The winner over all rows, as often as it was raced, beside replicates of a bootstrap."""
+    width = task.width(winner.loss)
+    together = hasattr(winner.loss, "slopes")
+    models = 1 if together else 1 + replicates  # the outputs of a row loss are one model's
+    outputs = models * width
+    bank = Learner(
+        winner.loss if together else [winner.loss] * outputs,
+        [winner.rule] * outputs,
+        features=features,
+        outputs=outputs,
+        settings=[winner.settings] * outputs,
+    )
+    bank.banked = not together
+    learned = np.ones((len(rows), models), np.int8)
+    learned[:, 1:] = draws(rows.numbers, models - 1, how.seed) if models > 1 else 0
+    batch = Batch(
+        rows.rows, Members(task.targets(targets, winner.loss), width, learned, learned), rows.importance, sound=True
+    )
+    for number, order in enumerate(orders(len(rows), how)):
+        if number:
+            bank.start_pass()
+        bank.learn(batch, order)
+    weights = bank.weights()[width:].reshape(models - 1, width, features) if models > 1 else np.empty((0, width, 0))
+    return Refit(bank.only(range(width)), weights)
+
+
+def curve_of(finish: Finish) -> list[list[float]]:
+    return [[count, score] for count, score in finish.curve]

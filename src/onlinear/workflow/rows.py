@@ -1,0 +1,139 @@
+"""The rows of a table in memory, as a recipe makes them, and the parts of them that are learned and tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from onlinear.classes import Classes
+from onlinear.errors import BadInput, BadLine, OnlinearError
+from onlinear.rows import DenseRows, SparseRows
+from onlinear.streams.blocks import Block, RowNumbers
+from onlinear.streams.recipe import Recipe
+from onlinear.streams.stream import Stream
+from onlinear.training import plain
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Rows in memory. ``numbers`` count them in their files, from 0 on; rows without a label are left out."""
+
+    rows: SparseRows
+    labels: np.ndarray
+    importance: np.ndarray
+    numbers: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def part(self, which: np.ndarray) -> Held:
+        """Some rows, in an order."""
+        return Held(taken(self.rows, which), self.labels[which], self.importance[which], self.numbers[which])
+
+    def block(self) -> Block:
+        """All rows as a block, whose origin is their number."""
+        origin = RowNumbers("the table", self.numbers + 1, lambda place: b"")
+        return Block(self.rows, self.labels, self.importance, origin, width=width_of(self.rows))
+
+
+def taken(rows: SparseRows, which: np.ndarray) -> SparseRows:
+    """Some rows, in an order."""
+    counts = np.diff(rows.starts)[which]
+    starts = np.zeros(len(which) + 1, rows.starts.dtype)
+    np.cumsum(counts, out=starts[1:])
+    entries = np.repeat(rows.starts[:-1][which] - starts[:-1], counts) + np.arange(starts[-1])
+    return SparseRows(starts, rows.columns[entries], rows.values[entries])
+
+
+def width_of(rows: SparseRows) -> int:
+    return int(rows.columns.max()) + 1 if len(rows.columns) else 0
+
+
+def held(stream: Stream, has_label: np.ndarray, *, learns: bool) -> Held:
+    """All rows of a stream that have a label, with columns but not scaled.
+
+    ``has_label`` says of each row of the table whether it has one; new names are only remembered where it ``learns``.
+    """
+    blocks = list(unscaled(stream, learns=learns))
+    labels = np.concatenate([block.labels for block in blocks]) if blocks else np.empty(0)
+    rows = joined([block.rows for block in blocks])
+    importance = np.concatenate([block.importance for block in blocks]) if blocks else np.empty(0)
+    numbers = np.flatnonzero(has_label)
+    if labels.dtype.kind == "f" and len(labels) == len(has_label):  # a missing number is read as one
+        there = np.flatnonzero(~np.isnan(labels))
+        rows, labels, importance = taken(rows, there), labels[there], importance[there]
+    if len(labels) != len(numbers):
+        raise OnlinearError(
+            f"the table has {len(labels):,} rows with a label, but {len(numbers):,} were counted: "
+            "let nothing write to it meanwhile, and start again"
+        )
+    return Held(rows, labels, importance, numbers)
+
+
+def unscaled(stream: Stream, *, learns: bool) -> Iterator[Block]:
+    """The blocks of a pass before scaling; lines without a label are left out."""
+    recipe = stream.recipe
+    for block in stream.blocks(stop_at_bad=False):
+        for line, text in block.bad:
+            refuse_unless_unlabelled(line, text, stream)
+        if not len(block):
+            continue
+        if recipe.vocabulary is not None:
+            take = recipe.vocabulary.take if learns else recipe.vocabulary.look_up
+            block = take(block, True)
+        block = recipe.clipped(block)
+        for line, _ in block.bad:
+            raise line
+        yield block
+
+
+def refuse_unless_unlabelled(line: BadLine, text: bytes, stream: Stream) -> None:
+    if not line.reason.startswith("the label, column"):
+        if stream.on_bad is None:
+            raise line
+        stream.on_bad(line, text)
+
+
+def joined(parts: Sequence[SparseRows | DenseRows]) -> SparseRows:
+    """The rows of all parts."""
+    if not parts:
+        return SparseRows(np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0))
+    starts, columns, values, total = [np.zeros(1, np.int64)], [], [], 0
+    for rows in parts:
+        assert isinstance(rows, SparseRows)  # those of a table are
+        starts.append(rows.starts[1:].astype(np.int64) - rows.starts[0] + total)
+        total = int(starts[-1][-1]) if len(starts[-1]) else total
+        columns.append(rows.columns)
+        values.append(rows.values)
+    return SparseRows(np.concatenate(starts), np.concatenate(columns), np.concatenate(values))
+
+
+def scaled(recipe: Recipe, rows: Held, *, learns: bool) -> Held:
+    """The rows as the model sees them: by the means and deviations of the rows that it learns."""
+    if recipe.scaler is None:
+        return rows
+    if learns:
+        recipe.scaler.learn(rows.block())
+    block = recipe.scaler.apply(rows.block())
+    assert isinstance(block.rows, SparseRows)
+    return replace(rows, rows=block.rows)
+
+
+def classes_of(labels: np.ndarray) -> Classes:
+    """All classes there are, in order."""
+    return Classes.closed(np.array([plain(label) for label in np.unique(labels).tolist()]))
+
+
+def check_labels(labels: np.ndarray, classes: Classes, what: str) -> np.ndarray:
+    """The codes of labels, all of which have to be known."""
+    codes = classes.codes_of(labels)
+    if (codes < 0).any():
+        unknown = plain(labels[int((codes < 0).argmax())])
+        known = ", ".join(str(label) for label in classes.labels[:20])
+        raise BadInput(
+            f"{what} has a row of the class {unknown!r:.60}, but those to learn are {known}: "
+            "write it alike, or leave those rows out"
+        )
+    return codes
