@@ -38,7 +38,7 @@ class SlowPerceptron:
     def score(self, hypothesis: Hypothesis, x: np.ndarray) -> float:
         return sum(amount * self.similarity(self.seen[number], x) for amount, number in hypothesis)
 
-    def learn(self, x: np.ndarray, target: int) -> None:
+    def learn(self, x: np.ndarray, target: int, importance: float = 1.0) -> None:
         self.seen.append(x)
         self.largest = max(self.largest, self.similarity(x, x))
         hypothesis, survived = self.versions[-1]
@@ -46,7 +46,7 @@ class SlowPerceptron:
             self.versions[-1] = (hypothesis, survived + 1)
             return
         self.updates += 1
-        changed = [*hypothesis, (float(target), len(self.seen) - 1)]
+        changed = [*hypothesis, (importance * target, len(self.seen) - 1)]
         if self.budget is not None and len(changed) > self.budget:
             changed = self.forget(changed)
         self.versions.append((changed, 1))

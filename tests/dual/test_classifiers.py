@@ -130,6 +130,77 @@ def test_a_random_version_is_drawn_by_the_row_alone() -> None:
     )
 
 
+# ------------------------------------------------------------------ importance
+
+
+def weighed(rows: np.ndarray, seed: int = 3) -> np.ndarray:
+    return np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 3.0], len(rows))
+
+
+@pytest.mark.parametrize("vote", ["vote", "average", "last"])
+def test_importance_is_the_amount_that_is_added(vote: str) -> None:
+    rows, y = letters(120, classes=2)
+    weights = weighed(rows)
+    slow = SlowPerceptron(poly(2))
+    for row, label, weight in zip(rows, y, weights.tolist(), strict=True):
+        if weight > 0.0:
+            slow.learn(row, 1 if label == np.unique(y)[1] else -1, weight)
+    model = KernelPerceptron(vote=vote).fit(rows, y, sample_weight=weights)
+    assert (model.updates_, model.examples_) == (slow.updates, np.count_nonzero(weights))
+    expected = [getattr(slow, vote)(x) for x in rows]
+    np.testing.assert_allclose(model.decision_function(rows), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_the_average_with_importance_is_that_of_the_averaged_perceptron() -> None:
+    rows, y = letters(200)
+    weights = weighed(rows)
+    voted = VotedPerceptron(vote="average").partial_fit(rows, y, sample_weight=weights)
+    averaged = AveragedPerceptron().partial_fit(rows, y, sample_weight=weights)
+    assert voted.updates_.tolist() == averaged.updates_.tolist()
+    np.testing.assert_allclose(voted.decision_function(rows), averaged.decision_function(rows), rtol=1e-9, atol=1e-9)
+
+
+def test_a_row_of_importance_zero_is_absent() -> None:
+    rows, y = letters(150)
+    weights = weighed(rows)
+    there = weights > 0.0
+    y = np.where(there | (y != "c"), y, "never seen")
+    cut = KernelPerceptron().partial_fit(rows[:70], y[:70], sample_weight=weights[:70])
+    cut.partial_fit(rows[70:], y[70:], sample_weight=weights[70:])
+    assert same(cut, KernelPerceptron().fit(rows[there], y[there], sample_weight=weights[there]), rows)
+    named, many = KernelPerceptron(), KernelPerceptron()
+    dicts = [dict(enumerate(row)) for row in rows.tolist()]
+    for x, label, weight in zip(dicts, y.tolist(), weights.tolist(), strict=True):
+        named.learn_one(x, label, weight)
+    many.learn_many(dicts, y.tolist(), weights)
+    for model in (named, many):
+        assert model.mistakes_ == cut.mistakes_
+        assert np.array_equal(model.dual_coef_, cut.dual_coef_)
+        assert np.array_equal(model.support_vectors_, cut.support_vectors_)
+
+
+def test_importance_scales_the_bound() -> None:
+    """Steps a_k: ``sum a_k margin <= |w| <= R sqrt(sum a_k^2)``."""
+    rng = np.random.default_rng(5)
+    rows, u = rng.normal(size=(200, 4)), rng.normal(size=4)
+    margins = rows @ u / np.linalg.norm(u)
+    rows, margins = rows[abs(margins) > 0.2], margins[abs(margins) > 0.2]
+    weights = rng.uniform(0.1, 5.0, len(rows))
+    model = VotedPerceptron(fit_intercept=False).fit(rows, margins > 0.0, sample_weight=weights)
+    steps = abs(model.dual_coef_[0])
+    length = np.linalg.norm(model.dual_coef_[0] @ model.support_vectors_)
+    assert steps.sum() * abs(margins).min() <= length <= np.sqrt(model.radius2_ * (steps**2).sum())
+    assert steps.tolist() == [w for w in weights.tolist() if w in set(steps.tolist())]
+
+
+def test_a_budget_takes_steps_of_one() -> None:
+    rows, y = letters(60, classes=2)
+    refused(KernelPerceptron(budget=9), Refused, "leave out the sample weights", "fit", rows, y, np.full(60, 0.5))
+    refused(KernelPerceptron(budget=9), Refused, "leave out the sample weights", "learn_one", {"a": 1.0}, "x", 2.0)
+    ones = KernelPerceptron(budget=9).fit(rows, y, sample_weight=np.ones(60))
+    assert same(ones, KernelPerceptron(budget=9).fit(rows, y), rows)
+
+
 # ------------------------------------------------------------------ streams
 
 
@@ -263,6 +334,32 @@ def test_first_dict_refused_leaves_nothing() -> None:
     with pytest.raises(BadInput, match="is inf"):
         model.learn_one({"a": np.inf}, 1)
     assert model.predict_one({"a": 1.0}) is None
+
+
+@pytest.mark.parametrize("learn", ["partial_fit", "learn_many"])
+def test_a_kernel_that_refuses_in_the_midst_of_the_rows_leaves_no_trace(learn: str) -> None:
+    rows, y = letters(200)
+    given = [dict(enumerate(row)) for row in rows.tolist()] if learn == "learn_many" else rows
+    model = KernelPerceptron(refuses_hundreds)
+    getattr(model, learn)(given[:70], y[:70])
+    wrong = rows.copy()
+    wrong[150] = 100.0
+    bad = [dict(enumerate(row)) for row in wrong.tolist()] if learn == "learn_many" else wrong
+    refused(model, BadInput, "answers NaN", learn, bad[70:], np.where(np.arange(70, 200) < 140, y[70:], "new"))
+    getattr(model, learn)(given[70:], y[70:])
+    assert np.array_equal(model.dual_coef_, KernelPerceptron(refuses_hundreds).partial_fit(rows, y).dual_coef_)
+
+
+def refuses_hundreds(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    return np.where((X.max(axis=1) == 100.0)[:, None] | (Z.max(axis=1) == 100.0), np.nan, X @ Z.T + 1.0)
+
+
+def test_a_name_in_a_refused_row_is_not_registered() -> None:
+    model = KernelPerceptron()
+    model.learn_one({"a": 1.0}, "x"), model.learn_one({"a": -1.0}, "y")
+    refused(model, BadInput, "range of float64", "learn_one", {"a": 1.0, "b": 1e200}, "x")
+    refused(model, BadInput, "range of float64", "learn_many", [{"c": 1.0}, {"b": 1e200}], ["x", "z"])
+    assert model.support_vectors_.shape[1] == 1
 
 
 def test_a_kernel_of_the_wrong_shape_is_refused() -> None:

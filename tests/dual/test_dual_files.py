@@ -41,8 +41,8 @@ def dump(model: Any) -> bytes:
     support = machine.support
     kept = support.rows[: support.size].tobytes(), support.coefficients[: support.size].tobytes()
     lists = [(v.positions, v.amounts, v.times, v.made, v.debt) for v in machine.versions]
-    steps = [(step.place, step.position, step.signs.tolist(), step.drops) for step in machine.steps]
-    figures = machine.kernel, machine.budget, machine.examples, machine.radius2, machine.square
+    steps = [(step.place, step.position, step.amounts.tolist(), step.drops) for step in machine.steps]
+    figures = machine.kernel, machine.budget, machine.examples, machine.importance, machine.radius2, machine.square
     plain = {name: value for name, value in sorted(state.items()) if name not in ("_classes", "_names")}
     classes = model._classes.labels, model.classes_.tolist(), model._classes.open
     names = None if model._names is None else model._names.names()

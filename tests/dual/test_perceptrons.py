@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import Perceptrons
+from onlinear.dual.products import products, squares
 from slow_perceptrons import SlowPerceptron, linear, poly, rbf
 
 #: whole numbers have exact sums, in whatever order; the RBF kernel's rounding does not reach a sign here
@@ -77,9 +78,9 @@ def everything(machine: Perceptrons) -> list[Any]:
     """All that is learned, as plain values."""
     lists = [(v.positions, v.amounts, v.times, v.made, v.debt) for v in machine.versions]
     support = machine.support
-    steps = [(step.place, step.position, step.signs.tolist(), step.drops) for step in machine.steps]
+    steps = [(step.place, step.position, step.amounts.tolist(), step.drops) for step in machine.steps]
     kept = support.rows[: support.size].tolist(), support.coefficients[: support.size].tolist()
-    return [lists, kept, steps, machine.examples, machine.radius2]
+    return [lists, kept, steps, machine.examples, machine.importance, machine.radius2]
 
 
 @settings(max_examples=12, deadline=None)
@@ -112,16 +113,40 @@ def test_rows_one_by_one_give_the_same_bits() -> None:
     assert everything(single) == everything(whole)
 
 
+@pytest.mark.parametrize("features", [300, 500])  # BLAS cuts the longer ones, elsewhere with two threads than with one
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_threads_do_not_matter(dtype: Any) -> None:
+def test_threads_do_not_matter(dtype: Any, features: int) -> None:
     rng = np.random.default_rng(0)
-    rows, targets = rng.normal(size=(700, 300)).astype(dtype), np.sign(rng.normal(size=(700, 2)))
-    machines = [Perceptrons(KERNELS["poly"][0], 300, 2, dtype) for _ in range(2)]
+    rows, targets = rng.normal(size=(700, features)).astype(dtype), np.sign(rng.normal(size=(700, 2)))
+    machines = [Perceptrons(KERNELS["poly"][0], features, 2, dtype) for _ in range(2)]
     for threads, machine in enumerate(machines, start=1):
         with threadpool_limits(threads, user_api="blas"):
             machine.learn(rows, targets)
     assert machines[0].support.size > 512  # so that products have more than one tile
     assert everything(machines[0]) == everything(machines[1])
+
+
+@given(width=st.integers(1, 700), more=st.integers(1, 700), seed=st.integers(0, 9))
+@settings(max_examples=20, deadline=None)
+def test_features_that_are_zero_change_no_bit_of_products(width: int, more: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, others = rng.normal(size=(512, width)), rng.normal(size=(64, width))
+    wide, wide_others = (np.pad(table, ((0, 0), (0, more))) for table in (rows, others))
+    np.testing.assert_array_equal(products(wide, wide_others), products(rows, others))
+    np.testing.assert_array_equal(products(wide, wide_others[:1]), products(rows, others[:1]))
+    np.testing.assert_array_equal(squares(wide), squares(rows))
+    np.testing.assert_allclose(products(rows, others), np.einsum("ij,kj->ik", rows, others), atol=1e-9)
+    np.testing.assert_allclose(products(rows, others[:1]), products(rows, others)[:, :1], atol=1e-9)
+    np.testing.assert_allclose(squares(rows), (rows**2).sum(axis=1))
+
+
+def test_outputs_beside_change_no_bit_of_the_scores() -> None:
+    rng = np.random.default_rng(1)
+    coefficients, alike = rng.normal(size=(512, 40)), rng.normal(size=(512, 64))
+    expected = products(coefficients.T, alike.T)
+    for outputs in (1, 2, 3, 7, 20):
+        found = products(np.ascontiguousarray(coefficients[:, :outputs]).T, alike.T)
+        np.testing.assert_array_equal(found, expected[:outputs])
 
 
 def test_outputs_beside_each_other_are_outputs_alone() -> None:

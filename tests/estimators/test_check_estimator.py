@@ -9,32 +9,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import onlinear
+from listed import ESTIMATORS
 
 #: the order of rows matters to every online learner, and scikit-learn exempts its own: see test_importance.py
 ORDER_MATTERS = {
     "check_sample_weight_equivalence_on_dense_data": "the order of the rows matters",
     "check_sample_weight_equivalence_on_sparse_data": "the order of the rows matters",
 }
-
-ESTIMATORS = [
-    onlinear.AROWClassifier(),
-    onlinear.AveragedPerceptron(),
-    onlinear.FTRLClassifier(),
-    onlinear.FTRLRegressor(),
-    onlinear.KernelPerceptron(),
-    onlinear.MarginPerceptron(),
-    onlinear.OnlineClassifier(),
-    onlinear.OnlineRegressor(),
-    onlinear.PassiveAggressiveClassifier(),
-    onlinear.PassiveAggressiveRegressor(),
-    onlinear.Perceptron(),
-    onlinear.PolynomialProducts(),
-    onlinear.RandomFeatures(),
-    onlinear.SecondOrderPerceptron(),
-    onlinear.SGDClassifier(),
-    onlinear.SGDRegressor(),
-    onlinear.VotedPerceptron(),
-]
 
 
 def test_no_class_is_left_out() -> None:

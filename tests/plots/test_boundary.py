@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.svm import SVC
 
-from onlinear import BadInput, MarginPerceptron, Perceptron, Refused
+from onlinear import BadInput, KernelPerceptron, MarginPerceptron, Perceptron, Refused
 from onlinear.plots import BoundaryDisplay
 from onlinear.streams.synthetic import Noisy, Separable
 
@@ -116,9 +117,52 @@ def test_rows_to_be_marked_may_be_given() -> None:
 
 def test_several_classes_are_refused() -> None:
     X, y = circle()
-    model = Perceptron().fit(X, np.arange(len(y)) % 3)
-    with pytest.raises(Refused, match="Perceptron has several scores a row: a boundary is drawn for two classes"):
+    several = np.arange(len(y)) % 3
+    model = Perceptron().fit(X, several)
+    with pytest.raises(Refused, match=r"Perceptron has several scores a row: .* choose it by class_"):
         BoundaryDisplay.from_estimator(model, X, y)
+    with pytest.raises(Refused, match=r"there are 3 classes: this picture is of two, .* choose it by class_"):
+        BoundaryDisplay.from_estimator(model, X, several)
+    with pytest.raises(Refused, match=r"class_ is 7, and y has \[0, 1, 2\]"):
+        BoundaryDisplay.from_estimator(model, X, several, class_=7)
+
+
+def test_one_of_several_classes_is_drawn_by_its_own_score() -> None:
+    X, y = circle()
+    several = np.where(X[:, 0] > 0.5, "right", y)
+    model = KernelPerceptron(max_iter=20, vote="last").fit(X, several)
+    for place, label in enumerate(model.classes_):
+        shown = BoundaryDisplay.from_estimator(model, X, several, class_=label)
+        np.testing.assert_array_equal(shown.row_scores, model.decision_function(X)[:, place])
+        np.testing.assert_array_equal(shown.y > 0.0, several == label)
+        assert [text.get_text() for text in shown.ax_.get_legend().get_texts()][:2] == ["the rest", label]
+    binary = SVC(C=1e4).fit(X, y)
+    for label, turn in (("in", -1.0), ("out", 1.0)):
+        shown = BoundaryDisplay.from_estimator(binary, X, y, class_=label, plot=False)
+        np.testing.assert_array_equal(shown.row_scores, turn * binary.decision_function(X))
+
+
+@pytest.mark.parametrize("vote", ["vote", "average", "last"])
+def test_mistakes_of_a_kernel_are_those_before_each_row_is_known(vote: str) -> None:
+    X, y = circle()
+    shown = BoundaryDisplay.from_learning(KernelPerceptron(vote=vote), X, y)
+    asked, wrong = KernelPerceptron(vote=vote), []
+    for i, label in enumerate(y):
+        score = 0.0 if i == 0 else asked.decision_function(X[i : i + 1])[0]
+        wrong.append(bool(score == 0.0 or (score > 0.0) != (label == "out")))
+        asked.partial_fit(X[i : i + 1], [label], classes=["in", "out"])
+    assert shown.mistakes.tolist() == wrong
+    assert 3 < sum(wrong) < 30
+
+
+def test_a_kernel_has_margins() -> None:
+    X, y = circle()
+    model = KernelPerceptron(vote="last", max_iter=100).fit(X, y)
+    shown = BoundaryDisplay.from_estimator(model, X, y)
+    assert shown.margin == pytest.approx((np.where(y == "out", 1.0, -1.0) * model.decision_function(X)).min())
+    assert len(shown.lines_.levels) == 3
+    sparse = BoundaryDisplay.from_estimator(model, csr_matrix(X), y, plot=False)
+    np.testing.assert_array_equal(sparse.scores, shown.scores)
 
 
 @pytest.mark.parametrize("d", [3, 7])

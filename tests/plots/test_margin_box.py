@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings as budget, strategies as st
+from scipy.sparse import csr_matrix
 
-from onlinear import AveragedPerceptron, MarginPerceptron, PassiveAggressiveClassifier, Perceptron, Refused
+from onlinear import (
+    AveragedPerceptron,
+    MarginPerceptron,
+    PassiveAggressiveClassifier,
+    Perceptron,
+    Refused,
+    VotedPerceptron,
+)
 from onlinear.plots import MarginBoxDisplay
 from onlinear.streams.synthetic import Noisy, Separable
 
@@ -64,6 +72,24 @@ def test_the_box_closes_with_a_large_margin() -> None:
     shown = MarginBoxDisplay.from_estimator(MarginPerceptron(300.0, fit_intercept=False), X, y, passes=2000, plot=False)
     assert 0.0 < shown.upper[-1] - shown.lower[-1] < 0.02
     assert shown.lower[-1] == pytest.approx(best_margin(y[:, None] * X), abs=0.02)
+
+
+def test_sparse_rows_kernels_and_one_of_several_classes() -> None:
+    X, y = next(Separable(40, 3, 0.1).arrays(40))
+    expected = MarginBoxDisplay.from_estimator(Perceptron(), X, y, plot=False)
+    several = np.where(y > 0.0, "a", np.where(X[:, 0] > 0.0, "b", "c"))
+    for model, rows, labels, class_ in (
+        (Perceptron(fit_intercept=False), csr_matrix(np.column_stack([X, np.ones(40)])), y, None),
+        (VotedPerceptron(), X, y, None),
+        (Perceptron(), X, several, "a"),
+    ):
+        found = MarginBoxDisplay.from_estimator(model, rows, labels, class_=class_, plot=False)
+        np.testing.assert_allclose(found.lower, expected.lower, atol=1e-12)
+        np.testing.assert_allclose(found.upper, expected.upper)
+    with pytest.raises(Refused, match=r"there are 3 classes: .* choose it by class_"):
+        MarginBoxDisplay.from_estimator(Perceptron(), X, several)
+    with pytest.raises(Refused, match="with sparse rows one without an intercept"):  # it learns at another rate there
+        MarginBoxDisplay.from_estimator(Perceptron(), csr_matrix(X), y)
 
 
 def test_what_adds_up_no_signed_rows_is_refused() -> None:

@@ -9,10 +9,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings as budget, strategies as st
 from matplotlib import pyplot
+from scipy.sparse import csr_matrix
 from sklearn.linear_model import Perceptron as TheirPerceptron
 
-from onlinear import AROWClassifier, AveragedPerceptron, BadInput, PassiveAggressiveClassifier, Perceptron, Refused
-from onlinear.plots import MistakeBoundDisplay
+from onlinear import (
+    AROWClassifier,
+    AveragedPerceptron,
+    BadInput,
+    KernelPerceptron,
+    PassiveAggressiveClassifier,
+    Perceptron,
+    PolynomialProducts,
+    Refused,
+    VotedPerceptron,
+)
+from onlinear.plots import MistakeBoundDisplay, OscillationDisplay
 from onlinear.streams.synthetic import Noisy, Separable, TightExample
 
 
@@ -67,6 +78,50 @@ def test_the_tight_example_meets_the_bound() -> None:
     np.testing.assert_array_equal(shown.updates, np.arange(1, 10))
     np.testing.assert_allclose(shown.bound, 9.0)
     np.testing.assert_allclose(shown.least, np.arange(1, 10))  # what it knows of the bound grows with what it has seen
+
+
+def same(one: Any, other: Any) -> None:
+    assert vars(one).keys() == vars(other).keys()
+    for name, array in vars(one).items():
+        np.testing.assert_allclose(array, getattr(other, name), rtol=1e-9, err_msg=name)
+
+
+def test_sparse_rows_are_dense_rows() -> None:
+    X, y = next(Noisy(60, 4, flips=6).arrays(60))
+    X[X < 0.0] = 0.0
+    for model in (Perceptron(fit_intercept=False), VotedPerceptron(), KernelPerceptron(degree=3)):
+        dense, sparse = (MistakeBoundDisplay.from_estimator(model, rows, y, plot=False) for rows in (X, csr_matrix(X)))
+        same(sparse, dense)
+
+
+def test_one_of_several_classes_is_followed_against_the_rest() -> None:
+    X, y = next(Noisy(60, 3, flips=6).arrays(60))
+    several = np.where(X[:, 0] > 0.3, "third", np.where(y > 0.0, "first", "second"))
+    for label in ("first", "second", "third"):
+        chosen = MistakeBoundDisplay.from_estimator(Perceptron(), X, several, class_=label, plot=False)
+        same(chosen, MistakeBoundDisplay.from_estimator(Perceptron(), X, several == label, plot=False))
+
+
+@pytest.mark.parametrize("passes", [1, 4])
+def test_a_kernel_is_followed_in_its_own_space(passes: int) -> None:
+    """The polynomial kernel's features can be written down: there a plain perceptron takes the same steps."""
+    X, y = next(Noisy(60, 3, flips=6).arrays(60))
+    features = PolynomialProducts(degree=2).fit_transform(X)
+    kernel = MistakeBoundDisplay.from_estimator(KernelPerceptron(degree=2), X, y, passes=passes, plot=False)
+    plain = Perceptron(fit_intercept=False)
+    same(kernel, MistakeBoundDisplay.from_estimator(plain, features, y, passes=passes, plot=False))
+    voted = MistakeBoundDisplay.from_estimator(VotedPerceptron(), X, y, passes=passes, plot=False)
+    same(voted, MistakeBoundDisplay.from_estimator(Perceptron(), X, y, passes=passes, plot=False))
+
+
+def test_what_a_kernel_cannot_show_is_refused() -> None:
+    X, y = next(Noisy(9, 2, flips=1).arrays(9))
+    with pytest.raises(Refused, match="a kernel hides its features"):
+        MistakeBoundDisplay.from_estimator(KernelPerceptron(), X, y, u=[1.0, 0.0])
+    with pytest.raises(Refused, match="a budget shrinks the hypothesis"):
+        MistakeBoundDisplay.from_estimator(KernelPerceptron(budget=5), X, y)
+    with pytest.raises(Refused, match="VotedPerceptron has no weights that could be drawn"):
+        OscillationDisplay.from_estimator(VotedPerceptron(), X, y)
 
 
 def test_scikit_learns_perceptron_is_followed_too() -> None:

@@ -20,7 +20,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from onlinear.dual.kernel import Kernel
+from onlinear.dual.products import products
 from onlinear.dual.support import Support
 from onlinear.dual.versions import Versions
 
@@ -32,7 +35,7 @@ def forget_oldest(versions: Versions, support: Support, kernel: Kernel, radius2:
     """Shrink a perceptron and remove its oldest example; answer the factor, and what was removed with which amount."""
     position, amount = versions.positions[0], versions.amounts[0]
     alike = kernel.matrix(support.rows[versions.positions], support.rows[position : position + 1])[:, 0]
-    score = float(alike.astype(float) @ versions.amounts)
+    score = float(products(alike[None].astype(float), np.array([versions.amounts]))[0, 0])
     margin = math.copysign(1.0, amount) * score / radius2 if radius2 > 0.0 else 0.0
     factor = shrinking(abs(amount), margin, versions.debt - ALLOWANCE * versions.made)
     versions.debt += cost(factor * abs(amount), factor * margin)

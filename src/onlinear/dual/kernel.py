@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.errors import BadInput, Diverged
+from onlinear.dual.products import products, squares
+from onlinear.errors import BadInput
 
 Matrix = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -37,19 +38,19 @@ class Kernel(NamedTuple):
         """``K`` of each of ``rows`` with each of ``others``."""
         if not isinstance(self.name, str):
             return own_matrix(self.name, rows, others)
-        products = rows @ others.T
+        alike = products(rows, others)
         if self.name == "poly":
-            products *= products.dtype.type(self.gamma)
-            products += products.dtype.type(self.coef0)
-            return power(products, self.degree)
+            alike *= alike.dtype.type(self.gamma)
+            alike += alike.dtype.type(self.coef0)
+            return power(alike, self.degree)
         if self.name == "rbf":
-            products *= -2.0
-            products += squares(rows)[:, None]
-            products += squares(others)
-            np.maximum(products, 0.0, out=products)  # rounding may lead below a distance of 0
-            products *= -self.gamma
-            return np.exp(products, out=products)
-        return products
+            alike *= -2.0
+            alike += squares(rows)[:, None]
+            alike += squares(others)
+            np.maximum(alike, 0.0, out=alike)  # rounding may lead below a distance of 0
+            alike *= -self.gamma
+            return np.exp(alike, out=alike)
+        return alike
 
     def dtype(self, rows: np.dtype) -> np.dtype:
         """The precision for rows of this one: a distance is a difference of large numbers, and wants more."""
@@ -76,7 +77,7 @@ def own_matrix(function: Matrix, rows: np.ndarray, others: np.ndarray) -> np.nda
             "it should be a matrix of one number for each pair"
         )
     if not np.isfinite(answer).all():
-        raise Diverged("the kernel answers NaN or infinity: scale the rows, or mend the kernel")
+        raise BadInput("the kernel answers NaN or infinity: scale the rows, or mend the kernel")
     return answer
 
 
@@ -91,8 +92,3 @@ def power(values: np.ndarray, degree: int) -> np.ndarray:
             assert answer is not None
             return answer
         values *= values
-
-
-def squares(rows: np.ndarray) -> np.ndarray:
-    """``x.x`` of each row."""
-    return np.einsum("ij,ij->i", rows, rows)

@@ -15,6 +15,7 @@ import scipy.sparse
 
 from onlinear.dual.forgetron import forget_oldest
 from onlinear.dual.kernel import Kernel
+from onlinear.dual.products import products
 from onlinear.dual.support import TILE, Support, widened
 from onlinear.dual.versions import Versions, average_coefficients, drawn, last_coefficients, voted
 from onlinear.errors import BadInput
@@ -33,11 +34,11 @@ class Drop(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one row of the block changed: the perceptrons it was added to with a sign, and what that drove out."""
+    """What one row of the block changed: with which amount it was added to each perceptron, and what that drove out."""
 
     place: int
     position: int
-    signs: np.ndarray
+    amounts: np.ndarray
     drops: list[Drop]
 
 
@@ -49,6 +50,7 @@ class Part(NamedTuple):
     near: np.ndarray  # K of the block with itself
     far: list[np.ndarray]  # K of the kept examples with the block, by tile
     targets: np.ndarray  # by output and row
+    importance: np.ndarray  # by row
     numbers: np.ndarray | None  # which of the rows of ``fit`` they are
     radii: np.ndarray  # the largest K(x, x) up to each row
 
@@ -56,7 +58,8 @@ class Part(NamedTuple):
 class Perceptrons:
     """The perceptrons of one classifier, one for each output; a mistake is ``target * score <= 0``.
 
-    With ``budget`` each keeps at most so many examples (see :mod:`onlinear.dual.forgetron`).
+    An example they are wrong on is added with its target times its importance. With ``budget`` each keeps at most so
+    many examples (see :mod:`onlinear.dual.forgetron`).
     """
 
     def __init__(self, kernel: Kernel, features: int, outputs: int, dtype: Any, budget: int | None = None) -> None:
@@ -65,6 +68,7 @@ class Perceptrons:
         self.support = Support(features, outputs, kernel.dtype(np.dtype(dtype)))
         self.versions = [Versions() for _ in range(outputs)]
         self.examples = 0
+        self.importance = 0.0  # of all examples so far: no sum of amounts is larger
         self.radius2 = 0.0  # the largest K(x, x) so far
         self.square = 0.0  # the largest x.x so far
         self.block = np.empty((0, features), self.support.rows.dtype)
@@ -77,22 +81,29 @@ class Perceptrons:
 
     # -------------------------------------------------------------- learning
 
-    def check(self, rows: Any) -> None:
-        """Refuse rows with which a kernel could leave the range of numbers; NaN and infinity among them."""
+    def check(self, rows: Any, importance: float = 0.0) -> None:
+        """Refuse rows, of so much importance together, with which a sum of kernels could leave the range of numbers.
+
+        Rows with NaN and infinity are among them.
+        """
         square = max(self.square, largest_square(rows))
-        room = float(np.finfo(self.support.rows.dtype).max) / (4.0 * (self.examples + rows.shape[0] + 1.0))
+        room = float(np.finfo(self.support.rows.dtype).max) / (4.0 * (self.importance + importance + 1.0))
         if not max(square, self.kernel.largest(square)) < room:
             raise BadInput(
                 f"the kernel of these rows may leave the range of {self.support.rows.dtype} numbers (the largest x.x "
                 f"is {square:.3g}): scale the rows, or take a smaller degree or gamma"
             )
 
-    def learn(self, rows: Any, targets: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
+    def learn(
+        self, rows: Any, targets: np.ndarray, importance: np.ndarray | None = None, order: np.ndarray | None = None
+    ) -> np.ndarray:
         """Learn from rows, of which ``targets[row, output]`` are -1 or 1; answer the scores each had before.
 
-        With ``order`` they are taken in that order, and a row that comes again is the same example, kept once.
+        Each has an importance of 1 unless it is given. With ``order`` they are taken in that order, and a row that
+        comes again is the same example, kept once.
         """
         count = len(targets) if order is None else len(order)
+        importance = np.ones(len(targets)) if importance is None else importance
         scores = np.empty((count, self.outputs))
         self.square = max(self.square, largest_square(rows))
         start = 0
@@ -100,11 +111,11 @@ class Perceptrons:
             part = slice(start, min(start + BLOCK - self.examples % BLOCK, count))
             chosen = part if order is None else order[part]
             numbers = None if order is None else chosen
-            scores[part] = self._learn_part(dense(rows[chosen]), targets[chosen].T, numbers)
+            scores[part] = self._learn_part(dense(rows[chosen]), targets[chosen].T, importance[chosen], numbers)
             start = part.stop
         return scores
 
-    def _learn_part(self, rows: np.ndarray, targets: np.ndarray, numbers: Any) -> np.ndarray:
+    def _learn_part(self, rows: np.ndarray, targets: np.ndarray, importance: np.ndarray, numbers: Any) -> np.ndarray:
         """Learn from rows that fit into the block."""
         first = self.examples % BLOCK
         block = self._block_with(rows, first)
@@ -112,13 +123,14 @@ class Perceptrons:
         far = self._far(block)
         scores = self._scores_at_start(far)
         radii = np.maximum.accumulate([self.radius2, *near.diagonal()[first : first + len(rows)].tolist()])
-        part = Part(first, first + len(rows), near, far, targets, numbers, radii[1:])
+        part = Part(first, first + len(rows), near, far, targets, importance, numbers, radii[1:])
         self.block = block
         for step in self.steps:
             self._apply(step, scores, part, first)
         self._walk(scores, part)
         self.radius2 = float(radii[-1])
         self.examples += len(rows)
+        self.importance = float(np.cumsum([self.importance, *importance.tolist()])[-1])
         if part.stop == BLOCK:
             self._close_block()
         return scores[:, first : part.stop].T
@@ -138,7 +150,7 @@ class Perceptrons:
         """The scores of the block under the hypotheses at its beginning: by output and place."""
         scores = np.zeros((self.outputs, BLOCK))
         for tile, alike in zip(self.support.tiles(), far, strict=True):
-            scores += self.support.coefficients[tile].T @ alike.astype(np.float64, copy=False)
+            scores += products(self.support.coefficients[tile].T, alike.T.astype(np.float64, copy=False))
         return scores
 
     def _walk(self, scores: np.ndarray, part: Part) -> None:
@@ -158,17 +170,17 @@ class Perceptrons:
     def _update(self, place: int, wrong: np.ndarray, part: Part) -> Step:
         """Add the row at ``place`` to the perceptrons that are wrong."""
         row = place - part.start
-        signs = np.where(wrong, part.targets[:, row], 0.0)
+        amounts = np.where(wrong, part.targets[:, row] * part.importance[row], 0.0)
         position = self._keep(place, None if part.numbers is None else int(part.numbers[row]))
         time = self.examples - part.start + place
         drops = []
         for output in np.flatnonzero(wrong).tolist():
             versions = self.versions[output]
-            versions.append(position, float(signs[output]), time)
+            versions.append(position, float(amounts[output]), time)
             if self.budget is not None and len(versions.positions) > self.budget:
                 dropped = forget_oldest(versions, self.support, self.kernel, float(part.radii[row]))
                 drops.append(Drop(output, *dropped))
-        return Step(place, position, signs, drops)
+        return Step(place, position, amounts, drops)
 
     def _keep(self, place: int, number: int | None) -> int:
         """The position of the row at ``place`` among the kept examples, where it may be already."""
@@ -181,7 +193,7 @@ class Perceptrons:
     def _apply(self, step: Step, scores: np.ndarray, part: Part, start: int) -> None:
         """Bring the scores of the places from ``start`` on up to date with a step."""
         later = slice(start, part.stop)
-        scores[:, later] += np.multiply.outer(step.signs, part.near[step.place, later])
+        scores[:, later] += np.multiply.outer(step.amounts, part.near[step.place, later])
         for output, shrink, position, amount in step.drops:
             scores[output, later] *= shrink
             scores[output, later] -= amount * self._alike(position, part)[later]
@@ -197,7 +209,7 @@ class Perceptrons:
         """Put the steps of the block to the coefficients: the next block begins."""
         if self.budget is None:
             for step in self.steps:
-                self.support.coefficients[step.position] += step.signs
+                self.support.coefficients[step.position] += step.amounts
         elif self.steps:
             self._tidy()
         self.steps = []
@@ -242,29 +254,29 @@ class Perceptrons:
             block[: len(part)] = part
             alike = np.concatenate([*self._far(block), np.empty((0, BLOCK))])
             then = None if moments is None else moments[start : start + BLOCK]
-            answers[start : start + BLOCK] = ask(alike[: self.support.size, : len(part)], then).T
+            answers[start : start + BLOCK] = ask(alike, len(part), then).T
         return answers
 
     def _answer_by(self, outputs: list[int], vote: str) -> Any:
-        """A function of K (kept by asked) and of moments that answers scores by output and row."""
-        size, examples = self.support.size, self.examples
+        """A function of K (all tiles by a block), the number of rows asked, and moments: scores by output and row."""
+        room, examples = -(-self.support.size // TILE) * TILE, self.examples
         updates = [self.versions[output].arrays() for output in outputs]
         if vote == "vote":
-            return lambda alike, _: np.stack([voted(one, alike, examples) for one in updates])
+            return lambda alike, asked, _: np.stack([voted(one, alike[:, :asked], examples) for one in updates])
         if vote == "random":
-            return lambda alike, moments: np.stack([drawn(one, alike, moments) for one in updates])
+            return lambda alike, asked, then: np.stack([drawn(one, alike[:, :asked], then) for one in updates])
         if vote == "average":
-            table = np.stack([average_coefficients(one, size, examples) for one in updates])
+            table = np.stack([average_coefficients(one, room, examples) for one in updates])
         else:
-            table = np.stack([last_coefficients(one, size) for one in updates])
-        return lambda alike, _: table @ alike
+            table = np.stack([last_coefficients(one, room) for one in updates])
+        return lambda alike, asked, _: products(table, alike.T)[:, :asked]
 
 
 def with_output(step: Step) -> Step:
     """The same step where the last output has a twin behind it."""
-    last = len(step.signs) - 1
+    last = len(step.amounts) - 1
     twins = [drop._replace(output=last + 1) for drop in step.drops if drop.output == last]
-    return step._replace(signs=np.append(step.signs, step.signs[-1]), drops=[*step.drops, *twins])
+    return step._replace(amounts=np.append(step.amounts, step.amounts[-1]), drops=[*step.drops, *twins])
 
 
 def largest_square(rows: Any) -> float:

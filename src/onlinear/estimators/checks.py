@@ -136,6 +136,8 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
     """Leave the estimator as it was if its data are refused."""
     with whole(estimator):
         before = dict(vars(estimator))
+        learner: Any = before.get("_learner")
+        recipe = learner and (learner.losses, learner.rules, learner.settings)
         try:
             yield
         except Diverged:
@@ -145,4 +147,6 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
             now.update(before)
             for name in now.keys() - before.keys():
                 del now[name]
+            if learner:  # rows of the other kind may have another recipe
+                learner.losses, learner.rules, learner.settings = recipe
             raise

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -11,24 +12,21 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from onlinear.batch import importance_of
 from onlinear.classes import Classes, distinct_labels
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import Perceptrons, dense
-from onlinear.errors import BadInput, Refused, TooManyNames
-from onlinear.estimators.checks import FLOATS, all_or_nothing, checked_rows, whole
+from onlinear.errors import BadInput, Refused
+from onlinear.estimators.checks import FLOATS, all_or_nothing, checked_rows, refuse_all_zero, whole
+from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
-from onlinear.estimators.one import unknown_feature
 from onlinear.estimators.passes import orders
 from onlinear.estimators.saving import Saves, class_name
-from onlinear.features.names import ExactNames
 from onlinear.model.container import Header, PathLike, write_model
 from onlinear.model.values import Unpacker
 
-#: columns that a stream of dicts has room for at first; their number doubles
-FIRST_COLUMNS = 16
 
-
-class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
+class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
     """A classifier made of perceptrons in dual form.
 
     Two classes known from the start share one perceptron; else each class has one. Where classes may still appear, one
@@ -37,7 +35,6 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
 
     _perceptrons: Perceptrons | None = None
     _classes: Classes
-    _names: ExactNames | None = None
     _mistakes = 0
     _seen: frozenset[int] = frozenset()  # the codes of classes that have had a row
 
@@ -46,11 +43,16 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
 
     # -------------------------------------------------------------- learning
 
-    def fit(self, X: Any, y: Any) -> DualClassifier:
-        """Learn from the rows from the beginning, pass after pass, until one brings no update."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualClassifier:
+        """Learn from the rows from the beginning, pass after pass, until one brings no update.
+
+        ``sample_weight`` is the importance of each row; 0 is a row absent.
+        """
         self._validate_params()
         with all_or_nothing(self):
-            X, y = self._checked(X, y, reset=True)
+            X, y, importance = self._checked(X, y, sample_weight, reset=True)
+            refuse_all_zero(importance)
+            X, y, importance = present(X, y, importance)
             labels = distinct_labels(y)
             if len(labels) < 2:
                 raise BadInput(
@@ -58,11 +60,11 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
                     "one class needs no classifier, more rows may hold another"
                 )
             machine = self._start(X.shape[1], X.dtype, Classes.closed(labels))
-            machine.check(X)
-            self._sweep(machine, X, self._classes.codes_of(y))
+            machine.check(X, self.max_iter * importance.sum())
+            self._sweep(machine, X, self._classes.codes_of(y), importance)
         return self
 
-    def _sweep(self: Any, machine: Perceptrons, X: Any, codes: np.ndarray) -> None:
+    def _sweep(self: Any, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> None:
         targets = self._targets(codes)
         turns = orders(self.order, len(codes), self.random_state)
         self.converged_ = False
@@ -71,7 +73,7 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
             if order is None and self.max_iter > 1:
                 order = np.arange(len(codes))
             before = self._made()
-            scores = machine.learn(X, targets, order)
+            scores = machine.learn(X, targets, importance, order)
             self._count(scores, codes if order is None else codes[order])
             self.n_iter_ = number
             if self._made() == before:
@@ -83,7 +85,7 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
         assert self._perceptrons is not None
         return sum(versions.made for versions in self._perceptrons.versions)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> DualClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> DualClassifier:
         """Learn from these rows, in the order in which they come, after what was learned before.
 
         Parameters
@@ -92,25 +94,34 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
         y : labels, one a row
         classes : all labels there will ever be; only needed in the first call. Without them new classes may appear at
             any time, and the result is what it would have been, had they been known.
+        sample_weight : importance of each row; 0 is a row absent
         """
         self._validate_params()
         with all_or_nothing(self):
             first = self._perceptrons is None
             if not first and not hasattr(self, "n_features_in_"):
                 raise BadInput(
-                    f"this {type(self).__name__} has learned from dicts: go on with learn_one, "
+                    f"this {type(self).__name__} has learned from dicts: go on with learn_one or learn_many, "
                     "or call fit to start anew"
                 )
-            X, y = self._checked(X, y, reset=first)
-            labels = distinct_labels(y)
+            X, y, importance = self._checked(X, y, sample_weight, reset=first)
+            distinct_labels(y)  # refuses what cannot be a label
             machine = self._start(X.shape[1], X.dtype, opened(classes)) if first else self._going_on(classes)
-            self._check_labels(y, labels)
-            machine.check(X)
-            self._learn(machine, X, y)
+            self._check_labels(y, importance)
+            X, y, importance = present(X, y, importance)
+            machine.check(X, importance.sum())
+            self._learn(machine, X, y, importance)
         return self
 
-    def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
-        return validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
+    def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray, np.ndarray]:
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
+        importance = importance_of(sample_weight, len(y))
+        self._check_steps(importance)
+        return X, y, importance
+
+    def _check_steps(self: Any, importance: np.ndarray) -> None:
+        if self.budget is not None and not np.isin(importance, (0.0, 1.0)).all():
+            raise Refused("a budget is kept by steps of 1: leave out the sample weights, or the budget")
 
     def _start(self: Any, features: int, dtype: Any, classes: Classes) -> Perceptrons:
         """Perceptrons that have seen nothing."""
@@ -138,15 +149,18 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
                     f"`classes={named.tolist()}` is not the same as on last call to partial_fit, was: "
                     f"{self._classes.sorted.tolist()}; leave it out, or call fit to start anew"
                 )
+        if callable(self._began[0].name):  # it may refuse rows in their midst: then only a copy has begun to learn them
+            parts = self._perceptrons, self._classes, self._names
+            self._perceptrons, self._classes, self._names = copy.deepcopy(parts)
         assert self._perceptrons is not None
         return self._perceptrons
 
-    def _check_labels(self, y: np.ndarray, labels: np.ndarray) -> None:
+    def _check_labels(self, y: np.ndarray, importance: np.ndarray) -> None:
         """Refuse labels for which there is no place."""
-        new = labels[self._classes.codes_of(labels) < 0]
-        if new.size:
-            row = int((y == new[0]).argmax())
-            self._check_new(new[:1].tolist()[0], row, new.size)
+        rows = np.flatnonzero((self._classes.codes_of(y) < 0) & (importance > 0.0))
+        if rows.size:
+            row, labels = int(rows[0]), y[rows].tolist()
+            self._check_new(labels[0], row, len(set(labels)))
 
     def _check_new(self: Any, label: Hashable, row: int, count: int) -> None:
         if not self._classes.open:
@@ -156,20 +170,20 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
                 "a budget is shared out among the classes, and a third one is new: name all of them in the first call"
             )
 
-    def _learn(self, machine: Perceptrons, X: Any, y: np.ndarray) -> None:
+    def _learn(self, machine: Perceptrons, X: Any, y: np.ndarray, importance: np.ndarray) -> None:
         """Learn the rows; where a label is new, its class appears between two rows."""
         codes = self._classes.codes_of(y)
         start = 0
         while (codes[start:] < 0).any():
             row = start + int((codes[start:] < 0).argmax())
-            self._learn_codes(machine, X[start:row], codes[start:row])
+            self._learn_codes(machine, X[start:row], codes[start:row], importance[start:row])
             self._add_class(machine, y[row : row + 1].tolist()[0])
             codes[row:] = self._classes.codes_of(y[row:])
             start = row
-        self._learn_codes(machine, X[start:], codes[start:])
+        self._learn_codes(machine, X[start:], codes[start:], importance[start:])
 
-    def _learn_codes(self, machine: Perceptrons, X: Any, codes: np.ndarray) -> np.ndarray:
-        scores = machine.learn(X, self._targets(codes))
+    def _learn_codes(self, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> np.ndarray:
+        scores = machine.learn(X, self._targets(codes), importance)
         self._count(scores, codes)
         return scores
 
@@ -203,90 +217,20 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
         self._seen = self._seen.union(codes.tolist())
         self._mistakes += int((own <= best).sum())
 
-    # -------------------------------------------------------------- one by one
-
-    def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> Any:
-        """Learn from one example, a dict of names to numbers or strings; answer the score it had before.
-
-        That is one number for up to two classes (positive for the second of ``classes_``), else an array in the order
-        of ``classes_``. A label may be anything hashable, and new at any time.
-
-        >>> from onlinear import KernelPerceptron
-        >>> model = KernelPerceptron("rbf", gamma=0.5)
-        >>> _ = model.learn_one({"size": 1.0, "colour": "red"}, "apple"), model.learn_one({"size": 3.0}, "melon")
-        >>> model.predict_one({"size": 0.8, "colour": "red"})
-        'apple'
-        """
-        with all_or_nothing(self):
-            self._validate_params()
-            machine = self._start(0, np.float64, Classes(open=True)) if self._perceptrons is None else self._going_on()
-            code = self._code(y)
-            row = self._row(x, learning=True)
-            machine.check(row)
-            if code < 0:
-                self._add_class(machine, y)
-                code = len(self._classes) - 1
-            scores = self._learn_codes(machine, row, np.array([code]))
-        scores = scores[:, self._outputs()] if len(self._classes) > 1 else scores[:, :1]
-        return float(scores[0, 0]) if scores.shape[1] == 1 else scores[0]
-
-    def _code(self, label: Hashable) -> int:
-        """The code of a label; -1 if it is new, and there is a place for it."""
-        try:
-            code = self._classes.codes.get(label, -1)
-        except TypeError:
-            raise BadInput(f"the label {label!r} is not hashable: use a number, a string or a tuple") from None
-        if code < 0:
-            if label != label:
-                raise BadInput("the label is NaN: drop the example or mend it")
-            self._check_new(label, 0, 1)
-        return code
-
-    def predict_one(self, x: Mapping[Any, Any]) -> Any:
-        """The label for one example; None before the first. Changes nothing."""
-        if self._perceptrons is None or not len(self._classes):
-            return None
-        with whole(self):
-            return self._labels(self._scores(self._row(x, learning=False))).tolist()[0]
-
-    def _row(self, x: Mapping[Any, Any], learning: bool) -> np.ndarray:
-        """A dict as a table of one row, with a column for each name."""
-        machine, names = self._perceptrons, self._names
-        assert machine is not None
-        if names is None:
-            names = self._names = self._column_names()
-        try:
-            columns, values = names.register(x) if learning else names.look_up(x)
-        except TooManyNames as refusal:
-            raise unknown_feature(refusal) from None
-        width = machine.support.rows.shape[1]
-        if names.size > width:
-            width = max(FIRST_COLUMNS, 1 << (names.size - 1).bit_length())
-            machine.widen(width)
-        row = np.zeros((1, width))
-        row[0, columns] = values
-        return row
-
-    def _column_names(self: Any) -> ExactNames:
-        if not hasattr(self, "n_features_in_"):
-            return ExactNames()
-        known = getattr(self, "feature_names_in_", range(self.n_features_in_))
-        return ExactNames(list(known), cap=self.n_features_in_)
-
     # -------------------------------------------------------------- answers
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores: of the second class where there are two, else one column for each class."""
         check_is_fitted(self)
-        X = checked_rows(self, X)
         with whole(self):
-            scores = self._scores(X)
+            scores = self._scores(checked_rows(self, X))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
-        scores = self.decision_function(X)
-        return self._labels(scores[:, None] if scores.ndim == 1 else scores)
+        check_is_fitted(self)
+        with whole(self):
+            return self._labels(self._scores(checked_rows(self, X)))
 
     def _labels(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
@@ -315,7 +259,7 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
         for number in range(X.shape[0]):
             row = dense(X[number : number + 1]).astype(machine.support.rows.dtype) + 0.0  # -0.0 becomes 0.0
             drawn = hashlib.blake2b(row.tobytes(), digest_size=8, key=key).digest()
-            moments[number] = int.from_bytes(drawn, "little") % machine.examples
+            moments[number] = int.from_bytes(drawn, "little") % max(machine.examples, 1)
         return moments
 
     # -------------------------------------------------------------- what was learned
@@ -324,7 +268,8 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
     def classes_(self) -> np.ndarray:
         """The labels, sorted where they can be."""
         self._learned()
-        return self._classes.sorted
+        with whole(self):
+            return self._classes.sorted
 
     @property
     def examples_(self) -> int:
@@ -340,7 +285,8 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
     @property
     def updates_(self) -> Any:
         """How many examples changed the hypothesis; one number for each class of several."""
-        made = [self._learned().versions[output].made for output in self._outputs()]
+        with whole(self):
+            made = [self._learned().versions[output].made for output in self._outputs()]
         return made[0] if len(made) == 1 else np.array(made)
 
     @property
@@ -351,13 +297,16 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
     @property
     def support_vectors_(self) -> np.ndarray:
         """The kept examples, in the order in which they came."""
-        coefficients = self._coefficients()
-        return self._learned().support.rows[: len(coefficients)][coefficients.any(axis=1)]
+        with whole(self):
+            coefficients = self._coefficients()
+            width = None if self._names is None else self._names.size  # a stream of dicts has room for more
+            return self._learned().support.rows[: len(coefficients), :width][coefficients.any(axis=1)]
 
     @property
     def dual_coef_(self) -> np.ndarray:
         """The coefficients of the kept examples in the last version: one row for two classes, else one for each."""
-        coefficients = self._coefficients()
+        with whole(self):
+            coefficients = self._coefficients()
         return coefficients[coefficients.any(axis=1)].T
 
     def _coefficients(self) -> np.ndarray:
@@ -394,9 +343,19 @@ class DualClassifier(Saves, ClassifierMixin, BaseEstimator):
         return tags
 
     def __getstate__(self) -> Any:
-        state = dict(super().__getstate__())
-        state.pop("_whole", None)  # a lock means nothing elsewhere
-        return state
+        with whole(self):
+            state = dict(super().__getstate__())
+            state.pop("_whole")  # a lock means nothing elsewhere
+            for name in ("_perceptrons", "_classes", "_names"):
+                if name in state:
+                    state[name] = copy.deepcopy(state[name])  # what is learned meanwhile stays out
+            return state
+
+
+def present(X: Any, y: np.ndarray, importance: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The rows that have an importance."""
+    rows = importance > 0.0
+    return (X, y, importance) if rows.all() else (X[rows], y[rows], importance[rows])
 
 
 def opened(classes: Any) -> Classes:

@@ -64,10 +64,11 @@ def pack_perceptrons(packer: Packer, machine: Perceptrons) -> Header:
         "share": machine.budget,
         "type": support.rows.dtype.name,
         "examples": machine.examples,
+        "importance": machine.importance,
         "radius2": machine.radius2,
         "square": machine.square,
         "outputs": [{"updates": len(one.positions), "made": one.made, "debt": one.debt} for one in machine.versions],
-        "steps": [[step.place, step.position, step.signs.tolist(), step.drops] for step in machine.steps],
+        "steps": [[step.place, step.position, step.amounts.tolist(), step.drops] for step in machine.steps],
     }
 
 
@@ -103,6 +104,7 @@ def unpack_perceptrons(arrays: Any, header: Header) -> Perceptrons:
     expect([type(part) for part in kernel] == [str, int, float, float], "a kernel of another kind")
     machine = Perceptrons(kernel, rows.shape[1], len(header["outputs"]), rows.dtype, header["share"])
     machine.examples, machine.radius2, machine.square = header["examples"], header["radius2"], header["square"]
+    machine.importance = float(header["importance"])
     machine.block = block
     for row in rows:
         machine.support.append(row)
@@ -130,10 +132,10 @@ def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[V
 
 
 def unpack_step(step: Any, machine: Perceptrons) -> Step:
-    place, position, signs, drops = step
+    place, position, amounts, drops = step
     expect(0 <= place < BLOCK and 0 <= position < machine.support.size, "a step outside of its block")
-    expect(len(signs) == machine.outputs, "a step of other outputs")
-    return Step(place, position, np.array(signs), [Drop(*drop) for drop in drops])
+    expect(len(amounts) == machine.outputs, "a step of other outputs")
+    return Step(place, position, np.array(amounts), [Drop(*drop) for drop in drops])
 
 
 def expect(fine: bool, what: str) -> None:

@@ -46,9 +46,13 @@ class KernelPerceptron(DualClassifier):
     order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"
     random_state : seed for that order, and for ``vote="random"``
 
-    Any chunking of the rows gives the same bits, one by one included: all products have the same shape. (Of a kernel of
-    your own this is as true as it rounds each pair by itself.) Kept examples are dense, in the precision of the first
-    rows, with RBF and kernels of your own in float64.
+    An example of importance ``a`` (``sample_weight``) it is wrong on is added ``a`` times; it still is one row that a
+    version has survived, or not, as in the averages of :class:`AveragedPerceptron`. A budget takes steps of 1 only: its
+    guarantee counts them.
+
+    Any chunking of the rows gives the same bits, one by one included, with any number of threads: see
+    :mod:`onlinear.dual.products`. (Of a kernel of your own this is as true as it rounds each pair by itself.) Kept
+    examples are dense, in the precision of the first rows, with RBF and kernels of your own in float64.
 
     >>> import numpy as np
     >>> X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), ["no", "yes", "yes", "no"]

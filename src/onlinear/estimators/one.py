@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from onlinear.batch import importance_of, numbers_of
 from onlinear.classes import as_array
 from onlinear.errors import BadInput, BadRow, OnlinearError, TooManyNames
-from onlinear.estimators.checks import whole
+from onlinear.estimators.checks import all_or_nothing, whole
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.learner import Learner
 from onlinear.one_against_rest import answering, has_row_loss
@@ -168,7 +168,7 @@ class ClassifiesOne(OneByOne):
     def _learn_unusual(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
         """Learn an example with a new label, an importance or a class weight."""
         self._refuse_slim()  # type: ignore[attr-defined]
-        with whole(self):
+        with all_or_nothing(self):
             return self._learn_closely(x, y, importance)
 
     def _learn_closely(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
@@ -230,7 +230,7 @@ class ClassifiesOne(OneByOne):
         rows = records(rows)
         check_length(len(rows), len(labels))
         weights = importance_of(importance, len(labels))
-        with whole(self):
+        with all_or_nothing(self):
             self._learn_labels(self._read_many(rows), labels, weights)  # type: ignore[attr-defined]
             self._classes_changed()
         return self
@@ -296,18 +296,18 @@ class PredictsOne(OneByOne):
         target = float(y)
         if not math.isfinite(target):
             raise BadInput(f"the target is {target}: drop the example or mend it")
-        if importance != 1.0:
-            check_importance(importance)
-            if importance == 0.0:
-                return self._way().answer(x)
-        return self._learn_row(x, target, importance)
+        if self._path is not None and importance == 1.0:
+            return self._learn_row(x, target, 1.0)
+        check_importance(importance)
+        with all_or_nothing(self):
+            return self._learn_row(x, target, importance) if importance > 0.0 else self._way().answer(x)
 
     def learn_many(self, rows: Any, y: Sequence[float], importance: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row."""
         rows = records(rows)
         targets = numbers_of(y, len(rows))
         weights = importance_of(importance, len(rows))
-        with whole(self):
+        with all_or_nothing(self):
             self._learn_batch(self._read_many(rows), Numbers(targets), weights)  # type: ignore[attr-defined]
         return self
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import clone
 
 from onlinear.errors import BadInput, Refused
 from onlinear.plots.drawing import BLUE, GREY, SIDES, VERMILION, Display
-from onlinear.plots.following import Examples, two_classes
+from onlinear.plots.following import LABELS, Examples, examples_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,41 +71,55 @@ class BoundaryDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, mistakes: Any = None, ax: Axes | None = None, plot: bool = True
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        mistakes: Any = None,
+        class_: Any = None,
+        ax: Axes | None = None,
+        plot: bool = True,
     ) -> BoundaryDisplay:
         """Of a classifier that has learned and has a ``decision_function``.
 
-        Marked are the rows that it still gets wrong, or those of the ``mistakes``.
+        Marked are the rows that it still gets wrong, or those of the ``mistakes``. Of several classes ``class_`` is
+        drawn against the rest, by its own score.
         """
-        examples = two_classes(X, y)
+        scores_of = partial(scores_for, estimator, class_)
+        return cls._with_grid(scores_of, examples_of(X, y, class_), mistakes).shown(ax, plot)
+
+    @classmethod
+    def _with_grid(cls, scores_of: Callable[[Any], np.ndarray], examples: Examples, mistakes: Any) -> BoundaryDisplay:
         width = examples.X.shape[1]
         if width not in POINTS:
             raise Refused(f"the rows have {width} features: a boundary is drawn in one or two dimensions, choose them")
-        axes = tuple(grid_of(column, POINTS[width]) for column in examples.X.T)
+        X = examples.X.toarray() if scipy.sparse.issparse(examples.X) else examples.X
+        axes = tuple(grid_of(column, POINTS[width]) for column in X.T)
         points = np.column_stack([part.ravel() for part in np.meshgrid(*axes)])
-        scores, row_scores = estimator.decision_function(points), estimator.decision_function(examples.X)
-        if scores.ndim != 1:
-            raise Refused(f"{type(estimator).__name__} has several scores a row: a boundary is drawn for two classes")
+        scores, row_scores = scores_of(points), scores_of(X)
         wrong = examples.y * row_scores <= 0.0 if mistakes is None else marks_of(mistakes, len(row_scores))
-        shown = cls(
+        return cls(
             axes=axes,
             scores=scores.reshape([len(axis) for axis in reversed(axes)]),
-            X=examples.X,
+            X=X,
             y=examples.y,
             row_scores=row_scores,
             mistakes=wrong,
             classes=examples.classes,
         )
-        return shown.plot(ax) if plot else shown
 
     @classmethod
     def from_learning(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, plot: bool = True
+        cls, estimator: Any, X: Any, y: Any, *, class_: Any = None, ax: Axes | None = None, plot: bool = True
     ) -> BoundaryDisplay:
-        """Learn the rows one by one with a clone, by ``partial_fit``; marked are those it got wrong before it knew."""
-        model = clone(estimator)
-        mistakes = mistakes_of(model, two_classes(X, y))
-        return cls.from_estimator(model, X, y, mistakes=mistakes, ax=ax, plot=plot)
+        """Learn the rows one by one with a clone, by ``partial_fit``; marked are those it got wrong before it knew.
+
+        Of several classes ``class_`` is learned against the rest.
+        """
+        model, examples = clone(estimator), examples_of(X, y, class_)
+        mistakes = mistakes_of(model, examples)
+        return cls._with_grid(model.decision_function, examples, mistakes).shown(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         if len(self.axes) == 1:
@@ -155,6 +172,20 @@ class BoundaryDisplay(Display):
         ax.set(xlabel="feature 1", ylabel="feature 2")
 
 
+def scores_for(estimator: Any, class_: Any, X: Any) -> np.ndarray:
+    """The score of the second of two classes, or of one of several."""
+    scores = np.asarray(estimator.decision_function(X))
+    labels = [] if class_ is None else np.asarray(estimator.classes_).tolist()
+    if scores.ndim == 1:
+        return scores if class_ is None or class_ == labels[-1] else -scores
+    if class_ not in labels:
+        raise Refused(
+            f"{type(estimator).__name__} has several scores a row: a boundary is drawn for two classes, or for one "
+            "against the rest: choose it by class_"
+        )
+    return scores[:, labels.index(class_)]
+
+
 def grid_of(column: np.ndarray, points: int) -> np.ndarray:
     """Points from a little below the smallest value to a little above the largest."""
     low, high = float(column.min()), float(column.max())
@@ -176,5 +207,5 @@ def mistakes_of(model: Any, examples: Examples) -> np.ndarray:
     for i, label in enumerate(examples.labels):
         row = examples.X[i : i + 1]
         mistakes[i] = i == 0 or examples.y[i] * float(model.decision_function(row)[0]) <= 0.0
-        model.partial_fit(row, [label], classes=examples.classes)
+        model.partial_fit(row, [label], classes=LABELS)
     return mistakes

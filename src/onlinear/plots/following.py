@@ -1,4 +1,4 @@
-"""A learner followed row by row: what it scored, and which weights it had after each."""
+"""A learner followed row by row: which weights it had after each, and what that tells of the margins."""
 
 from __future__ import annotations
 
@@ -6,75 +6,154 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import clone
 
 from onlinear.errors import BadInput, Refused
+from onlinear.estimators.dual import DualClassifier
 
 #: by how much, relatively to the weights, a move may differ from a multiple of the row
 ROUNDING = 1e-9
+#: what a learner is told of the two sides
+LABELS = np.array([-1, 1])
 
 
 class Examples(NamedTuple):
-    """Rows, their labels as -1 and +1, and the two labels that these stand for."""
+    """Rows, dense or sparse, their sides as -1 and +1, and the names of these."""
 
-    X: np.ndarray
+    X: Any
     y: np.ndarray
-    classes: np.ndarray
+    classes: Any
 
     @property
     def labels(self) -> np.ndarray:
-        return self.classes[(self.y > 0.0).astype(np.intp)]
+        return LABELS[(self.y > 0.0).astype(np.intp)]
 
 
 class Step(NamedTuple):
-    """One example learned: its row, its score before, and the updates and the weights after it."""
+    """One example learned: its row, and the updates and the weights after it."""
 
     row: int
-    score: float
     updates: int
     weights: np.ndarray
 
 
-def two_classes(X: Any, y: Any) -> Examples:
-    """The rows of two classes, checked. The label that sorts last is +1."""
-    if hasattr(X, "toarray"):
-        raise Refused("pictures are drawn of arrays, not of sparse matrices: give X.toarray()")
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+class Known(NamedTuple):
+    """What is known after one more example."""
+
+    row: int
+    updates: int
+    changed: bool  # by this example
+    gains: np.ndarray  # y f(x) of each row
+    length: float  # of the weights, also of those that a kernel stands for
+    factors: float  # the weights are a sum of signed rows with factors that add up to this; NaN if they are no such sum
+
+
+def examples_of(X: Any, y: Any, class_: Any = None) -> Examples:
+    """The rows of two classes, checked: the label that sorts last is +1; or of ``class_``, which is, and the rest."""
+    sparse = scipy.sparse.issparse(X)
+    X, y = scipy.sparse.csr_matrix(X, dtype=np.float64) if sparse else np.asarray(X, dtype=np.float64), np.asarray(y)
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise BadInput(f"X has shape {X.shape} and y {y.shape}: give a table of rows, and a label for each")
-    if not np.isfinite(X).all():
+    if not np.isfinite(X.data if sparse else X).all():
         raise BadInput("X has values that are not finite: drop their rows or impute them")
     classes = np.unique(y)
-    if len(classes) != 2:
-        raise Refused(f"there are {len(classes)} classes: this picture is of two")
-    return Examples(X, np.where(y == classes[1], 1.0, -1.0), classes)
+    if class_ is None:
+        if len(classes) != 2:
+            advice = ", or of one against the rest: choose it by class_" if len(classes) > 2 else ""
+            raise Refused(f"there are {len(classes)} classes: this picture is of two{advice}")
+        return Examples(X, np.where(y == classes[1], 1.0, -1.0), classes)
+    if class_ not in classes.tolist() or len(classes) < 2:
+        raise Refused(f"class_ is {class_!r}, and y has {classes.tolist()}: choose one of several")
+    return Examples(X, np.where(y == class_, 1.0, -1.0), ("the rest", class_))
 
 
 def follow(estimator: Any, examples: Examples, passes: int = 1) -> Iterator[Step]:
     """Learn the rows one after the other with a clone, pass after pass, until a whole pass brings no update."""
+    if isinstance(estimator, DualClassifier):
+        raise Refused(f"{type(estimator).__name__} has no weights that could be drawn: choose a linear learner")
     model, updates = clone(estimator), 0
     weights = np.zeros(examples.X.shape[1] + has_intercept(estimator))
     for _ in range(passes):
         before = updates
         for i, label in enumerate(examples.labels):
-            row = examples.X[i : i + 1]
-            score = float(extended(row, estimator)[0] @ weights)
-            model.partial_fit(row, [label], classes=examples.classes)
+            model.partial_fit(examples.X[i : i + 1], [label], classes=LABELS)
             now = weights_of(model, estimator)
             updates = int(getattr(model, "updates_", updates + (not np.array_equal(now, weights))))
             weights = now
-            yield Step(i, score, updates, weights)
+            yield Step(i, updates, weights)
         if updates == before:
             return
+
+
+def known(estimator: Any, examples: Examples, passes: int = 1) -> Iterator[Known]:
+    """What is known after each example that is learned: of weights, or of a hypothesis in dual form."""
+    if isinstance(estimator, DualClassifier):
+        return known_of_kernel(estimator, examples, passes)
+    return known_of_weights(estimator, examples, passes)
+
+
+def known_of_weights(estimator: Any, examples: Examples, passes: int) -> Iterator[Known]:
+    signed = signed_rows(estimator, examples)
+    weights, gains, length, factors = np.zeros(signed.shape[1]), np.zeros(len(examples.y)), 0.0, 0.0
+    for step in follow(estimator, examples, passes):
+        changed = not np.array_equal(step.weights, weights)
+        if changed:
+            row = signed[step.row : step.row + 1]
+            row = (row.toarray() if scipy.sparse.issparse(row) else row)[0]
+            factors += factor_of(step.weights - weights, row, length)
+            weights, length = step.weights, float(np.linalg.norm(step.weights))
+            gains = signed @ weights
+        yield Known(step.row, step.updates, changed, gains, length, factors)
+
+
+def known_of_kernel(estimator: Any, examples: Examples, passes: int) -> Iterator[Known]:
+    """An update adds a signed row to the hypothesis: its scores and its length follow from the kernels alone."""
+    model, alike = clone(estimator).set_params(vote="last"), signed_kernels(estimator, examples)
+    gains, squared, updates = np.zeros(len(examples.y)), 0.0, 0
+    for _ in range(passes):
+        before = updates
+        for i, label in enumerate(examples.labels):
+            model.partial_fit(examples.X[i : i + 1], [label], classes=LABELS)
+            changed, updates = model.updates_ > updates, model.updates_
+            if changed:
+                squared += 2.0 * gains[i] + alike[i, i]
+                gains = gains + alike[i]
+            yield Known(i, updates, changed, gains, float(np.sqrt(squared)), float(updates))
+        if updates == before:
+            return
+
+
+def signed_kernels(estimator: Any, examples: Examples) -> np.ndarray:
+    """``y K(x, z) y`` of each row with each."""
+    if estimator.budget is not None:
+        raise Refused("a budget shrinks the hypothesis, which is no sum of signed rows then: leave it out here")
+    X = examples.X.toarray() if scipy.sparse.issparse(examples.X) else examples.X
+    found: np.ndarray = estimator._kernel().matrix(X, X) * np.multiply.outer(examples.y, examples.y)
+    return found
+
+
+def longest_so_far(estimator: Any, examples: Examples) -> np.ndarray:
+    """The length of the longest of the first row, the first two, ...; in the space of the kernel, if there is one."""
+    if isinstance(estimator, DualClassifier):
+        squares = signed_kernels(estimator, examples).diagonal()
+    else:
+        rows = signed_rows(estimator, examples)
+        squared = rows.multiply(rows) if scipy.sparse.issparse(rows) else rows**2
+        squares = np.asarray(squared.sum(axis=1)).ravel()
+    return np.sqrt(np.maximum.accumulate(squares))
 
 
 def has_intercept(estimator: Any) -> bool:
     return bool(getattr(estimator, "fit_intercept", False))
 
 
-def extended(X: np.ndarray, estimator: Any) -> np.ndarray:
-    """The rows as the theorems see them: an intercept is the weight of one more feature, which is always 1."""
-    return np.column_stack([X, np.ones(len(X))]) if has_intercept(estimator) else X
+def signed_rows(estimator: Any, examples: Examples) -> Any:
+    """``y x`` of each row as the theorems see it: an intercept is the weight of one more feature, which is always 1."""
+    ones = np.ones((len(examples.y), int(has_intercept(estimator))))
+    if scipy.sparse.issparse(examples.X):
+        return scipy.sparse.csr_matrix(scipy.sparse.diags(examples.y) @ scipy.sparse.hstack([examples.X, ones]))
+    return examples.y[:, None] * np.column_stack([examples.X, ones])
 
 
 def weights_of(model: Any, estimator: Any) -> np.ndarray:
@@ -84,7 +163,10 @@ def weights_of(model: Any, estimator: Any) -> np.ndarray:
 
 
 def factor_of(move: np.ndarray, signed_row: np.ndarray, size: float) -> float:
-    """The a >= 0 of a move ``a y x`` of weights of some size; NaN if it was no such move."""
+    """The a >= 0 of a move ``a y x`` of weights of some size; NaN if it was no such move.
+
+    Found in the move itself, because learners of other packages keep no account of their steps.
+    """
     if not move.any():
         return 0.0
     squared = float(signed_row @ signed_row)

@@ -47,27 +47,27 @@ class LossCurveDisplay(Display):
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, plot: bool = True) -> LossCurveDisplay:
         """The loss of an estimator that has learned, by its ``history_``."""
         lines, training = lines_of(estimator)
-        shown = cls(
+        found = cls(
             examples=[line.examples for line in lines],
             mean=[line.loss for line in lines],
             since_last=[line.loss_since_last for line in lines],
             training=training,
         )
-        return shown.plot(ax) if plot else shown
+        return found.shown(ax, plot)
 
     @classmethod
     def from_mistakes(cls, estimator: Any, *, ax: Axes | None = None, plot: bool = True) -> LossCurveDisplay:
         """The share of mistakes of a classifier that has learned: its loss is 1 where it was wrong."""
         lines, training = lines_of(estimator)
         examples, mistakes = ([0, *(getattr(line, name) for line in lines)] for name in ("examples", "mistakes"))
-        shown = cls(
+        found = cls(
             examples=examples[1:],
             mean=[line.error for line in lines],
             since_last=np.diff(mistakes) / np.diff(examples),
             training=training,
             name="share of mistakes",
         )
-        return shown.plot(ax) if plot else shown
+        return found.shown(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         (self.since_line_,) = ax.plot(

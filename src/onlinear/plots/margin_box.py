@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinear.errors import Refused
 from onlinear.plots.drawing import BLUE, GREY, VERMILION, Display
-from onlinear.plots.following import extended, factor_of, follow, two_classes
+from onlinear.plots.following import examples_of, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,33 +51,30 @@ class MarginBoxDisplay(Display):
         *,
         passes: int = 100,
         margin: float | None = None,
+        class_: Any = None,
         ax: Axes | None = None,
         plot: bool = True,
     ) -> MarginBoxDisplay:
         """Learn the rows with a clone until a pass brings no update, at most so many passes.
 
-        The estimator has to move its weights by positive multiples of signed rows, as perceptrons and
-        passive-aggressive learners do. An intercept counts as the weight of one more feature, always 1.
+        The estimator has to move its weights by positive multiples of signed rows, as perceptrons, also those with a
+        kernel, and passive-aggressive learners do. An intercept counts as the weight of one more feature, always 1. Of
+        several classes ``class_`` is learned against the rest.
         """
-        examples = two_classes(X, y)
-        signed = examples.y[:, None] * extended(examples.X, estimator)
-        lower, upper = [], []
-        weights, factors, length = np.zeros(signed.shape[1]), 0.0, 0.0
-        for step in follow(estimator, examples, passes):
-            if np.array_equal(step.weights, weights):
-                continue
-            factors += factor_of(step.weights - weights, signed[step.row], length)
-            weights, length = step.weights, float(np.linalg.norm(step.weights))
-            lower.append(float((signed @ weights).min()) / length if length else -np.inf)
-            upper.append(length / factors)
+        lower, upper, factors = [], [], 0.0
+        for now in known(estimator, examples_of(X, y, class_), passes):
+            if now.changed:
+                lower.append(float(now.gains.min()) / now.length if now.length else -np.inf)
+                upper.append(now.length / now.factors)
+                factors = now.factors
         if np.isnan(factors):
             raise Refused(
                 f"{type(estimator).__name__} does not add up signed rows, so its weights say nothing from above: "
-                "choose a perceptron or a passive-aggressive learner, and dense rows"
+                "choose a perceptron or a passive-aggressive learner, with sparse rows one without an intercept"
             )
         best, least = np.maximum.accumulate(lower), np.minimum.accumulate(upper)
-        shown = cls(updates=np.arange(1, len(lower) + 1), lower=best, upper=least, margin=margin)
-        return shown.plot(ax) if plot else shown
+        found = cls(updates=np.arange(1, len(lower) + 1), lower=best, upper=least, margin=margin)
+        return found.shown(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         self.box_ = ax.fill_between(

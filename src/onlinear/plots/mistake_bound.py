@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinear.errors import Refused
+from onlinear.estimators.dual import DualClassifier
 from onlinear.plots.drawing import BLUE, GREY, VERMILION, Display
-from onlinear.plots.following import Examples, extended, factor_of, follow, two_classes
+from onlinear.plots.following import Examples, examples_of, known, longest_so_far, signed_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,33 +53,38 @@ class MistakeBoundDisplay(Display):
         margin: float | None = None,
         u: Any = None,
         passes: int = 1,
+        class_: Any = None,
         ax: Axes | None = None,
         plot: bool = True,
     ) -> MistakeBoundDisplay:
-        """Learn the rows one by one with a clone of a linear estimator.
+        """Learn the rows one by one with a clone of a linear estimator, or of a perceptron with a kernel.
 
         The bound is that of a known ``margin``; or of the margin that a vector ``u`` has on the rows so far; or, if
         neither is given, of the margin that the learner's own weights have on them. An intercept counts as the weight
-        of one more feature, always 1: ``u`` may have an entry for it.
+        of one more feature, always 1: ``u`` may have an entry for it. Of several classes ``class_`` is learned against
+        the rest.
         """
         if margin is not None and u is not None:
             raise Refused("the margin is given, and a vector that has one: give one of them")
-        examples = two_classes(X, y)
-        rows = extended(examples.X, estimator)
-        signed = examples.y[:, None] * rows
-        seen = Seen(estimator, examples, signed, passes)
+        if u is not None and isinstance(estimator, DualClassifier):
+            raise Refused(
+                "u has an entry for each feature, and a kernel hides its features: give the margin, or neither"
+            )
+        examples = examples_of(X, y, class_)
+        seen = Seen(estimator, examples, passes)
         if margin is not None:
             margins = np.full(len(seen.updates), float(margin))
         elif u is not None:
-            margins = margins_so_far(signed, padded(u, rows.shape[1]))[seen.last]
+            signed = signed_rows(estimator, examples)
+            margins = margins_so_far(signed, padded(u, signed.shape[1]))[seen.last]
         else:
             margins = seen.lower
         with np.errstate(divide="ignore"):
             bound = np.where(margins > 0.0, seen.radius**2 / np.maximum(margins, 0.0) ** 2, np.inf)
             least = seen.radius**2 / seen.upper**2
         examples_seen = np.arange(1, len(bound) + 1)
-        shown = cls(examples=examples_seen, updates=seen.updates, bound=bound, least=least)
-        return shown.plot(ax) if plot else shown
+        found = cls(examples=examples_seen, updates=seen.updates, bound=bound, least=least)
+        return found.shown(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         (self.updates_line_,) = ax.step(self.examples, self.updates, where="post", color=BLUE, label="updates")
@@ -104,29 +110,24 @@ class MistakeBoundDisplay(Display):
 class Seen:
     """What is known after each example: updates, the longest row so far, and the best margin from below and above."""
 
-    def __init__(self, estimator: Any, examples: Examples, signed: np.ndarray, passes: int) -> None:
+    def __init__(self, estimator: Any, examples: Examples, passes: int) -> None:
         updates, last, lower, upper = [], [], [], []
-        weights, factors, length, low = np.zeros(signed.shape[1]), 0.0, 0.0, -np.inf
-        rows = 0  # so many were seen
-        for step in follow(estimator, examples, passes):
-            rows = max(rows, step.row + 1)
-            if np.array_equal(step.weights, weights):
-                new = signed[step.row] @ weights / length if length else -np.inf
-                low = min(low, float(new))
-            else:
-                factors += factor_of(step.weights - weights, signed[step.row], length)
-                weights, length = step.weights, float(np.linalg.norm(step.weights))
-                low = float((signed[:rows] @ weights).min()) / length if length else -np.inf
-            updates.append(step.updates)
+        low, rows = -np.inf, 0  # so many were seen
+        for now in known(estimator, examples, passes):
+            rows = max(rows, now.row + 1)
+            gain = float(now.gains[:rows].min() if now.changed else now.gains[now.row])
+            reached = gain / now.length if now.length else -np.inf
+            low = reached if now.changed else min(low, reached)
+            updates.append(now.updates)
             last.append(rows - 1)
             lower.append(low)
-            upper.append(length / factors if factors else np.inf)
+            upper.append(now.length / now.factors if now.factors else np.inf)
         self.updates, self.last = np.array(updates), np.array(last)
         self.lower, self.upper = np.array(lower), np.array(upper)
-        self.radius = np.maximum.accumulate(np.linalg.norm(signed, axis=1))[self.last]
+        self.radius = longest_so_far(estimator, examples)[self.last]
 
 
-def margins_so_far(signed: np.ndarray, u: np.ndarray) -> np.ndarray:
+def margins_so_far(signed: Any, u: np.ndarray) -> np.ndarray:
     """The margin of a vector on the first row, the first two, ..."""
     return np.minimum.accumulate(signed @ u) / np.linalg.norm(u)
 

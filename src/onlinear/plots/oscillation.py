@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinear.errors import Refused
 from onlinear.plots.drawing import BLUE, GREEN, ORANGE, PURPLE, VERMILION, Display
-from onlinear.plots.following import follow, has_intercept, two_classes
+from onlinear.plots.following import examples_of, follow, has_intercept
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,15 +51,16 @@ class OscillationDisplay(Display):
         *,
         features: Any = None,
         passes: int = 1,
+        class_: Any = None,
         ax: Axes | None = None,
         plot: bool = True,
     ) -> OscillationDisplay:
         """Learn the rows one by one with a clone of a linear estimator that does not average.
 
         Shown are the weights of these ``features``, counted from 0, where the intercept comes last; or the three that
-        end with the largest averages.
+        end with the largest averages. Of several classes ``class_`` is learned against the rest.
         """
-        examples = two_classes(X, y)
+        examples = examples_of(X, y, class_)
         weights = np.array([step.weights for step in follow(estimator, examples, passes)])
         seen = np.arange(1, len(weights) + 1)
         averaged = np.cumsum(weights, axis=0) / seen[:, None]
@@ -67,13 +68,13 @@ class OscillationDisplay(Display):
         if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= weights.shape[1]:
             raise Refused(f"there are {weights.shape[1]} weights, counted from 0: choose among them")
         names = [f"$w_{{{k + 1}}}$" for k in range(examples.X.shape[1])] + ["intercept"] * has_intercept(estimator)
-        shown = cls(
+        found = cls(
             examples=seen,
             weights=weights[:, chosen],
             averaged=averaged[:, chosen],
             names=[names[k] for k in chosen.tolist()],
         )
-        return shown.plot(ax) if plot else shown
+        return found.shown(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         self.weight_lines_, self.averaged_lines_ = [], []

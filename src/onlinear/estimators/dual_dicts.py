@@ -1,0 +1,150 @@
+"""One example at a time, and lists of them, for classifiers in dual form: rows that are dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from onlinear.batch import importance_of
+from onlinear.classes import Classes, as_array
+from onlinear.dual.perceptrons import Perceptrons
+from onlinear.errors import BadInput, OnlinearError, TooManyNames
+from onlinear.estimators.checks import all_or_nothing, whole
+from onlinear.estimators.one import check_importance, check_length, records, unknown_feature
+from onlinear.features.names import ExactNames
+
+#: columns that a stream of dicts has room for at first; their number doubles
+FIRST_COLUMNS = 16
+
+
+class LearnsDicts:
+    """``learn_one``, ``learn_many`` and ``predict_one`` for a classifier made of perceptrons in dual form."""
+
+    _perceptrons: Perceptrons | None
+    _classes: Classes
+    _names: ExactNames | None = None
+
+    def learn_one(self: Any, x: Mapping[Any, Any], y: Hashable, importance: float = 1.0) -> Any:
+        """Learn from one example, a dict of names to numbers or strings; answer the score it had before.
+
+        That is one number for up to two classes (positive for the second of ``classes_``), else an array in the order
+        of ``classes_``. A label may be anything hashable, and new at any time.
+
+        >>> from onlinear import KernelPerceptron
+        >>> model = KernelPerceptron("rbf", gamma=0.5)
+        >>> _ = model.learn_one({"size": 1.0, "colour": "red"}, "apple"), model.learn_one({"size": 3.0}, "melon")
+        >>> model.predict_one({"size": 0.8, "colour": "red"})
+        'apple'
+        """
+        check_importance(importance)
+        with all_or_nothing(self):
+            self._check_steps(np.array([importance]))
+            machine = self._streaming()
+            if importance == 0.0:
+                scores = machine.scores(self._known_row(x), self._outputs(), "last")
+            else:
+                code = self._code(y)
+                ExactNames().register(x)  # what is wrong with it is said of it alone, not of a row of many
+                table = self._table([x], importance)
+                if code < 0:
+                    self._add_class(machine, y)
+                    code = len(self._classes) - 1
+                scores = self._learn_codes(machine, table, np.array([code]), np.array([importance]))
+                scores = scores[:, self._outputs()]
+        return float(scores[0, 0]) if scores.shape[1] == 1 else scores[0]
+
+    def learn_many(self: Any, rows: Any, y: Sequence[Hashable], importance: Any = None) -> Any:
+        """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
+
+        A bad row refuses them all.
+        """
+        rows, labels = records(rows), list(y)
+        check_length(len(rows), len(labels))
+        weights = importance_of(importance, len(labels))
+        chosen = np.flatnonzero(weights > 0.0).tolist()
+        with all_or_nothing(self):
+            self._check_steps(weights)
+            machine = self._streaming()
+            new = {labels[row]: row for row in reversed(chosen) if self._code(labels[row], row) < 0}
+            if new:
+                self._check_new(*min(new.items(), key=lambda item: item[1]), len(new))
+            table = self._table(rows, weights.sum())
+            self._learn(machine, table[chosen], as_array([labels[row] for row in chosen]), weights[chosen])
+        return self
+
+    def predict_one(self: Any, x: Mapping[Any, Any]) -> Any:
+        """The label for one example; None before the first. Changes nothing."""
+        with whole(self):
+            if self._perceptrons is None or not len(self._classes):
+                return None
+            return self._labels(self._scores(self._known_row(x))).tolist()[0]
+
+    # -------------------------------------------------------------- labels and names
+
+    def _streaming(self: Any) -> Perceptrons:
+        """The perceptrons that a dict is learned by."""
+        self._validate_params()
+        machine: Perceptrons
+        machine = self._start(0, np.float64, Classes(open=True)) if self._perceptrons is None else self._going_on()
+        return machine
+
+    def _code(self: Any, label: Hashable, row: int = 0) -> int:
+        """The code of a label; -1 if it is new, and there is a place for it."""
+        try:
+            code: int = self._classes.codes.get(label, -1)
+        except TypeError:
+            raise BadInput(f"the label {label!r} is not hashable: use a number, a string or a tuple") from None
+        if code < 0:
+            if label != label:
+                raise BadInput("the label is NaN: drop the example or mend it")
+            self._check_new(label, row, 1)
+        return code
+
+    def _names_now(self: Any) -> ExactNames:
+        """The names of the columns: of dicts those that came, of a table those that there are."""
+        if self._names is not None:
+            return self._names
+        if not hasattr(self, "n_features_in_"):
+            return ExactNames()
+        known = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        return ExactNames(list(known), cap=self.n_features_in_)
+
+    def _table(self: Any, rows: list[Mapping[Any, Any]], importance: float) -> csr_matrix:
+        """Dicts as a table with a column for each name, of which there may be new ones.
+
+        They are read twice: names that were registered before a row is refused would be a trace of it.
+        """
+        names, machine, alone = self._names_now(), self._perceptrons, ExactNames()
+        parts = alone.register_many(rows)
+        machine.check(sparse(parts, alone.size), importance)
+        try:
+            parts = names.register_many(rows)
+        except TooManyNames as refusal:
+            raise explained(refusal, self) from None
+        self._names = names
+        width = machine.support.rows.shape[1]
+        if names.size > width:
+            width = max(FIRST_COLUMNS, 1 << (names.size - 1).bit_length())
+            machine.widen(width)
+        return sparse(parts, width)
+
+    def _known_row(self: Any, x: Mapping[Any, Any]) -> np.ndarray:
+        """A dict as a table of one row, as far as its names are known."""
+        columns, values = self._names_now().look_up(x)
+        row = np.zeros((1, self._perceptrons.support.rows.shape[1]))
+        row[0, columns] = values
+        return row
+
+
+def sparse(parts: tuple[Any, Any, Any], width: int) -> csr_matrix:
+    """Starts, columns and values of rows as a matrix."""
+    starts, columns, values = parts
+    return csr_matrix((values, columns.astype(np.int64), starts), shape=(len(starts) - 1, width))
+
+
+def explained(refusal: TooManyNames, estimator: Any) -> OnlinearError:
+    """A name too many is an unknown column where the model was fitted on columns."""
+    return unknown_feature(refusal) if hasattr(estimator, "n_features_in_") else refusal
