@@ -20,13 +20,14 @@ HEAVY = ("numpy", "numba", "sklearn", "scipy")
 # Each layer may import itself and those before it.
 LAYERS = (
     {"errors", "gate", "seen", "rows", "verify"},
-    {"losses", "calls", "batch", "classes"},
+    {"losses", "calls", "batch", "classes", "watched"},
     {"rules", "features"},
     {"registry"},
     {"kernels"},
     {"room"},
     {"learner", "streams"},
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
+    {"drift"},
     {"training", "conversion"},
     {"answers", "runs", "modelfile"},
     {"testing", "inspection", "proving"},

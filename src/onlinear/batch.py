@@ -9,9 +9,10 @@ import numpy as np
 
 from onlinear.errors import BadInput
 from onlinear.rows import DenseRows, Labels, Numbers, Signs, SparseRows
+from onlinear.watched import WatchedClasses, WatchedNumbers
 
 Rows = DenseRows | SparseRows
-Targets = Numbers | Signs | Labels
+Targets = Numbers | Signs | Labels | WatchedNumbers | WatchedClasses
 
 
 @dataclass(slots=True)

@@ -27,6 +27,7 @@ from onlinear.kernels.state import (
     NEGATIVE,
     NORM,
     OBJECTIVE,
+    PACE,
     POSITIVE,
     PULL,
     SCALE,
@@ -421,7 +422,8 @@ class Learner:
         """Whether an L2 penalty may soon write its scale, or the average, into the whole table."""
         if self._averages() or self.clock[0, SCALE] < 1e-2 or (self.outputs > 1 and self.clock[:, SCALE].min() < 1e-2):
             return True
-        rate = max(rule_rate(rule, self.t + 1.0) for rule in self.rules)
+        pace = float(self.clock[:, PACE].min())  # what a schedule has forgotten it does not count
+        rate = max(rule_rate(rule, pace + 1.0) for rule in self.rules)
         return rate * max(setting.l2 * setting.alpha for setting in self.settings) > 0.5
 
     def _undo(self, kept: dict[str, Any]) -> None:

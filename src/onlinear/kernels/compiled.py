@@ -46,7 +46,8 @@ def source_digest() -> str:
     Numba's disk cache looks only at the file of the loop itself; the digest, captured by the loop, enters its key.
     """
     root = Path(onlinear.__file__).parent
-    files = [root / name for name in ("calls.py", "gate.py", "losses.py", "rows.py", "seen.py", "features/names.py")]
+    files = [root / name for name in ("calls.py", "gate.py", "losses.py", "rows.py", "seen.py", "watched.py")]
+    files.append(root / "features" / "names.py")
     files += sorted((root / "rules").glob("*.py")) + sorted((root / "kernels").glob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
