@@ -42,6 +42,7 @@ from onlinear.registry import check_options, check_pair
 from onlinear.room import Scratch, scratch_of, zeros
 from onlinear.rows import DenseRows, Labels, SparseRows
 from onlinear.rules.matrix import MOST_FEATURES
+from onlinear.watched import WatchedClasses
 
 
 class Settings(NamedTuple):
@@ -384,7 +385,8 @@ class Learner:
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.table, self.bias, self.clock, self.matrix, scratch)
         near, spare = self._scratch if self.kind == "uniform" else self._scratch_for(batch.rows)
-        if self.outputs == 1 and not isinstance(batch.targets, Labels):  # of labels there may soon be more
+        targets = batch.targets.targets if isinstance(batch.targets, WatchedClasses) else batch.targets
+        if self.outputs == 1 and not isinstance(targets, Labels):  # of labels there may soon be more
             return LoneState(self.table, self.bias, self.clock, near, spare)
         return State(self.table, self.bias, self.clock, near, spare)
 

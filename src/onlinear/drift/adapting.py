@@ -65,6 +65,10 @@ class Adapting:
         """The progressive error: the mean over all examples, each predicted before it was learned."""
         return self.curve.mean
 
+    @property
+    def detector_name(self) -> str:
+        return next(name for name, kind in DETECTORS.items() if type(self.detector) is kind)
+
     def learn(self, learner: Learner, batch: Batch, start: int = 0, stop: int | None = None) -> None:
         """Learn the rows of a batch, from one to another. A bad row refuses the batch before any weight moves."""
         check_policy(self.on_drift, learner)
@@ -109,10 +113,9 @@ class Adapting:
 
     def state(self) -> dict[str, Any]:
         """All there is to know, as plain JSON."""
-        name = next(name for name, kind in DETECTORS.items() if type(self.detector) is kind)
         return {
             "on_drift": self.on_drift,
-            "detector": name,
+            "detector": self.detector_name,
             "detector_state": self.detector.state(),
             "alarms": [list(alarm) for alarm in self.alarms],
             "curve": self.curve.state(),
