@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from onlinear.batch import Batch, Rows, check_columns, check_rows
+from onlinear.batch import Batch, Rows, check_columns, check_rows, length_of
 from onlinear.calls import rule_rate
 from onlinear.errors import Diverged, Refused
 from onlinear.gate import VERSION, Busy
@@ -22,6 +22,7 @@ from onlinear.kernels.state import (
     EXAMPLES,
     FLUSHED,
     IMPORTANCE,
+    LEAST_SCALE,
     LOSS,
     MISTAKES,
     NEGATIVE,
@@ -418,15 +419,16 @@ class Learner:
         if not isinstance(rows, SparseRows) or self.facing is not SparseRows or 4 * len(rows.values) >= self.features:
             return False
         ready = self._ready(rows, False)
-        return not ready.eager and not (ready.scales and self._may_unscale())
+        return not ready.eager and not (ready.scales and self._may_unscale(length_of(rows)))
 
-    def _may_unscale(self) -> bool:
-        """Whether an L2 penalty may soon write its scale, or the average, into the whole table."""
-        if self._averages() or self.clock[0, SCALE] < 1e-2 or (self.outputs > 1 and self.clock[:, SCALE].min() < 1e-2):
+    def _may_unscale(self, rows: int) -> bool:
+        """Whether within so many rows an L2 penalty may write its scale, or the average, into the whole table."""
+        if self._averages():
             return True
-        pace = float(self.clock[:, PACE].min())  # what a schedule has forgotten it does not count
+        pace = float(self.clock[:, PACE].min())  # a schedule does not count what it has forgotten
         rate = max(rule_rate(rule, pace + 1.0) for rule in self.rules)
-        return rate * max(setting.l2 * setting.alpha for setting in self.settings) > 0.5
+        factor = 1.0 - rate * max(setting.l2 * setting.alpha for setting in self.settings)
+        return factor <= 0.0 or float(self.clock[:, SCALE].min()) * factor**rows < 2.0 * LEAST_SCALE
 
     def _undo(self, kept: dict[str, Any]) -> None:
         for name, array in kept.items():
