@@ -17,6 +17,7 @@ from onlinear.drift.policies import faster, reset
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.kernels.state import EXAMPLES, MISTAKES
 from onlinear.learner import Settings
+from onlinear.registry import LOSSES, REGRESSION, RULES, SEVERAL, TAKES
 from onlinear.rows import Labels, Numbers, Signs
 from onlinear.streams.synthetic import Drifting
 
@@ -202,6 +203,19 @@ def test_a_reset_learner_learns_as_a_new_one(rule: Any, settings: dict[str, floa
     assert old.weights().tobytes() == new.weights().tobytes()
     assert old.intercepts().tobytes() == new.intercepts().tobytes()
     assert (old.examples, new.examples) == (400, 200)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_rule_can_start_again(name: str) -> None:
+    X, y = turning(80)
+    loss = LOSSES[min(TAKES[name] - SEVERAL - REGRESSION)]()
+    old, new = (Learner(loss, RULES[name](), features=4, compiled=False) for _ in range(2))
+    old.learn(batch_of(X[:40], Signs(y[:40])))
+    reset(old)
+    for learner in (old, new):
+        learner.learn(batch_of(X[40:], Signs(y[40:])))
+    assert old.table.tobytes() == new.table.tobytes()
+    assert old.matrix.tobytes() == new.matrix.tobytes()
 
 
 def test_nothing_is_proven_of_updates_before_and_after_a_reset() -> None:

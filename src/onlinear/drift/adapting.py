@@ -76,13 +76,10 @@ class Adapting:
             check_columns(batch.rows, learner.features)
             check_rows(batch.rows, batch.names)
         stop = len(batch) if stop is None else stop
-        counted = np.cumsum(batch.importance[start:stop] > 0.0)  # others are never scored
-        while start < stop:
-            missing = STRETCH - learner.examples % STRETCH
-            done = len(counted) - (stop - start)
-            before = int(counted[done - 1]) if done else 0
-            end = min(start + int(np.searchsorted(counted[done:], before + missing)) + 1, stop)
-            self._learn_stretch(learner, batch, start, end)
+        ends = start + ends_of_stretches(learner.examples, batch.importance[start:stop])
+        for end in [*ends.tolist(), stop]:
+            if start < end:
+                self._learn_stretch(learner, batch, start, end)
             start = end
 
     def _learn_stretch(self, learner: Learner, batch: Batch, start: int, stop: int) -> None:
@@ -130,3 +127,14 @@ class Adapting:
         adapting.curve = Curve.restored(state["curve"])
         adapting._due = state["due"]
         return adapting
+
+
+def ends_of_stretches(examples: int, importance: np.ndarray) -> np.ndarray:
+    """Where stretches end among rows of this importance, after so many examples; rows of importance 0 are none.
+
+    >>> ends_of_stretches(30, np.ones(40)).tolist(), ends_of_stretches(30, np.array([1.0, 0.0, 1.0, 0.0])).tolist()
+    ([2, 34], [3])
+    """
+    counted = np.cumsum(importance > 0.0)
+    last = counted[-1] if len(counted) else 0
+    return np.searchsorted(counted, np.arange(STRETCH - examples % STRETCH, last + 1, STRETCH)) + 1
