@@ -12,11 +12,11 @@ from cases import Data, batch_of, bits_of, cut, data_for, learner_for, loss_of
 from covering import Case
 from onlinear import losses, measures, registry, rules
 from onlinear.batch import Batch, rows_of
-from onlinear.errors import BadInput
+from onlinear.errors import BadInput, Diverged
 from onlinear.kernels.state import NORM, OBJECTIVE
 from onlinear.learner import Learner, Settings
 from onlinear.rows import DenseRows, SparseRows
-from onlinear.targets import Labels, Signs
+from onlinear.targets import Labels, Numbers, Signs
 
 BINARY_PAIRS = [pair for pair in registry.pairs() if pair[0] in registry.BINARY]
 KINDS = ("dense", "sparse")
@@ -290,3 +290,34 @@ def test_risk_refuses_what_has_none() -> None:
         measures.risk(losses.Hinge(), [1.0], [1.0], [0.0])
     with pytest.raises(BadInput, match="give one a row"):
         measures.risk(losses.Hinge(), [1.0, 2.0], [1.0])
+
+
+# ------------------------------------------------------------------ a row that is undone
+
+
+@pytest.mark.parametrize(
+    ("schedule", "settings"),
+    [(rules.Constant(0.4), Settings(l2=1.0)), (rules.Pegasos(0.01), Settings(l2=0.0195, forget=0.999))],
+    ids=["constant", "forgetting"],
+)
+@pytest.mark.parametrize("warm", [103, 123, 127])
+def test_rows_that_are_undone_leave_no_trace_in_other_cells(schedule: object, settings: Settings, warm: int) -> None:
+    """A strong L2 penalty writes its scale into the whole table, also while rows are learned that are undone."""
+    rng = np.random.default_rng(warm)
+    X = np.zeros((warm + 60, 1000))
+    X[:warm, 500:504] = rng.normal(size=(warm, 4)) * 0.01
+    X[warm:, :4] = rng.normal(size=(60, 4)) * 0.01
+    X[-1, :4] = 1e200
+
+    def learned(*stops: int) -> Learner:
+        learner = Learner(losses.Squared(), rules.SGD(schedule), features=1000, settings=settings)
+        for start, stop in zip((0, *stops), stops, strict=False):
+            rows = rows_of(scipy.sparse.csr_matrix(X[start:stop]))
+            learner.learn(Batch(rows, Numbers(np.ones(stop - start)), np.ones(stop - start)))
+        return learner
+
+    undone, plain = learned(warm), learned(warm, warm + 59)
+    rows = rows_of(scipy.sparse.csr_matrix(X[warm:]))
+    with pytest.raises(Diverged):
+        undone.learn(Batch(rows, Numbers(np.ones(60)), np.ones(60)))
+    assert undone.weights().tobytes() == plain.weights().tobytes()

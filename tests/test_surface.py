@@ -27,6 +27,7 @@ LAYERS = (
     {"room"},
     {"learner", "streams"},
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
+    {"drift"},
     {"training", "conversion", "profile"},
     {"answers", "runs", "modelfile"},
     {"testing", "inspection", "proving"},

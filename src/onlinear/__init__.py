@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # type checkers take it for True; `typing` itself is too slow to import
 if TYPE_CHECKING:
-    from onlinear import descent as descent, losses as losses, measures as measures, rules as rules
+    from onlinear import descent as descent, drift as drift, losses as losses, measures as measures, rules as rules
     from onlinear.dual.unique import unique_features as unique_features
     from onlinear.errors import (
         BadInput as BadInput,
@@ -98,6 +98,7 @@ _HOMES = {
     "certify": "onlinear.theory.certifying",
     "choose_recipe": "onlinear.profile.choice",
     "descent": "onlinear.descent",
+    "drift": "onlinear.drift",
     "load": "onlinear.estimators.saving",
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from onlinear.batch import Batch, Rows, check_columns, check_rows
+from onlinear.batch import Batch, Rows, check_columns, check_rows, length_of
 from onlinear.calls import rule_rate
 from onlinear.errors import Diverged, Refused
 from onlinear.gate import VERSION, Busy
@@ -22,11 +22,13 @@ from onlinear.kernels.state import (
     EXAMPLES,
     FLUSHED,
     IMPORTANCE,
+    LEAST_SCALE,
     LOSS,
     MISTAKES,
     NEGATIVE,
     NORM,
     OBJECTIVE,
+    PACE,
     POSITIVE,
     PULL,
     RADIUS,
@@ -42,7 +44,7 @@ from onlinear.registry import check_options, check_pair
 from onlinear.room import Scratch, scratch_of, zeros
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.rules.matrix import MOST_FEATURES
-from onlinear.targets import Labels
+from onlinear.targets import Labels, Watched
 
 
 class Settings(NamedTuple):
@@ -387,8 +389,9 @@ class Learner:
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.table, self.bias, self.clock, self.matrix, scratch)
         near, spare = self._scratch if self.kind == "uniform" else self._scratch_for(batch.rows)
+        targets = batch.targets.targets if isinstance(batch.targets, Watched) else batch.targets
         alone = self.outputs == 1 and not self.banked
-        if alone and not isinstance(batch.targets, Labels):  # of labels there may soon be more
+        if alone and not isinstance(targets, Labels):  # of labels there may soon be more
             return LoneState(self.table, self.bias, self.clock, near, spare)
         return State(self.table, self.bias, self.clock, near, spare)
 
@@ -420,14 +423,16 @@ class Learner:
         if not isinstance(rows, SparseRows) or self.facing is not SparseRows or 4 * len(rows.values) >= self.features:
             return False
         ready = self._ready(rows, False)
-        return not ready.eager and not (ready.scales and self._may_unscale())
+        return not ready.eager and not (ready.scales and self._may_unscale(length_of(rows)))
 
-    def _may_unscale(self) -> bool:
-        """Whether an L2 penalty may soon write its scale, or the average, into the whole table."""
-        if self._averages() or self.clock[0, SCALE] < 1e-2 or (self.outputs > 1 and self.clock[:, SCALE].min() < 1e-2):
+    def _may_unscale(self, rows: int) -> bool:
+        """Whether within so many rows an L2 penalty may write its scale, or the average, into the whole table."""
+        if self._averages():
             return True
-        rate = max(rule_rate(rule, self.t + 1.0) for rule in self.rules)
-        return rate * max(setting.l2 * setting.alpha for setting in self.settings) > 0.5
+        pace = float(self.clock[:, PACE].min())  # a schedule does not count what it has forgotten
+        rate = max(rule_rate(rule, pace + 1.0) for rule in self.rules)
+        factor = 1.0 - rate * max(setting.l2 * setting.alpha for setting in self.settings)
+        return factor <= 0.0 or float(self.clock[:, SCALE].min()) * factor**rows < 2.0 * LEAST_SCALE
 
     def _undo(self, kept: dict[str, Any]) -> None:
         for name, array in kept.items():

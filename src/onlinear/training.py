@@ -14,6 +14,7 @@ import numpy as np
 import onlinear
 from onlinear.batch import Batch
 from onlinear.classes import Classes, refuse_fractions
+from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadModel, Diverged
 from onlinear.kernels.compiled import kind_of
 from onlinear.learner import Learner, Settings
@@ -44,9 +45,10 @@ class Training:
     """A learner for a stream of blocks.
 
     ``classes`` are None for a regression. With ``bits`` names are hashed; without, columns are indices, and the
-    highest so far is ``width - 1``.
+    highest so far is ``width - 1``. A training that is ``adapting`` acts when its error rises.
     """
 
+    adapting: Adapting | None = None
     _coded: tuple[np.ndarray, np.ndarray] | None = None  # labels and their codes
 
     def __init__(
@@ -136,7 +138,7 @@ class Training:
         else:
             self._make_room(block.width)
         if self.classes is None:
-            self._learn(block, Numbers(block.labels), None)
+            self._learn(block, Numbers(block.labels), 0, len(block))
         else:
             self._learn_labels(block, self.classes)
 
@@ -146,20 +148,23 @@ class Training:
         while True:
             new = np.flatnonzero((codes < 0) & (block.importance > 0.0))
             stop = int(new[0]) if len(new) else len(block)
-            self._learn(block, targets_for(classes, codes, self.learner), np.arange(start, stop))
+            self._learn(block, targets_for(classes, codes, self.learner), start, stop)
             if stop == len(block):
                 return
             add_class(classes, self.learner, plain(block.labels[stop]))
             codes[stop:] = classes.codes_of(block.labels[stop:])
             start = stop
 
-    def _learn(self, block: Block, targets: Any, order: np.ndarray | None) -> None:
+    def _learn(self, block: Block, targets: Any, start: int, stop: int) -> None:
         before = self.learner.examples
+        batch, order = Batch(block.rows, targets, block.importance, sound=True), np.arange(start, stop)
         try:
-            self.learner.learn(Batch(block.rows, targets, block.importance, sound=True), order)
+            if self.adapting is None:
+                self.learner.learn(batch, order)
+            else:
+                self.adapting.learn(self.learner, batch, start, stop)
         except Diverged as error:
-            learned = np.arange(len(block)) if order is None else order
-            row = learned[block.importance[learned] > 0.0][self.learner.examples - before]
+            row = order[block.importance[order] > 0.0][self.learner.examples - before]
             raise Diverged(f"{block.origin.error(int(row), '')}{error}") from None
 
     def _fit_columns(self, width: int) -> None:
@@ -209,6 +214,8 @@ class Training:
             header |= {"data": "float64"} if self.bits is None else {"names": {"kind": "hashed", "bits": self.bits}}
         header["learner"] = pack_learner(packer, now)
         header["state"] = self._state(packer, names is not None or self.bits is not None)
+        if self.adapting is not None:
+            header["drift"] = self.adapting.state()
         return header, packer.arrays
 
     def _figures(self) -> dict[str, Any]:
@@ -263,6 +270,8 @@ class Training:
         state = {name: unpacker.unpack(value) for name, value in header["state"].items()}
         training.opened = state.get("_opened", False)
         training.pass_starts = state["_pass_starts"]
+        if "drift" in header:
+            training.adapting = Adapting.restored(header["drift"])
         return training
 
 

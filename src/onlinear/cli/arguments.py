@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from onlinear.cli.declaring import ARGUMENTS, Declared
 from onlinear.conversion import FORMATS
+from onlinear.drift import DETECTORS, ON_DRIFT
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 
 #: of predictions
@@ -110,6 +111,17 @@ L2 = option(float, LEARNING, "Strength of the L2 penalty.", "--l2", min=0.0, met
 Average = option(bool, LEARNING, "Answer with averaged weights.", "--average")
 Forget = option(
     float, LEARNING, "Share of its evidence that a rule forgets with each example.", min=0.0, max=1.0, metavar="X"
+)
+OnDrift = option(
+    str | None,
+    LEARNING,
+    "Watch for drift; at an alarm ignore it, reset (start again), or be faster (keep only the weights).",
+    metavar="NAME",
+    choices=ON_DRIFT,
+)
+Detector = option(str, LEARNING, **named(DETECTORS, "Detector of drift"))
+DriftDelta = option(
+    float | None, LEARNING, "How readily adwin alarms, 0.002 unless you say.", min=0.0, max=1.0, metavar="X"
 )
 Intercept = option(bool, LEARNING, "Learn an intercept.", "--intercept/--no-intercept")
 

@@ -14,6 +14,9 @@ from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.job import Job
 from onlinear.cli.options import loss_and_rule
 from onlinear.cli.watching import watcher
+from onlinear.drift import ADWIN, DETECTORS
+from onlinear.drift.adapting import Adapting
+from onlinear.drift.policies import check_policy
 from onlinear.errors import Refused
 from onlinear.learner import Settings
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
@@ -103,7 +106,24 @@ def training_for(
         forget=wanted["forget"],
         intercept=wanted["intercept"],
     )
-    return Training(made_loss, made_rule, settings, classes, recipe.bits)
+    training = Training(made_loss, made_rule, settings, classes, recipe.bits)
+    training.adapting = adapting_for(training, wanted)
+    return training
+
+
+def adapting_for(training: Training, wanted: dict[str, Any]) -> Adapting | None:
+    """What watches for drift, if someone is to."""
+    on_drift, delta, name = wanted["on_drift"], wanted["drift_delta"], wanted["detector"]
+    if on_drift is None:
+        if name != "adwin" or delta is not None:
+            raise Refused("--detector and --drift-delta mean nothing without --on-drift: say what to do at an alarm")
+        return None
+    if wanted["passes"] > 1:
+        raise Refused("--on-drift follows the rows in time, and a second pass would go back to the first: take one")
+    if delta is not None and name != "adwin":
+        raise Refused(f"--drift-delta means nothing for the detector {name}: it belongs to adwin")
+    check_policy(on_drift, training.learner)
+    return Adapting(on_drift, ADWIN(delta) if delta is not None else DETECTORS[name]())
 
 
 def task_of(labels: np.ndarray, loss: str | None) -> str:

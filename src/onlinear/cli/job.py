@@ -10,6 +10,7 @@ from onlinear.answers import Answers
 from onlinear.cli.badlines import BadLines, lasting
 from onlinear.cli.ending import INTERRUPTED, Interruptions, say
 from onlinear.cli.watching import Silent
+from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine
 from onlinear.modelfile import Trained, save
 from onlinear.registry import LOSSES, RULES, name_of
@@ -100,8 +101,19 @@ class Job:
             "seconds": seconds,
             "features_per_second": progress.features / seconds,
             "bad_lines": progress.bad_lines,
+            "drift": None if training.adapting is None else found_drift(training.adapting),
         }
 
     def tested(self, files: list[str]) -> dict[str, Any]:
         """The figures of a test on other files."""
         return figures_of(Answers(self.run.training), self.run.recipe, files)
+
+
+def found_drift(adapting: Adapting) -> dict[str, Any]:
+    """The alarms of a run and the error over time, of all that the model has learned."""
+    return {
+        "on_drift": adapting.on_drift,
+        "detector": adapting.detector_name,
+        "alarms": [alarm._asdict() for alarm in adapting.alarms],
+        "curve": [{"examples": examples, "error": error} for examples, error in adapting.curve.points()],
+    }

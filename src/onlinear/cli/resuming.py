@@ -59,6 +59,8 @@ def with_more_files(trained: Trained, wanted: dict[str, Any]) -> Job:
     """A model that was finished learns from other files."""
     if not wanted["files"]:
         raise Refused(f"{wanted['resume']} is finished: name more files to learn from")
+    if trained.training.adapting is not None and wanted["passes"] > 1:
+        raise Refused(f"{wanted['resume']} follows the rows in time, and a second pass would go back: take one")
     stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
     bad, progress = BadLines(wanted["bad_lines"]), Progress(before=trained.training.totals())
     passes, every = wanted["passes"], wanted["checkpoint_every"]

@@ -53,6 +53,9 @@ def train(
     l2: cli.L2 = 0.0,
     average: cli.Average = False,
     forget: cli.Forget = 0.0,
+    on_drift: cli.OnDrift = None,
+    detector: cli.Detector = "adwin",
+    drift_delta: cli.DriftDelta = None,
     intercept: cli.Intercept = True,
     test: cli.TestFiles = None,
     as_json: cli.AsJson = False,
@@ -82,6 +85,8 @@ def closing_words(document: dict[str, Any]) -> Iterator[str]:
     if document["progressive_error"] is not None:
         yield f"{document['mistakes']:,} predicted wrongly: progressive error {document['progressive_error']:.2%}."
     yield f"Progressive loss {document['progressive_loss']:.4f} ({document['loss']}, {document['rule']})."
+    if document["drift"]:
+        yield drift_words(document["drift"])
     if document["bad_lines"]:
         yield f"{document['bad_lines']:,} bad lines were left out."
     for name, figure in document.get("test", {}).items():
@@ -95,3 +100,13 @@ def closing_words(document: dict[str, Any]) -> Iterator[str]:
         yield f"Saved. To predict: onlinear predict {document['model']} FILE"
     else:
         yield "Not saved: name a file with --model to keep the model."
+
+
+def drift_words(drift: dict[str, Any]) -> str:
+    """How often there was drift, and what was done about it."""
+    many = len(drift["alarms"])
+    if not many:
+        return f"No drift was found ({drift['detector']})."
+    done = {"ignore": "nothing was done", "reset": "learning started again", "faster": "learning sped up"}
+    times = "once" if many == 1 else f"{many:,} times"
+    return f"The error rose {times} ({drift['detector']}): {done[drift['on_drift']]}."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import Any
 
+from onlinear.drift.adapting import Alarm
 from onlinear.runs import Run
 from onlinear.training import Totals
 
@@ -29,6 +31,7 @@ class Lines(Silent):
     def begin(self, run: Run) -> None:
         self.began = time.perf_counter()
         self.last = run.training.totals()
+        self.alarms = len(alarms_of(run))
         self.write(line_of(HEADINGS))
 
     def update(self, run: Run) -> None:
@@ -38,6 +41,7 @@ class Lines(Silent):
         else:
             for totals in run.training.history()[self.last.examples.bit_length() :]:
                 self._print(totals, run)
+        self._print_alarms(run)
 
     def end(self, run: Run) -> None:
         self._finish(run.progress.first or run.training.totals(), run)
@@ -47,7 +51,17 @@ class Lines(Silent):
         if totals.examples > self.last.examples:
             self._print(totals, run)
 
+    def _print_alarms(self, run: Run, up_to: float = math.inf) -> None:
+        """Those that were not printed yet, up to an example."""
+        for alarm in alarms_of(run)[self.alarms :]:
+            if alarm.example > up_to:
+                break
+            self.alarms += 1
+            example = alarm.example - run.progress.before.examples
+            self.write(f"{example:>{WIDTHS[0]}} drift: the error has risen by {alarm.rise:.4f}")
+
     def _print(self, totals: Totals, run: Run) -> None:
+        self._print_alarms(run, totals.examples)
         last, self.last, before = self.last, totals, run.progress.before
         since = (totals.loss - last.loss) / (totals.importance - last.importance)
         loss = (totals.loss - before.loss) / (totals.importance - before.importance)
@@ -85,6 +99,11 @@ class Bar(Lines):
 
     def write(self, line: str) -> None:
         self.bar.console.print(line, highlight=False)
+
+
+def alarms_of(run: Run) -> list[Alarm]:
+    """Those of all that the model has learned."""
+    return [] if run.training.adapting is None else run.training.adapting.alarms
 
 
 def watcher(quiet: bool) -> Silent:

@@ -35,6 +35,9 @@ SLOPE = 26
 STEP = 27  # of a uniform rule; with cells, where they are
 CLOCK = 28
 
+#: a smaller scale is written into the table
+LEAST_SCALE = 1e-9
+
 # rows of the scratch
 REACH = 0  # what ``stretch`` answers first, for each entry
 WIDTH = 1  # what it answers second

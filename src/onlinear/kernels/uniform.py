@@ -31,6 +31,7 @@ from onlinear.kernels.row_steps import (
 from onlinear.kernels.state import (
     COUNT,
     FLUSHED,
+    LEAST_SCALE,
     MASS,
     NORM,
     OBJECTIVE,
@@ -193,7 +194,7 @@ def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
     clock[m, SCALE] *= factor
     clock[m, PULL] *= factor
     clock[m, NORM] *= factor * factor
-    if clock[m, SCALE] < 1e-9:
+    if clock[m, SCALE] < LEAST_SCALE:
         unscale(rows, m, options, state)
     elif options.average_from > 0.0 and clock[m, SCALE] < 1e-3 * clock[m, FLUSHED]:
         flush(rows, m, options, state)  # the average is a difference, which a small scale would blur
