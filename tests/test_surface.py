@@ -31,6 +31,7 @@ LAYERS = (
     {"training", "conversion", "profile"},
     {"answers", "runs", "modelfile"},
     {"testing", "inspection", "proving"},
+    {"workflow"},
     {"estimators"},
     {"report", "plots", "server", "cli"},
 )

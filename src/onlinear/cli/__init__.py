@@ -21,12 +21,14 @@ from onlinear.cli.ending import INTERRUPTED
 from onlinear.cli.inspect import inspect
 from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
+from onlinear.cli.select import select
 from onlinear.cli.train import train
 
 #: an option of the C library's malloc, by its number in malloc.h
 M_ARENA_MAX = -8
 
 COMMANDS: dict[str, Callable[..., None]] = {
+    "select": select,
     "train": train,
     "predict": predict,
     "test": measure,

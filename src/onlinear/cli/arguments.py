@@ -125,6 +125,44 @@ DriftDelta = option(
 )
 Intercept = option(bool, LEARNING, "Learn an intercept.", "--intercept/--no-intercept")
 
+HeldOutFiles = option(
+    list[str] | None, READING, "Test on FILE instead of a share of the rows.", "--test", metavar="FILE", is_file=True
+)
+TimeColumn = option(str | None, READING, "Column that says when a row came; the last are tested.", metavar="COLUMN")
+InOrder = option(bool, READING, "The rows are in the order of time as they stand.", "--in-order")
+GroupColumn = option(str | None, READING, "Column of rows that belong together.", metavar="COLUMN")
+Keep = option(list[str] | None, READING, "Column to learn from whatever it looks like.", metavar="COLUMN")
+SomeNames = option(
+    str | None, READING, "exact or hashed; exact for few names.", metavar="NAME", choices=("hashed", "exact")
+)
+SomeScale = option(
+    str | None,
+    READING,
+    "standardise, max-abs or none; numbers are standardised if you do not say.",
+    metavar="NAME",
+    choices=("standardise", "max-abs", "none"),
+)
+Clip = option(bool, READING, "Clip outliers.", "--clip/--no-clip")
+Losses = option(list[str] | None, LEARNING, "Loss to race; may be repeated.", "--loss", metavar="NAME")
+Rules = option(list[str] | None, LEARNING, "Rule to race; may be repeated.", "--rule", metavar="NAME")
+Configurations = option(int, LEARNING, "Race N of the configurations, drawn at random.", min=0, metavar="N")
+Folds = option(int | None, LEARNING, "Compare by N folds; 0: as they learn.", min=0, metavar="N")
+SomePasses = option(int | None, LEARNING, "Passes over the rows to learn.", "--passes", min=1, metavar="N")
+TestShare = option(float, LEARNING, "Share of the rows to test.", min=0.001, max=0.9, metavar="X")
+Replicates = option(int, LEARNING, "Bootstrap replicates, for intervals of weights.", min=0, max=1000, metavar="N")
+OnDriftOf = option(
+    str,
+    LEARNING,
+    "What to do when rows in time order drift: ignore, reset or faster.",
+    "--on-drift",
+    metavar="NAME",
+    choices=ON_DRIFT,
+)
+References = option(bool, LEARNING, "Compare with scikit-learn's models.", "--references/--no-references")
+Seed = option(int, LEARNING, "Of everything that is drawn.", min=0, metavar="N")
+Repeat = option(Path | None, READING, "Do again what this JSON result says.", metavar="FILE")
+ReportFile = option(Path | None, OUTPUT, "Where to write the report.", "--report", metavar="FILE")
+
 TestFiles = option(
     list[str] | None, OUTPUT, "Test the model on FILE at the end.", "--test", metavar="FILE", is_file=True
 )

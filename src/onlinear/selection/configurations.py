@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from onlinear.registry import LOSSES, RULES, check_options, check_pair, name_of
 #: losses, and rates of rules, that are raced where nobody says which
 RATES = (0.05, 0.2, 0.8, 3.0)
 PENALTIES = (1e-5, 1e-3)
+FORGETS = (0.001, 0.01)
 
 
 class Configuration(NamedTuple):
@@ -122,16 +123,10 @@ def sampled(configurations: Sequence[Configuration], count: int, seed: int = 0) 
     return [configurations[place] for place in sorted(chosen.tolist())]
 
 
-def usual(task: str) -> list[Configuration]:
-    """What is raced where nobody says what: for "classification" or "regression"."""
-    if task == "regression":
-        kinds: Iterable[Any] = (losses.Squared(), losses.Huber())
-    else:
-        kinds = (losses.Logistic(), losses.Hinge())
-    found = []
-    for loss in kinds:
-        for average in (False, True):
-            found += [configuration(loss, RULES["normalised"](rate=rate), average=average) for rate in RATES]
-            found += [configuration(loss, RULES["adagrad"](rate=rate), average=average) for rate in RATES]
-        found += [configuration(loss, RULES["normalised"](rate=rate), l2=l2) for rate in RATES[1:3] for l2 in PENALTIES]
-    return found
+def usual(task: str, *, forgetting: bool = False) -> list[Configuration]:
+    """What is raced where nobody says what: for "classification" or "regression", and rows in the order of time."""
+    loss: Any = losses.Squared() if task == "regression" else losses.Logistic()
+    normalised, adagrad = ([RULES[name](rate=rate) for rate in RATES] for name in ("normalised", "adagrad"))
+    found = grid(loss=loss, rule=normalised + adagrad, average=[False, True])
+    found += grid(loss=loss, rule=normalised[1:], l2=list(PENALTIES))
+    return found + (grid(loss=loss, rule=normalised, forget=list(FORGETS)) if forgetting else [])

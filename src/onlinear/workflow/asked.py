@@ -21,6 +21,7 @@ class Asked:
     target: str | int | None = None
     test_files: list[str] = field(default_factory=list)
     time: str | int | None = None
+    in_order: bool = False  # the rows are in the order of time as they stand
     group: str | int | None = None
     weight: str | int | None = None
     ignore: list[str | int] = field(default_factory=list)

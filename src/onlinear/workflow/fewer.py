@@ -10,6 +10,7 @@ from onlinear.learner import Settings
 from onlinear.registry import PENALISED, RULES, name_of
 from onlinear.selection.configurations import Configuration
 from onlinear.workflow.racing import How, raced
+from onlinear.workflow.watching import Watcher
 
 if TYPE_CHECKING:
     from onlinear.workflow.select import Parts
@@ -28,8 +29,8 @@ def path_of(winner: Configuration, parts: Parts, how: How) -> list[dict[str, Any
     settings = [Settings(l1=l1, intercept=winner.settings.intercept) for l1 in STRENGTHS]
     configurations = [Configuration(winner.loss, rule, setting) for setting in settings]
     same = (configurations, parts.task, parts.train, parts.targets, parts.features)
-    judged = raced(*same, how, parts.groups, lambda share: None, halving=False)
-    whole = judged if not how.folds else raced(*same, how._replace(folds=0), None, lambda share: None, halving=False)
+    judged = raced(*same, how, parts.groups, Watcher(), halving=False)
+    whole = judged if not how.folds else raced(*same, how._replace(folds=0), None, Watcher(), halving=False)
     found = []
     for finish in sorted(judged.finishes(), key=lambda each: each.number):
         if finish.stopped_at is None and finish.number in whole.running:

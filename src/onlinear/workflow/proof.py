@@ -23,7 +23,7 @@ MOST_ENTRIES = 400_000
 PASSES = 20
 
 
-def proven(parts: Parts, seed: int) -> tuple[Any, list[str]]:
+def proven(parts: Parts) -> tuple[Any, list[str]]:
     """A certificate of a perceptron for each class against the rest, or one for two; and it in words."""
     if parts.classes is None:
         return None, ["The theorems speak of classes, and here numbers are learned."]

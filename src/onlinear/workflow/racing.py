@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from onlinear.selection.race import Examples, Finish, Race, Task
 from onlinear.selection.splits import folds_of
 from onlinear.targets import Members
 from onlinear.workflow.rows import Held
+from onlinear.workflow.watching import Watcher
 
 #: with fewer rows than these they are learned several times, and compared by cross-validation
 FEW = 20_000
@@ -26,9 +27,6 @@ EXAMPLES, MOST_PASSES = 100_000, 40
 FIRST_RUNG = 1 / 16
 #: rows that are learned before anyone is told of the progress
 STRETCH = 1 << 16
-
-#: told how much of the work is done, from 0 to 1
-Watch = Callable[[float], None]
 
 
 class How(NamedTuple):
@@ -70,11 +68,11 @@ def raced(
     features: int,
     how: How,
     groups: np.ndarray | None,
-    watch: Watch,
+    watcher: Watcher,
     *,
     halving: bool = True,
 ) -> Race:
-    """All configurations over the rows."""
+    """All configurations over the rows, or those before the watcher wants it to end."""
     count = len(rows)
     codes = targets if task.classes else None
     folds = folds_of(count, how.folds, seed=how.seed, codes=codes, groups=groups) if how.folds else None
@@ -84,7 +82,9 @@ def raced(
     for number, order in enumerate(orders(count, how)):
         for start in range(0, count, STRETCH):
             race.learn(examples, order[start : start + STRETCH])
-            watch((number + min(start + STRETCH, count) / count) / how.passes)
+            watcher.tell("racing configurations", (number + min(start + STRETCH, count) / count) / how.passes)
+            if watcher.stopped:
+                return race
         if how.folds:
             race.end_pass()
     return race

@@ -30,6 +30,7 @@ from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import open_alike
 from onlinear.training import Training
 from onlinear.workflow.asked import Asked
+from onlinear.workflow.drifting import followed
 from onlinear.workflow.explaining import weights_that_matter
 from onlinear.workflow.fewer import path_of
 from onlinear.workflow.ledger import Ledger, digest_of_test
@@ -39,13 +40,9 @@ from onlinear.workflow.racing import How, curve_of, how_for, raced, refit
 from onlinear.workflow.references import references
 from onlinear.workflow.rows import Held, check_labels, classes_of, held, scaled
 from onlinear.workflow.texts import cells_of
+from onlinear.workflow.watching import Watcher
 
-#: told what is being done, and how much of it is done, from 0 to 1
-Say = Callable[[str, float], None]
-
-
-def silently(step: str, share: float) -> None:
-    """Tell nobody."""
+INTERRUPTED = "It was interrupted: what was done until then is here, and the rest is missing."
 
 
 @dataclass(slots=True)
@@ -76,70 +73,103 @@ class Parts:
         return Task(0 if self.classes is None else len(self.classes))
 
 
-def select(asked: Asked, ledger: Ledger, say: Say = silently) -> Selected:
-    """The whole job."""
+@dataclass(slots=True)
+class Chosen:
+    """The winner of a race, learned: ``replicates`` are the weights of its bootstrap."""
+
+    race: dict[str, Any]
+    configuration: Configuration
+    trained: Trained
+    replicates: np.ndarray
+    how: How
+    drift: dict[str, Any] | None
+
+
+def select(
+    asked: Asked, ledger: Ledger, watcher: Watcher, on_model: Callable[[Trained], None] = lambda trained: None
+) -> Selected:
+    """The whole job. ``on_model`` gets the model as soon as it is learned: whatever happens then, it is there."""
     began = time.perf_counter()
-    say("looking at the columns", 0.0)
+    watcher.tell("looking at the columns", 0.0)
     profile = look(asked, asked.files)
     choice = choose_recipe(profile, keep=asked.keep, names=asked.names, scale=asked.scale, clip=asked.clip)
-    say("reading the rows", 0.0)
+    watcher.tell("reading the rows", 0.0)
     parts = parts_of(asked, profile, choice)
-    how = how_for(len(parts.train), parts.split.shuffled, asked.folds, asked.passes, asked.seed)
-    configurations = configurations_for(asked, profile.target.task)
-    started = time.perf_counter()
-    race = raced(
-        configurations,
-        parts.task,
-        parts.train,
-        parts.targets,
-        parts.features,
-        how,
-        parts.groups,
-        lambda share: say("racing configurations", share),
-    )
-    race_seconds = time.perf_counter() - started
-    finishes = race.finishes()
-    winner = configurations[finishes[0].number]
-    say("learning the winner", 0.0)
-    fitted = refit(winner, parts.task, parts.train, parts.targets, parts.features, how, asked.replicates)
-    trained = Trained(training_of(winner, fitted.learner, parts, how), parts.recipe)
-    say("counting features", 0.0)
-    path = path_of(winner, parts, how)
-    say("proving", 0.0)
-    certificate, certificate_words = proven(parts, asked.seed)
-    say("testing", 0.0)
-    answers = Answers(trained.training)
+    chosen = chosen_from(asked, profile, parts, watcher)
+    on_model(chosen.trained)
+    explained = explained_by(asked, choice, parts, chosen, watcher)
+    watcher.tell("testing", 0.0)
+    answers = Answers(chosen.trained.training)
     uses = ledger.uses(parts.digest)
     test = test_of(answers, parts, uses)
-    say("asking others", 0.0)
-    compared = others(asked, parts)
+    ledger.enter(parts.digest, {"files": asked.files + asked.test_files, "score": test["error"] or test["rmse"]})
+    notes = [used_words(len(uses), ledger)] if uses else []
+    notes += [INTERRUPTED] if watcher.stopped else []
     result = {
         "onlinear": onlinear.__version__,
         "asked": asked_words(asked, profile),
         "seconds": 0.0,
         "data": data_words(profile, parts),
         "columns": choice.columns(),
-        "notes": list(profile.notes),
+        "notes": notes + profile.notes,
         "recipe": choice.sentences,
-        "race": race_words(race, finishes, how, race_seconds),
-        "winner": None,
-        "references": compared,
+        "race": chosen.race,
+        "winner": chosen.race["configurations"][0],
         "test": test,
-        "weights": weights_that_matter(answers, parts.recipe, fitted.replicates),
-        "path": path,
-        "certificate": certificate,
-        "certificate_words": certificate_words,
-        "worst": worst_words(asked, choice, answers, parts),
-        "drift": None,
+        **explained,
+        "drift": chosen.drift,
         "files": {"model": None, "certificate": None, "report": None, "ledger": str(ledger.path)},
         "use": {"command": "", "python": ""},
     }
-    result["winner"] = result["race"]["configurations"][0]
-    if uses:
-        result["notes"].insert(0, used_words(len(uses), ledger))
-    ledger.enter(parts.digest, {"files": asked.files + asked.test_files, "score": test["error"] or test["rmse"]})
     result["seconds"] = round(time.perf_counter() - began, 3)
-    return Selected(trained, result)
+    return Selected(chosen.trained, result)
+
+
+def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) -> Chosen:
+    """Race the configurations and learn the winner."""
+    how = how_for(len(parts.train), parts.split.shuffled, asked.folds, asked.passes, asked.seed)
+    configurations = configurations_for(asked, profile.target.task)
+    began = time.perf_counter()
+    watcher.tell("racing configurations", 0.0)
+    same = (parts.task, parts.train, parts.targets, parts.features, how)
+    race = raced(configurations, *same, parts.groups, watcher)
+    finishes = race.finishes()
+    said = race_words(race, finishes, how, time.perf_counter() - began)
+    winner = configurations[finishes[0].number]
+    watcher.tell("learning the winner", 0.0)
+    drift, replicates = None, np.empty((0, 1, 0))
+    if not parts.split.shuffled:
+        learner, drift = followed(winner, parts, asked.on_drift)
+    if drift is None or asked.on_drift == "ignore":
+        learner, replicates = refit(winner, *same, 0 if watcher.stopped else asked.replicates)
+    trained = Trained(training_of(winner, learner, parts, how), parts.recipe)
+    return Chosen(said, winner, trained, replicates, how, drift)
+
+
+def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
+    """What a reader wants to know beside the test; less of it, if the watcher wants an end."""
+    answers = Answers(chosen.trained.training)
+    path: list[dict[str, Any]] | None = None
+    certificate: Any = None
+    words: list[str] = []
+    compared: list[dict[str, Any]] = []
+    if not watcher.stopped:
+        watcher.tell("counting features", 0.0)
+        path = path_of(chosen.configuration, parts, chosen.how)
+    if not watcher.stopped:
+        watcher.tell("proving", 0.0)
+        certificate, words = proven(parts)
+    if not watcher.stopped and asked.references:
+        watcher.tell("asking others", 0.0)
+        compared = others(parts)
+    return {
+        "references": compared,
+        "weights": weights_that_matter(answers, parts.recipe, chosen.replicates),
+        "path": path,
+        "certificate": certificate,
+        "certificate_words": words,
+        "worst": worst_words(asked, choice, answers, parts),
+    }
 
 
 # ------------------------------------------------------------------ looking and reading
@@ -181,6 +211,8 @@ def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
     codes = None if classes is None else classes.codes_of(rows.labels)
     groups = None if profile.groups is None else profile.groups[there]
     times = None if profile.times is None else profile.times[there]
+    if asked.in_order:
+        times = np.arange(len(rows))
     if asked.test_files:
         split = Split("test file", order_of(len(rows), times, asked.seed), np.arange(0), "the rows of the test file")
         test = tested_file(asked, stream.recipe, profile)
@@ -232,7 +264,8 @@ def sha256_of(files: list[str]) -> str:
 
 def configurations_for(asked: Asked, task: str) -> list[Configuration]:
     """Those that were asked for by loss and rule, or the usual ones; so many of them as were asked for."""
-    found = usual(task)
+    in_time = asked.in_order or asked.time is not None
+    found = usual(task, forgetting=in_time and asked.on_drift == "ignore")
     if asked.losses or asked.rules:
         default = ["squared_error"] if task == "regression" else ["log_loss"]
         found = grid(loss=asked.losses or default, rule=asked.rules or ["normalised"], average=[False, True])
@@ -265,9 +298,7 @@ def test_of(answers: Answers, parts: Parts, uses: list[dict[str, Any]]) -> dict[
     return {**found, "used_before": bool(uses), "words": words}
 
 
-def others(asked: Asked, parts: Parts) -> list[dict[str, Any]]:
-    if not asked.references:
-        return []
+def others(parts: Parts) -> list[dict[str, Any]]:
     found = references(parts.train, parts.test, parts.targets, parts.wanted, parts.features, parts.task.classes)
     return [each for each in found if each["score"] is not None]
 

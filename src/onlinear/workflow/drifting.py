@@ -1,0 +1,45 @@
+"""Rows in the order of time: how the winner's error goes, where it rises, and what adapting to that is worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onlinear.batch import Batch
+from onlinear.drift.adapting import Adapting
+from onlinear.learner import Learner
+from onlinear.selection.configurations import Configuration
+from onlinear.targets import Numbers
+
+if TYPE_CHECKING:
+    from onlinear.workflow.select import Parts
+
+
+def followed(winner: Configuration, parts: Parts, on_drift: str) -> tuple[Learner, dict[str, Any]]:
+    """The winner over the rows to learn, as a detector makes it act; beside it, what it comes to if nobody acts."""
+    learner, adapting = adapted(winner, parts, on_drift)
+    still = adapting if on_drift == "ignore" else adapted(winner, parts, "ignore")[1]
+    return learner, {
+        "policy": on_drift,
+        "detector": "ADWIN",
+        "alarms": [alarm.example for alarm in adapting.alarms],
+        "curve": [[int(examples), float(error)] for examples, error in adapting.curve.points()],
+        "error": adapting.error,
+        "static_error": still.error,
+    }
+
+
+def adapted(winner: Configuration, parts: Parts, on_drift: str) -> tuple[Learner, Adapting]:
+    task = parts.task
+    learner = Learner(
+        winner.loss,
+        winner.rule,
+        features=parts.features,
+        outputs=task.width(winner.loss),
+        settings=winner.settings,
+    )
+    targets = task.targets(parts.targets, winner.loss) if task.classes else Numbers(np.asarray(parts.targets, float))
+    adapting = Adapting(on_drift)
+    adapting.learn(learner, Batch(parts.train.rows, targets, parts.train.importance, sound=True))
+    return learner, adapting
