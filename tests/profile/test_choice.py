@@ -144,6 +144,15 @@ def test_a_table_with_nothing_to_learn_from_is_refused(tmp_path: Path) -> None:
     file = table(tmp_path, {"a": [1] * 30, "b": [""] * 30, "y": ["p", "q", "q"] * 10})
     with pytest.raises(BadInput, match=r"no column is left to learn from: a \(always the same\); b \(all missing\)"):
         choose_recipe(profile_of(file))
+    with pytest.raises(BadInput, match="there is no column beside the target to learn from: is the delimiter right"):
+        choose_recipe(profile_of(table(tmp_path, {"y": ["p", "q", "q"] * 10})))
+
+
+def test_rows_without_a_target_are_bad_lines(tmp_path: Path) -> None:
+    file = table(tmp_path, {"x": [0.5, 2.5, 1.5, 7.0, 0.1] * 8, "y": ["p", "q", "", "p", "q"] * 8})
+    profile, bad = profile_of(file), []
+    rows = sum(len(block) for block in choose_recipe(profile).open(on_bad=lambda line, text: bad.append(line)))
+    assert (rows, len(bad)) == (profile.rows - profile.target.missing, profile.target.missing) == (32, 8)
 
 
 def test_frames_are_opened_as_they_are() -> None:

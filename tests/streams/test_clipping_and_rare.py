@@ -126,6 +126,7 @@ def test_models_that_know_of_neither_still_load(tmp_path: Path) -> None:
     assert "clipping" not in header
     old = json.loads(json.dumps(header))
     del old["format"]["csv"]["naming"]["frequent"]
+    del old["format"]["csv"]["quoted"]
     assert Recipe.restored(old, arrays).format == stream.recipe.format
     with pytest.raises(OnlinearError, match="where the fields"):
         unpacked(Naming, {"bits": 18})

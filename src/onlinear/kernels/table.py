@@ -63,6 +63,8 @@ COUNTS = SHARED_COUNTS + 4
 #: what quotes leave behind: where the last one opened and the last one closed. Inside, the first is the later one
 OPENED, CLOSED = range(2)
 NOWHERE = -2
+#: where the last one opened if quotes mean nothing: so far away that it is no place, wherever one counts from
+NEVER = -(1 << 62)
 
 #: labels that are remembered, to write each down just once
 SLOTS = 64
@@ -70,7 +72,7 @@ SLOTS = 64
 MEMO_BITS, MEMO_BYTES = 11, 16
 MEMO_SHIFT = np.uint64(64 - MEMO_BITS)
 
-QUOTE = np.uint64(ord('"'))
+QUOTE, NO_BYTE = np.uint64(ord('"')), np.uint64(256)
 LOWEST_BITS, QUOTES = np.uint64(0x0101010101010101), np.uint64(0x2222222222222222)
 _NONE, _ONE, _THREE, _EIGHT = (np.uint64(k) for k in (0, 1, 3, 8))
 ALL_BITS = np.uint64(SIXTY_FOUR_BITS)
@@ -88,6 +90,7 @@ class Plan(NamedTuple):
     words: Any  # uint8: the missing words, one behind the other
     word_stops: Any  # int64: where each ends
     word_sizes: Any  # uint64: bit n is set if a word has n bytes; those of 63 bytes or more share a bit
+    quote: Any  # uint64: the byte that opens and closes a quoted cell, or none
 
 
 class Table(NamedTuple):
@@ -109,8 +112,8 @@ class Table(NamedTuple):
     grams: Any  # how texts are cut: a :class:`onlinear.kernels.grams.Grams`; None if there are none
 
 
-def plan_of(names: Sequence[str], kinds: Sequence[int], missing: Sequence[str]) -> Plan:
-    """The plan for columns of these names and kinds."""
+def plan_of(names: Sequence[str], kinds: Sequence[int], missing: Sequence[str], quoted: bool = True) -> Plan:
+    """The plan for columns of these names and kinds, whose cells may be ``quoted``; if not, a quote is but a letter."""
     words = [word.encode() for word in missing]
     sizes = sum({1 << min(len(word), 63) for word in words})
     return Plan(
@@ -121,6 +124,7 @@ def plan_of(names: Sequence[str], kinds: Sequence[int], missing: Sequence[str]) 
         np.frombuffer(b"".join(words) + bytes(1), np.uint8).copy(),
         np.cumsum([len(word) for word in words], dtype=np.int64),
         np.uint64(sizes),
+        QUOTE if quoted else NO_BYTE,
     )
 
 
@@ -184,7 +188,7 @@ def find_cells() -> Any:
                 within = (_ONE << np.uint64(stop - at)) - _ONE
                 ends, quotes, strange = ends & within, quotes & within, strange & within
             odd |= strange
-            if quotes != _NONE:
+            if quotes != _NONE and opened != NEVER:
                 count, opened, closed = among_quotes(text, at, ends, quotes, delimiter, breaks, count, opened, closed)
             elif opened <= closed:
                 found = np.int64(ones_of(ends))
@@ -242,7 +246,7 @@ def last_record_end() -> Any:
         at, end = np.int64(shown), np.int64(0)
         while at + SLACK <= stop:
             lines, quotes = lines_in(text, at)
-            if quotes != _NONE:
+            if quotes != _NONE and opened != NEVER:
                 marks = lines | quotes
                 while marks != _NONE:
                     place = at + np.int64(trailing_zeros(marks))
@@ -255,7 +259,7 @@ def last_record_end() -> Any:
                 end = at + SLACK - np.int64(leading_zeros(lines))
             at += SLACK
         while at < stop:
-            if byte_of(text, at) == QUOTE:
+            if byte_of(text, at) == QUOTE and opened != NEVER:
                 opened, closed = after_quote(text, at, delimiter, opened, closed)
             elif byte_of(text, at) == LINE_FEED and opened <= closed:
                 end = at + 1
@@ -363,7 +367,7 @@ def note_group(groups, at, added, hashes, column):
 def cell(text, start, stop, kind, column, at, row, plan, rows):
     """FINE, and how many entries a cell gave; or what is wrong with it."""
     low, high, first, last, doubled = start, stop, start, stop, False
-    if start < stop and byte_of(text, start) == QUOTE:
+    if start < stop and byte_of(text, start) == plan.quote:
         first = start + 1
         last, doubled = closing(text, first, stop)
         if last + 1 != stop:
@@ -605,7 +609,7 @@ def judge_record(text, place, breaks, k, plan, found):
         end = np.int64(breaks[k + column])
         start = skip_blanks(text, place, end)
         stop = without_blanks(text, start, end)
-        if start < stop and byte_of(text, start) == QUOTE:
+        if start < stop and byte_of(text, start) == plan.quote:
             last, _ = closing(text, start + 1, stop)
             start = skip_blanks(text, start + 1, last)
             stop = without_blanks(text, start, last)

@@ -29,7 +29,8 @@ class Choice:
     """The recipe for a table.
 
     ``roles`` says of each column what it is: "feature", "target", "ignored", "time", "group" or "weight"; ``sentences``
-    say what is done, one a choice; ``stream`` are the options for :func:`onlinear.open_stream`.
+    say what is done, one a choice; ``stream`` are the options for :func:`onlinear.open_stream`. Rows without a target
+    are bad lines to a stream: give it ``on_bad`` if the profile has counted any.
     """
 
     profile: Profile
@@ -76,7 +77,7 @@ def choose_recipe(
     ignored = {column.name: reason for column in profile.columns if (reason := reason_against(column, kept))}
     features = [column for column in profile.columns if column.role == "feature" and column.name not in ignored]
     if not features:
-        raise BadInput(f"no column is left to learn from: {sentences.of_ignored(ignored)}; keep one of them (--keep)")
+        raise nothing_left(ignored)
     frequent = {column.name: found for column in features if (found := frequent_of(column, rare_below))}
     bounds = {column.name: column.bounds for column in features if clip and column.bounds is not None}
     scaling = scaling_of(features, scale)
@@ -87,6 +88,12 @@ def choose_recipe(
     stream["ignore"] = [name for name, role in roles.items() if role in ("ignored", "time", "group")]
     stream["text"] = [column.name for column in features if column.kind == "text"]
     return Choice(profile, roles, said, stream)
+
+
+def nothing_left(ignored: dict[str, str]) -> BadInput:
+    if not ignored:
+        return BadInput("there is no column beside the target to learn from: is the delimiter right?")
+    return BadInput(f"no column is left to learn from: {sentences.of_ignored(ignored)}; keep one of them (--keep)")
 
 
 def reason_against(column: ColumnProfile, kept: set[str]) -> str | None:

@@ -23,7 +23,7 @@ TOLD = 0.1
 NAMES = re.compile(r"(^|[_\W])(?i:id|uid|uuid|guid|key|index|number|no|nr|code)$|[a-z](Id|ID|No|Nr)$")
 
 ROW_NUMBERS = "its values are numbered one after the other"
-ASCENDING = "its values are whole numbers that ascend from row to row"
+ASCENDING = "its values are whole numbers that ascend from row to row (if they are times, name it as the time)"
 CODES = "nearly every row has another value"
 
 

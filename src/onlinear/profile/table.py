@@ -224,7 +224,7 @@ def reading_of(cells: Cells, asked: Asked, is_file: bool) -> dict[str, Any]:
     if is_file:
         options["format"] = cells.format
     if cells.format == "csv":
-        options |= {"header": cells.table.header, "delimiter": cells.table.delimiter}  # type: ignore[union-attr]
+        options |= {name: getattr(cells.table, name) for name in ("header", "delimiter", "quoted")}
     return options | {"weight": asked.weight, "categories": asked.categories}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from onlinear.errors import BadLine, BadSource
 from onlinear.kernels.breaks import LINE_FEED
-from onlinear.kernels.table import CLOSED, NOWHERE, OPENED, find_cells, last_record_end
+from onlinear.kernels.table import CLOSED, NEVER, NOWHERE, OPENED, find_cells, last_record_end
 from onlinear.streams.lines import SHOWN, Lines
 from onlinear.streams.reading import with_room
 from onlinear.streams.sources import Chunk, chunks
@@ -23,7 +23,7 @@ class Cells(NamedTuple):
     """A text with the ends of all its cells, and slack behind it. Its whole records end at ``stop``.
 
     ``strange`` says whether it holds anything but ASCII characters; ``unclosed`` is where a quote opens that nothing
-    closes, or negative.
+    closes, or negative. Unless cells may be ``quoted``, a quote is a letter as any other.
     """
 
     buffer: np.ndarray
@@ -31,6 +31,7 @@ class Cells(NamedTuple):
     breaks: np.ndarray
     strange: bool
     unclosed: int
+    quoted: bool = True
 
     def record_break(self, k: int) -> int:
         """The first break from the k-th on that ends a record."""
@@ -73,45 +74,50 @@ class Cells(NamedTuple):
         start = int(self.breaks[first - 1]) + 1 if first else 0
         for end in map(int, self.breaks[first : last + 1]):
             cell = self.buffer[start:end].tobytes()
-            found.append((start + len(cell) - len(cell.lstrip(BEFORE)), word(cell)))
+            found.append((start + len(cell) - len(cell.lstrip(BEFORE)), word(cell, self.quoted)))
             start = end + 1
         return found
 
     def shown(self, place: int) -> str:
         """The cell that starts at a place, for a message."""
         end = int(self.breaks[self.break_behind(place)])
-        cell = word(self.buffer[place:end].tobytes())
+        cell = word(self.buffer[place:end].tobytes(), self.quoted)
         return cell if len(cell) <= SHOWN else cell[: SHOWN - 3] + "..."
 
 
-def word(cell: bytes) -> str:
+def word(cell: bytes, quoted: bool = True) -> str:
     """What a cell says, without quotes and without blanks around.
 
     >>> word(b' Bern '), word(b'"6"" pipe"'), word(b'6" pipe')
     ('Bern', '6" pipe', '6" pipe')
     """
-    return unquoted(cell).strip(BLANKS)
+    return unquoted(cell, quoted).strip(BLANKS)
 
 
-def unquoted(cell: bytes) -> str:
-    """What a cell says, without quotes, but with the blanks within them."""
+def unquoted(cell: bytes, quoted: bool = True) -> str:
+    """What a cell says, without quotes if it may be quoted, but with the blanks within them."""
     cell = cell.lstrip(BEFORE).rstrip(BEHIND)
-    if len(cell) > 1 and cell.startswith(b'"') and cell.endswith(b'"'):
+    if quoted and len(cell) > 1 and cell.startswith(b'"') and cell.endswith(b'"'):
         cell = cell[1:-1].replace(b'""', b'"')
     return cell.decode("utf-8", "backslashreplace")
 
 
-def cut(chunk: Chunk, delimiter: str) -> Cells:
+def cut(chunk: Chunk, delimiter: str, quoted: bool = True) -> Cells:
     """The text of a chunk with the ends of its cells; until the same thread cuts the next one."""
-    buffer, quoting = chunk.buffer, np.full(2, NOWHERE)
+    buffer, quoting = chunk.buffer, no_quotes(quoted)
     stop, room = with_room(chunk)
     count, strange = find_cells()(buffer, stop, ord(delimiter), room, quoting)
     breaks = room[:count]
     if quoting[OPENED] <= quoting[CLOSED]:
-        return Cells(buffer, stop, breaks, strange, NOWHERE)
+        return Cells(buffer, stop, breaks, strange, NOWHERE, quoted)
     ends = np.flatnonzero(buffer[breaks] == LINE_FEED)
     whole = int(ends[-1]) + 1 if len(ends) else 0
     return Cells(buffer, int(breaks[whole - 1]) + 1 if whole else 0, breaks, strange, int(quoting[OPENED]))
+
+
+def no_quotes(quoted: bool) -> np.ndarray:
+    """What is known of quotes before the first one, or for good."""
+    return np.array([NOWHERE if quoted else NEVER, NOWHERE])
 
 
 def unclosed(cells: Cells, lines: Lines) -> tuple[BadLine, bytes]:
@@ -125,9 +131,9 @@ class RecordEnds:
     There is no cut before the first record, so that the header, if there is one, is in the first chunk.
     """
 
-    def __init__(self, delimiter: str) -> None:
+    def __init__(self, delimiter: str, quoted: bool = True) -> None:
         self._delimiter = ord(delimiter)
-        self._quoting = np.full(2, NOWHERE)
+        self._quoted, self._quoting = quoted, no_quotes(quoted)
         self._begun = False
 
     def __call__(self, text: np.ndarray, shown: int) -> int:
@@ -135,7 +141,8 @@ class RecordEnds:
         self._begun = self._begun or bool(text[:end].tobytes().strip(BEHIND + b"\n"))
         if not self._begun:
             return 0
-        self._quoting -= end
+        if self._quoted:
+            self._quoting -= end
         return end
 
 
@@ -147,8 +154,8 @@ class Top(NamedTuple):
     lines: Lines
 
 
-def first_record(file: str, delimiter: str) -> Top:
-    for chunk, cells in texts(file, delimiter):
+def first_record(file: str, delimiter: str, quoted: bool = True) -> Top:
+    for chunk, cells in texts(file, delimiter, quoted):
         first, last = cells.first_record()
         if first < len(cells.breaks):
             return Top(cells.words(first, last), int(cells.breaks[last]), Lines(chunk, file, np.empty(0)))
@@ -157,6 +164,6 @@ def first_record(file: str, delimiter: str) -> Top:
     raise BadSource(f"{file}: is empty: there is no table in it")
 
 
-def texts(file: str, delimiter: str) -> Iterator[tuple[Chunk, Cells]]:
-    for chunk in chunks(file, ends=RecordEnds(delimiter)):
-        yield chunk, cut(chunk, delimiter)
+def texts(file: str, delimiter: str, quoted: bool = True) -> Iterator[tuple[Chunk, Cells]]:
+    for chunk in chunks(file, ends=RecordEnds(delimiter, quoted)):
+        yield chunk, cut(chunk, delimiter, quoted)

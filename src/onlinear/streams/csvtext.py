@@ -80,6 +80,7 @@ class CSVText:
     naming: Naming = Naming()
     header: bool = True
     words: Words = Words()
+    quoted: bool = True
 
     def __post_init__(self) -> None:
         check_delimiter(self.delimiter)
@@ -100,11 +101,13 @@ class CSVText:
         return [column.name for column in self.columns if column.kind == "number"]
 
     def pieces(self, source: str) -> Iterator[Chunk]:
-        return chunks(source, piece_size(sources.CHUNK, bool(self.naming.crosses)), RecordEnds(self.delimiter))
+        return chunks(
+            source, piece_size(sources.CHUNK, bool(self.naming.crosses)), RecordEnds(self.delimiter, self.quoted)
+        )
 
     def adapted(self, sources: Sequence[str], labelled: bool) -> CSVText:
         """The same for other files, whose columns are found by the names in the header, or else by their number."""
-        names = [name for _, name in first_record(looks_at(sources)[0], self.delimiter).words]
+        names = [name for _, name in first_record(looks_at(sources)[0], self.delimiter, self.quoted).words]
         if not self.header:
             return replace(self, columns=self._by_number(len(names), labelled, sources[0]))
         kinds = kinds_for(dict(self.columns), names, labelled, sources[0])
@@ -121,10 +124,12 @@ class CSVText:
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad record none, or all but the bad ones."""
-        cells = cut(chunk, self.delimiter)
-        plan = plan_for(self.columns, self.target_kind, self.missing)
+        cells = cut(chunk, self.delimiter, self.quoted)
+        plan = plan_for(self.columns, self.target_kind, self.missing, self.quoted)
         found = self._room(cells)
-        lines = Lines(chunk, source, found.places, lambda place: cut(chunk, self.delimiter).record_from(place))
+        lines = Lines(
+            chunk, source, found.places, lambda place: cut(chunk, self.delimiter, self.quoted).record_from(place)
+        )
         if self.header and chunk.first_line == 1:
             found.counts[BREAK], found.counts[NEXT] = self._behind_header(cells, lines)
 
@@ -165,11 +170,11 @@ class CSVText:
         return [name for column, cell in cells if column.kind in FEATURE_KINDS for name in self._names_of(column, cell)]
 
     def _names_of(self, column: Column, cell: bytes) -> list[str]:
-        if word(cell) in self.missing:
+        if word(cell, self.quoted) in self.missing:
             return [f"{column.name}=?"]
         if column.kind == "text":
-            return [f"{column.name}={gram}" for gram in grams_in(word(cell), self.words)]
-        return [column.name if column.kind == "number" else f"{column.name}={unquoted(cell)}"]
+            return [f"{column.name}={gram}" for gram in grams_in(word(cell, self.quoted), self.words)]
+        return [column.name if column.kind == "number" else f"{column.name}={unquoted(cell, self.quoted)}"]
 
     def _labels(self, found: kernel.Table, cells: Cells) -> np.ndarray:
         rows = found.counts[ROWS]
@@ -224,11 +229,11 @@ def check_columns(columns: tuple[Column, ...]) -> None:
 
 
 @lru_cache
-def plan_for(columns: tuple[Column, ...], target_kind: str, missing: tuple[str, ...]) -> kernel.Plan:
+def plan_for(columns: tuple[Column, ...], target_kind: str, missing: tuple[str, ...], quoted: bool) -> kernel.Plan:
     kinds = [KINDS[column.kind] for column in columns]
     if target_kind == "category":
         kinds = [kernel.CATEGORY_TARGET if kind == kernel.NUMBER_TARGET else kind for kind in kinds]
-    return kernel.plan_of([column.name for column in columns], kinds, missing)
+    return kernel.plan_of([column.name for column in columns], kinds, missing, quoted)
 
 
 class _Memory(threading.local):
@@ -269,5 +274,5 @@ def words_of(found: kernel.Table, cells: Cells) -> np.ndarray:
     count = found.counts[kernel.CODES]
     words = np.empty(count, object)
     for code, (start, stop) in enumerate(zip(found.label_starts[:count], found.label_stops[:count], strict=True)):
-        words[code] = word(cells.buffer[start:stop].tobytes())
+        words[code] = word(cells.buffer[start:stop].tobytes(), cells.quoted)
     return words

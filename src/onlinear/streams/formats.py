@@ -47,7 +47,7 @@ OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing", "text", "wo
 USED = {
     "svmlight": ("first_index", "features"),
     "vw": ("naming",),
-    "csv": (*OF_COLUMNS, "header", "delimiter"),
+    "csv": (*OF_COLUMNS, "header", "delimiter", "quoted"),
     "jsonl": OF_COLUMNS,
     "parquet": OF_COLUMNS,
     "arrow": OF_COLUMNS,
@@ -99,6 +99,7 @@ class Options(NamedTuple):
     text: Sequence[str | int] = ()
     words: Words = Words()
     features: int | None = None
+    quoted: bool | None = None
 
     def of_columns(self) -> dict[str, Any]:
         """What all tables are told."""
@@ -124,7 +125,8 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
             found = class_of(name)(options.naming)
         case "csv":
             columns = options.of_columns()
-            found = loaded("inference.infer")(sources, header=options.header, delimiter=options.delimiter, **columns)
+            told = {name: getattr(options, name) for name in ("header", "delimiter", "quoted")}
+            found = loaded("inference.infer")(sources, **told, **columns)
         case "jsonl":
             found = loaded("jsonlines.infer_keys")(sources, **options.of_columns())
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -13,7 +14,7 @@ import numpy as np
 
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.words import Words
-from onlinear.kernels.table import NUMBER, Plan, judge_columns, plan_of
+from onlinear.kernels.table import NUMBER, QUOTE, Plan, judge_columns, plan_of
 from onlinear.streams.cells import Cells, Top, cut, first_record, texts
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
 from onlinear.streams.matching import MISSING
@@ -28,6 +29,9 @@ SNIFFED, SNIFFED_BYTES = 100, 1 << 20
 CANDIDATES = (",", "\t", ";", "|")
 EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
+#: a whole cell in quotes
+QUOTED = re.compile(rb'"(?:[^"]|"")*"')
+
 #: what is counted for each column
 NUMBERS, TEXTS = range(2)
 
@@ -38,6 +42,7 @@ def infer(
     target: str | int | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    quoted: bool | None = None,
     weight: str | int | None = None,
     ignore: Sequence[str | int] = (),
     categories: Sequence[str | int] = (),
@@ -57,6 +62,7 @@ def infer(
     target : the column to learn; by default the last one
     delimiter : by default told from the extension and the first records: a comma, tab, semicolon or bar
     header : whether the first record has the names; by default told from what stands below it
+    quoted : whether cells may stand in quotes; by default yes, unless tabs are between cells and quotes make no sense
     weight : the column with the importance of each row
     ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
     text : columns whose cells are cut into words
@@ -68,11 +74,12 @@ def infer(
     files = looks_at(expand(paths))
     delimiter = delimiter or sniffed(files[0])
     check_delimiter(delimiter)
-    look = looked_at(files, delimiter, header, missing, rows)
+    quoted = has_quotes(files[0], delimiter) if quoted is None else quoted
+    look = looked_at(files, delimiter, header, missing, rows, quoted)
     names = look.names
     kinds = ["category" if numbers == 0 or texts else "number" for numbers, texts in look.counts.tolist()]
     columns, target_kind = with_roles(names, kinds, target, weight, ignore, categories, text)
-    return CSVText(columns, target_kind, delimiter, missing, naming, look.header, words)
+    return CSVText(columns, target_kind, delimiter, missing, naming, look.header, words, quoted)
 
 
 def with_roles(
@@ -109,14 +116,16 @@ class Look(NamedTuple):
     header: bool
 
 
-def looked_at(files: Sequence[str], delimiter: str, header: bool | None, missing: tuple[str, ...], rows: int) -> Look:
+def looked_at(
+    files: Sequence[str], delimiter: str, header: bool | None, missing: tuple[str, ...], rows: int, quoted: bool
+) -> Look:
     """A look at the first record, and at so many below it."""
-    top = first_record(files[0], delimiter)
-    plan = plan_of([""] * len(top.words), [NUMBER] * len(top.words), missing)
+    top = first_record(files[0], delimiter, quoted)
+    plan = plan_of([""] * len(top.words), [NUMBER] * len(top.words), missing, quoted)
     first, _ = judged(files[0], delimiter, plan, 0, 1)
     below, seen = judged(files[0], delimiter, plan, 1, rows)
     if header is None:
-        header = has_header(top, first, below, seen, delimiter, rows)
+        header = has_header(top, first, below, seen, delimiter, rows, quoted)
     for file in files[1:]:
         if seen < rows:
             more, count = judged(file, delimiter, plan, int(header), rows - seen)
@@ -131,7 +140,7 @@ def looked_at(files: Sequence[str], delimiter: str, header: bool | None, missing
 def judged(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tuple[np.ndarray, int]:
     """Numbers and texts in each column of up to ``most`` records behind the skipped one, and how many there are."""
     found, seen = np.zeros((len(plan.kinds), 2), np.int64), 0
-    for chunk, cells in texts(file, delimiter):
+    for chunk, cells in texts(file, delimiter, plan.quote == QUOTE):
         start = cells.first_record()[1] + 1 if skipped and chunk.first_line == 1 else 0
         if start < len(cells.breaks):
             seen += judge_columns()(cells.buffer, cells.stop, cells.breaks, start, plan, most - seen, found)
@@ -140,7 +149,9 @@ def judged(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tu
     return found, seen
 
 
-def has_header(top: Top, first: np.ndarray, below: np.ndarray, seen: int, delimiter: str, rows: int) -> bool:
+def has_header(
+    top: Top, first: np.ndarray, below: np.ndarray, seen: int, delimiter: str, rows: int, quoted: bool
+) -> bool:
     """Whether the first record has names: texts above numbers, or words that never come again below themselves."""
     numeric = (below[:, NUMBERS] > 0) & (below[:, TEXTS] == 0)
     texts_above, numbers_above = first[numeric, TEXTS].any(), first[numeric, NUMBERS].any()
@@ -155,12 +166,12 @@ def has_header(top: Top, first: np.ndarray, below: np.ndarray, seen: int, delimi
         return bool(texts_above) or not first[:, NUMBERS].any()
     names = [name for _, name in top.words]
     is_plain = first[:, TEXTS].all() and len(set(names)) == len(names)
-    return bool(is_plain) and not comes_again(top.lines.source, names, delimiter, rows)
+    return bool(is_plain) and not comes_again(top.lines.source, names, delimiter, rows, quoted)
 
 
-def comes_again(file: str, names: Sequence[str], delimiter: str, rows: int) -> bool:
+def comes_again(file: str, names: Sequence[str], delimiter: str, rows: int, quoted: bool) -> bool:
     """Whether a word of the first record stands again in its own column."""
-    records = (record for _, cells in texts(file, delimiter) for record in records_in(cells))
+    records = (record for _, cells in texts(file, delimiter, quoted) for record in records_in(cells))
     below = islice(records, 1, rows + 1)
     return any(name == word for record in below for name, word in zip(names, record, strict=False))
 
@@ -190,6 +201,22 @@ def sniffed(file: str) -> str:
         if agreeing > most:
             best, most = delimiter, agreeing
     return best
+
+
+def has_quotes(file: str, delimiter: str) -> bool:
+    """Whether quotes are around cells; not if tabs are between cells and a cell goes on behind a quote, or has but one.
+
+    That is told from whole lines of the first SNIFFED_BYTES, all of which have to have equally many cells: nothing
+    needs quotes in them, neither tabs nor line ends.
+    """
+    head = next(chunks(file, SNIFFED_BYTES), None) if delimiter == "\t" else None
+    if head is None or not (head.text == QUOTE).any():
+        return True
+    lines = [line.split(b"\t") for line in head.text.tobytes().split(b"\n") if line.strip()]
+    if len({len(line) for line in lines}) != 1:
+        return True
+    cells = (cell.strip() for line in lines for cell in line)
+    return not any(cell.startswith(b'"') and not QUOTED.fullmatch(cell) for cell in cells)
 
 
 def checked_names(top: Top) -> list[str]:

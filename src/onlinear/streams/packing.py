@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, Union, get_args, get_origin, get_type_hints
 from onlinear.errors import OnlinearError
 
 #: records that have more fields now than when models were first saved: so many they had then
-FIRST_FIELDS = {"Naming": 4}
+FIRST_FIELDS = {"CSVText": 7, "Naming": 4}
 
 
 def packed(value: Any) -> Any:

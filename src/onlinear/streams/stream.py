@@ -129,6 +129,7 @@ def open_stream(
     unit_length: bool = False,
     header: bool | None = None,
     delimiter: str | None = None,
+    quoted: bool | None = None,
     missing: Sequence[str] = MISSING,
     names: str = "hashed",
     bits: int | None = None,
@@ -156,7 +157,8 @@ def open_stream(
     ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
     text : columns whose cells are cut into words, and runs of up to ``ngrams`` words; in lower case if ``lower``, with
         counts, or 1 for ``presence``; with ``unit_length`` long texts weigh no more than short ones
-    header, delimiter : of CSV: whether the first record has the names, and what is between cells; told by a look
+    header, delimiter, quoted : of CSV: whether the first record has the names, what is between cells, and whether these
+        may stand in quotes; told by a look
     missing : texts that stand for nothing
     names : "hashed" to 2**bits columns (18 bits unless told), or "exact": a column for each name
     keep_names : remember hashed names, too, so that weights can be read by name
@@ -182,6 +184,7 @@ def open_stream(
         tuple(text),
         Words(ngrams, lower, presence, unit_length),
         None if names == "exact" else features,
+        quoted,
     )
     if clip and (is_matrix(source) or isinstance(source, Generated)):
         raise Refused("clip says between which bounds columns of a table are kept: an array has no names for them")
