@@ -30,7 +30,7 @@ LAYERS = (
     {"drift"},
     {"training", "conversion", "profile"},
     {"answers", "runs", "modelfile"},
-    {"testing", "inspection", "proving"},
+    {"testing", "inspection", "proving", "predicting"},
     {"workflow"},
     {"estimators"},
     {"report", "plots", "server", "cli"},

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         SGDRegressor as SGDRegressor,
     )
     from onlinear.learner import Learner as Learner
+    from onlinear.predicting import predict as predict
     from onlinear.profile.choice import choose_recipe as choose_recipe
     from onlinear.profile.table import profile_of as profile_of
     from onlinear.streams.stream import open_stream as open_stream
@@ -103,6 +104,7 @@ _HOMES = {
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",
     "open_stream": "onlinear.streams.stream",
+    "predict": "onlinear.predicting",
     "profile_of": "onlinear.profile.table",
     "rules": "onlinear.rules",
     "unique_features": "onlinear.dual.unique",

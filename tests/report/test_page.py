@@ -277,7 +277,7 @@ def test_each_alarm_is_drawn_and_the_words_say_what_it_was_worth() -> None:
     assert source.count('class="wedge"') == 2 * len(elec2()["drift"]["alarms"])  # wide and narrow
     text = Reader(source).text.replace("\u00a0", " ").replace("\u202f", "")
     assert "ADWIN raised 4 alarms. At each alarm the learner began anew." in text
-    assert "the error is 14.5 %; of a model that stopped learning, it is 23.4 %" in text
+    assert "the error is 14.5 %; without acting on alarms, it is 23.4 %" in text
     assert "6120, 14210, 15120, 31002" in text
 
 

@@ -14,12 +14,9 @@ from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
 from onlinear.workflow.watching import Watcher
 
-
 PYTHON = """import onlinear
 
-model = onlinear.open_model({model!r})
-for block in model.answers({file!r}):
-    print(block)"""
+labels = onlinear.predict({model!r}, {file!r})"""
 
 
 def select(
@@ -105,7 +102,7 @@ def select(
                 seed=seed,
                 references=references,
             )
-        path = model or Path(f"{stem_of(asked.files[0])}.model")
+        path = model or Path(f"{stem_of(asked.files[0])}.onlinear")
         page_path = report or path.with_name(f"{path.stem}.report.html")
         with watching(quiet or as_json) as watcher:
             found = whole_job(

@@ -31,7 +31,7 @@ def drifted(result: Result) -> str:
     ours, still = finite(found.get("error")), finite(found.get("static_error"))
     if ours is not None:
         said = f"{said.rstrip()} Learning all the time, the {name} is {score(ours, by)}"
-        said += "." if still is None else f"; of a model that stopped learning, it is {score(still, by)}."
+        said += "." if still is None else f"; without acting on alarms, it is {score(still, by)}."
     return said.rstrip()
 
 
@@ -42,7 +42,7 @@ def curve(result: Result) -> Html:
         return NOTHING
     alarms = [mark for alarm in items(found, "alarms") if (mark := finite(alarm)) is not None]
     still = finite(found.get("static_error"))
-    levels = [] if still is None else [(still, "stopped learning")]
+    levels = [] if still is None else [(still, "without acting")]
     xs, ys = [x for x, _ in drawn], [y for _, y in drawn]
     low, high = min(xs + alarms), max(xs + alarms)
     chart = Chart(
@@ -59,7 +59,9 @@ def curve(result: Result) -> Html:
         (False, by == "error"),
     )
     said = "" if not alarms else "Wedges: alarms." if len(alarms) <= MARKS else f"Wedges: the first {MARKS} alarms."
-    return figure(chart, f"{said} Dotted: a model that stopped learning.".strip() if levels else said)
+    return figure(
+        chart, f"{said} Dotted: the same model, learning on without acting on alarms.".strip() if levels else said
+    )
 
 
 def alarm_list(alarms: list[object]) -> Html:
