@@ -74,6 +74,24 @@ def scatter(columns: Any, table: Any, m: int, near: Any) -> None:
             table[columns[k], m, slot] = near[m, slot, k]
 
 
+def dots_abreast(columns: Any, values: Any, table: Any, sums: Any) -> None:
+    """The row times the weights of every output, as :meth:`SparseRows.dot` adds them up: output m's to
+    ``sums[m * slots]``. What lies between is nobody's: compiled code adds up the other slots, too, rather than part
+    them."""
+    rows = SparseRows((0, len(columns)), columns, values)
+    for m in range(table.shape[1]):
+        sums[m * table.shape[2]] = rows.dot(0, table, m)
+
+
+def add_abreast(columns: Any, values: Any, table: Any, amounts: Any, factors: Any) -> None:
+    """Add ``amount * x * factor`` to every output's slots, an amount and a factor for each; none where that is 0."""
+    slots = table.shape[2]
+    for k in range(len(columns)):
+        for place in range(table.shape[1] * slots):
+            if amounts[place] != 0.0:
+                table[columns[k], place // slots, place % slots] += amounts[place] * float(values[k]) * factors[place]
+
+
 def added_up(numbers: Any, stop: int) -> float:
     """The sum of the numbers up to ``stop``, in eight lanes."""
     even = stop - stop % 8
@@ -195,6 +213,17 @@ class SparseRows(NamedTuple):
             other += double(x[k]) * double(x[k])
         return ((a0 + a2) + (a1 + a3)) + rest, ((b0 + b2) + (b1 + b3)) + other
 
+    def abreast(self) -> bool:
+        return True
+
+    def dots(self, i: int, table: Any, sums: Any) -> None:
+        c = self.columns[self.starts[i] : self.starts[i + 1]]
+        dots_abreast(c, self.values[self.starts[i] : self.starts[i + 1]], table, sums)
+
+    def add_to_all(self, i: int, table: Any, amounts: Any, factors: Any) -> None:
+        c = self.columns[self.starts[i] : self.starts[i + 1]]
+        add_abreast(c, self.values[self.starts[i] : self.starts[i + 1]], table, amounts, factors)
+
     def near_dot(self, row: SideBySide, w: Any) -> float:
         x, length = row.values, row.length
         even = length - length % 4 if length >= LONG_SPARSE else 0
@@ -273,6 +302,15 @@ class DenseRows(NamedTuple):
 
     def dot_and_square(self, i: int, table: Any, m: int) -> tuple[float, float]:
         return dense_dot(table[m, 0], self.values[i]), dense_square(self.values[i])
+
+    def abreast(self) -> bool:
+        return False  # what lies side by side are the features
+
+    def dots(self, i: int, table: Any, sums: Any) -> None:
+        pass
+
+    def add_to_all(self, i: int, table: Any, amounts: Any, factors: Any) -> None:
+        pass
 
     def near_dot(self, row: SideBySide, w: Any) -> float:
         return dense_dot(w, row.values)
@@ -373,6 +411,21 @@ def row_dot_and_square(self: Any, i: int, table: Any, m: int) -> tuple[float, fl
 def row_dot(self: Any, i: int, table: Any, m: int) -> float:
     """The row times the weights of output m; a long row is summed in lanes that are folded in a fixed order."""
     return self.dot(i, table, m)
+
+
+def row_abreast(self: Any) -> bool:
+    """Whether the numbers that all outputs keep of a feature lie side by side; then the next two take them at once."""
+    return self.abreast()
+
+
+def row_dots(self: Any, i: int, table: Any, sums: Any) -> None:
+    """:func:`row_dot` of every output, to the bit: see :func:`dots_abreast`."""
+    self.dots(i, table, sums)
+
+
+def row_add_to_all(self: Any, i: int, table: Any, amounts: Any, factors: Any) -> None:
+    """:func:`row_add` or :func:`row_add_twice` to every output, to the bit: see :func:`add_abreast`."""
+    self.add_to_all(i, table, amounts, factors)
 
 
 def row_near_dot(self: Any, row: SideBySide, w: Any) -> float:

@@ -12,7 +12,7 @@ from cases import CLASSES, PLAIN, Data, batch_of, bits_of, data_for, learner_for
 from covering import KINDS, Case, bits_in_one_go, compiled_case, every_case
 from onlinear import losses, registry, rules
 from onlinear.batch import Batch
-from onlinear.kernels.state import MISTAKES
+from onlinear.kernels.state import ACTIVE, MISTAKES
 from onlinear.learner import Learner, Settings
 from onlinear.rows import DenseRows
 from onlinear.targets import Labels, Members, Signs, Watched
@@ -124,6 +124,25 @@ def test_compiled_banks(loss: str, rule: str, kind: str) -> None:
     many = settings_bank(rule)
     repeated = [scaled(rule_of(rule), 1.0 + 0.1 * m) for m in range(len(many))]
     check_bank(loss_of(loss), repeated, loss, kind, many, compiled=True)
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.compiles)])
+@pytest.mark.parametrize("outputs", [2, 5, 11])
+def test_banks_of_any_size(outputs: int, compiled: bool) -> None:
+    """Whole registers of members and those left over, with averages, penalties and a member that has stopped."""
+    data = data_for("hinge")
+    batch = batch_of(data, "hinge", "sparse")
+    kinds = settings_bank("sgd")
+    settings = [kinds[m % len(kinds)] for m in range(outputs)]
+    many = [scaled(rule_of("sgd"), 1.0 + 0.1 * m) for m in range(outputs)]
+    bank = learner_for("hinge", many, data, settings, compiled=compiled, outputs=outputs)
+    bank.clock[1, ACTIVE] = 0.0
+    bank.learn(batch)
+    for m in range(outputs):
+        alone = learner_for("hinge", many[m], data, settings[m], compiled=compiled)
+        alone.clock[0, ACTIVE] = float(m != 1)
+        alone.learn(batch)
+        same_output(bank, m, alone)
 
 
 def test_a_bank_of_two_kinds_is_refused() -> None:

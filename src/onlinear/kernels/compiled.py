@@ -14,10 +14,16 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.runtime import _nrt_python
 
 import onlinear
-from onlinear.kernels import cells, fetch, gather, lanes, matrix, teach, uniform
+from onlinear.kernels import abreast, cells, fetch, gather, lanes, matrix, teach, uniform
 from onlinear.kernels.bare import bare
 
-TAUGHT = (teach.METHODS, lanes.LANES, fetch.LINE, gather.FOUR)  # modules that are imported for what they register
+TAUGHT = (
+    teach.METHODS,
+    lanes.LANES,
+    fetch.LINE,
+    gather.FOUR,
+    abreast.WIDTHS,
+)  # modules that are imported for what they register
 
 Loop = Callable[..., int]
 

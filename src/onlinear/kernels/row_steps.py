@@ -47,24 +47,35 @@ def _outputs_of(state: Any) -> Any:
     return lambda state: state.clock.shape[0]
 
 
+@register_jitable(forceinline=True)
 def assess(loss: Any, targets: Any, i: int, state: Any) -> float:
     """Write value and slope of the loss for every output; answer how many times over a step is taken.
 
     That is the number of outputs that move together: 1 for a scalar loss, where every output is on its own.
     """
-    if hasattr(loss, "slopes"):
-        return assess_row(loss, targets, i, state)
-    return assess_each(loss, targets, i, state)
+    together = assess_together(loss, targets, i, state)
+    for m in range(outputs_of(state)):
+        assess_output(loss, targets, i, m, state)
+    return together
+
+
+def assess_together(loss: Any, targets: Any, i: int, state: Any) -> float:
+    """The part of :func:`assess` that looks at all outputs at once: that of a row loss."""
+    return assess_row(loss, targets, i, state) if hasattr(loss, "slopes") else 1.0
+
+
+def assess_output(loss: Any, targets: Any, i: int, m: int, state: Any) -> None:
+    """The part of :func:`assess` that looks at one output: that of a scalar loss."""
+    if not hasattr(loss, "slopes"):
+        assess_alone(loss, targets, i, m, state)
 
 
 @register_jitable(forceinline=True)
-def assess_each(loss: Any, targets: Any, i: int, state: Any) -> float:
+def assess_alone(loss: Any, targets: Any, i: int, m: int, state: Any) -> None:
     clock = state.clock
-    for m in range(outputs_of(state)):
-        target = target_of(targets, i, m)
-        clock[m, VALUE] = loss_value(member(loss, m), clock[m, SCORE], target)
-        clock[m, SLOPE] = loss_slope(member(loss, m), clock[m, SCORE], target)
-    return 1.0
+    target = target_of(targets, i, m)
+    clock[m, VALUE] = loss_value(member(loss, m), clock[m, SCORE], target)
+    clock[m, SLOPE] = loss_slope(member(loss, m), clock[m, SCORE], target)
 
 
 @register_jitable(forceinline=True)
@@ -79,11 +90,23 @@ def assess_row(loss: Any, targets: Any, i: int, state: Any) -> float:
     return together
 
 
-@overload(assess, strict=False, jit_options={"forceinline": True})
-def _assess(loss: Any, targets: Any, i: Any, state: Any) -> Any:
-    if isinstance(loss, types.BaseNamedTuple) and hasattr(loss.instance_class, "slopes"):
+def is_row_loss(loss: Any) -> bool:
+    """Of a loss's type, as the compiler sees it."""
+    return isinstance(loss, types.BaseNamedTuple) and hasattr(loss.instance_class, "slopes")
+
+
+@overload(assess_together, strict=False, jit_options={"forceinline": True})
+def _assess_together(loss: Any, targets: Any, i: Any, state: Any) -> Any:
+    if is_row_loss(loss):
         return lambda loss, targets, i, state: assess_row(loss, targets, i, state)
-    return lambda loss, targets, i, state: assess_each(loss, targets, i, state)
+    return lambda loss, targets, i, state: 1.0
+
+
+@overload(assess_output, strict=False, jit_options={"forceinline": True})
+def _assess_output(loss: Any, targets: Any, i: Any, m: Any, state: Any) -> Any:
+    if is_row_loss(loss):
+        return lambda loss, targets, i, m, state: None
+    return lambda loss, targets, i, m, state: assess_alone(loss, targets, i, m, state)
 
 
 def curvature_of(loss: Any, score: float, target: float) -> float:
@@ -93,7 +116,7 @@ def curvature_of(loss: Any, score: float, target: float) -> float:
 
 @overload(curvature_of, strict=False, jit_options={"forceinline": True})
 def _curvature_of(loss: Any, score: Any, target: Any) -> Any:
-    if isinstance(loss, types.BaseNamedTuple) and hasattr(loss.instance_class, "slopes"):
+    if is_row_loss(loss):
         return lambda loss, score, target: 0.0
     return lambda loss, score, target: loss_curvature(loss, score, target)
 
@@ -146,33 +169,49 @@ def all_finite(numbers: Any) -> bool:
 @register_jitable(forceinline=True)
 def keep_count(targets: Any, i: int, h: float, state: Any) -> None:
     """Add the row to the progressive figures: called before any weight moves (law 1)."""
+    count_row(targets, i, h, state)
+    for m in range(outputs_of(state)):
+        count_output(targets, i, m, h, state)
+
+
+@register_jitable(forceinline=True)
+def count_row(targets: Any, i: int, h: float, state: Any) -> None:
+    """The part of :func:`keep_count` that looks at all outputs at once."""
     clock = state.clock
     judge(targets, i, clock[:, SCORE], clock[:, MISTAKES])
-    for m in range(outputs_of(state)):
-        if share_of(targets, i, m) > 0.0:
-            clock[m, SIZE] = target_size(targets, target_of(targets, i, m), clock[m, SIZE])
-        if learns(targets, i, m, state):
-            clock[m, LOSS] += h * share_of(targets, i, m) * clock[m, VALUE]
-            clock[m, OBJECTIVE] += clock[m, VALUE]
-            if clock[m, SLOPE] != 0.0:
-                clock[m, UPDATES] += 1.0
     clock[0, IMPORTANCE] += h
     clock[0, EXAMPLES] += 1.0
 
 
 @register_jitable(forceinline=True)
+def count_output(targets: Any, i: int, m: int, h: float, state: Any) -> None:
+    """The part of :func:`keep_count` that looks at one output: called before its weights move."""
+    clock = state.clock
+    if share_of(targets, i, m) > 0.0:
+        clock[m, SIZE] = target_size(targets, target_of(targets, i, m), clock[m, SIZE])
+    if learns(targets, i, m, state):
+        clock[m, LOSS] += h * share_of(targets, i, m) * clock[m, VALUE]
+        clock[m, OBJECTIVE] += clock[m, VALUE]
+        clock[m, UPDATES] += 1.0 if clock[m, SLOPE] != 0.0 else 0.0
+
+
+@register_jitable(forceinline=True)
 def keep(state: Any, first: int) -> None:
-    """Copy intercepts and clock, from a column on, before a row changes them that perhaps cannot be learned."""
+    """Copy the clock from a column on, before a row changes it that perhaps cannot be learned.
+
+    Intercepts come along with the first column: where only the last ones are kept, the rule looks before it moves.
+    """
     kept = state.spare[KEPT]
     bias = state.bias
     clock = state.clock
-    at = 0
     for m in range(outputs_of(state)):
         for k in range(first, CLOCK):
-            kept[at + k] = clock[m, k]
-        for k in range(bias.shape[1]):
-            kept[at + CLOCK + k] = bias[m, k]
-        at += CLOCK + bias.shape[1]
+            kept[m * CLOCK + k] = clock[m, k]
+    if first == 0:
+        at = outputs_of(state) * CLOCK
+        for m in range(outputs_of(state)):
+            for k in range(bias.shape[1]):
+                kept[at + m * bias.shape[1] + k] = bias[m, k]
 
 
 @register_jitable(forceinline=True)
@@ -181,13 +220,14 @@ def restore(state: Any, first: int) -> None:
     kept = state.spare[KEPT]
     bias = state.bias
     clock = state.clock
-    at = 0
     for m in range(outputs_of(state)):
         for k in range(first, CLOCK):
-            clock[m, k] = kept[at + k]
-        for k in range(bias.shape[1]):
-            bias[m, k] = kept[at + CLOCK + k]
-        at += CLOCK + bias.shape[1]
+            clock[m, k] = kept[m * CLOCK + k]
+    if first == 0:
+        at = outputs_of(state) * CLOCK
+        for m in range(outputs_of(state)):
+            for k in range(bias.shape[1]):
+                bias[m, k] = kept[at + m * bias.shape[1] + k]
 
 
 @register_jitable(forceinline=True)

@@ -39,6 +39,9 @@ CLOCK = 28
 LEAST_SCALE = 1e-9
 
 # rows of the scratch
+SUMS = 0  # of a uniform rule's bank, like the next two, [output, slot]: the row times the weights
+AMOUNTS = 1  # how far the row's weights move
+FACTORS = 2  # how many times over
 REACH = 0  # what ``stretch`` answers first, for each entry
 WIDTH = 1  # what it answers second
 BEFORE = 2  # the weights before they move

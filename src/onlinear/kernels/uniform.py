@@ -10,6 +10,7 @@ The average is lazy: with ``M`` the mass averaged before an update ``d``, ``sum_
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from numba.extending import register_jitable
@@ -17,10 +18,11 @@ from numba.extending import register_jitable
 from onlinear.calls import rule_norm, rule_radius, rule_rate, rule_step
 from onlinear.kernels.bank import member
 from onlinear.kernels.row_steps import (
-    all_finite,
-    assess,
+    assess_output,
+    assess_together,
+    count_output,
+    count_row,
     keep,
-    keep_count,
     learns,
     look,
     outputs_of,
@@ -29,7 +31,9 @@ from onlinear.kernels.row_steps import (
     tick,
 )
 from onlinear.kernels.state import (
+    AMOUNTS,
     COUNT,
+    FACTORS,
     FLUSHED,
     LEAST_SCALE,
     MASS,
@@ -44,18 +48,23 @@ from onlinear.kernels.state import (
     SCORE,
     SQUARES,
     STEP,
+    SUMS,
     VALUE,
+    T,
 )
 from onlinear.rows import (
     AHEAD,
     cell_get,
     cell_set,
     double,
+    row_abreast,
     row_add,
+    row_add_to_all,
     row_add_twice,
     row_columns,
     row_dot,
     row_dot_and_square,
+    row_dots,
     row_fetch,
     row_fits,
     row_values,
@@ -64,6 +73,8 @@ from onlinear.rows import (
 
 #: a weight that would move further than this is taken for divergence: sums of such moves stay finite, also scaled
 LARGEST_MOVE = 1e290
+#: a bank of which no more than one in so many outputs moves is moved one by one
+FEW = 4
 
 
 @register_jitable(forceinline=True)
@@ -75,9 +86,7 @@ def learn_uniform(
     That one leaves no trace, but for the L1 penalty that its weights have paid.
     """
     table = state.table
-    bias = state.bias
     clock = state.clock
-    outputs = outputs_of(state)
     for position in range(order.shape[0]):
         if position + AHEAD < order.shape[0]:
             row_fetch(rows, order[position + AHEAD])
@@ -88,44 +97,80 @@ def learn_uniform(
         if not row_fits(rows, i, width_of(rows, table)):
             return position
         keep(state, SCORE)
-        square = 0.0
-        for m in range(outputs):
-            pay_row(rows, i, m, member(options, m), state)
-            if rule_radius(member(rule, 0)) and m == 0:
-                dot, square = row_dot_and_square(rows, i, table, m)
-            else:
-                dot = row_dot(rows, i, table, m)
-            clock[m, SCORE] = dot * clock[m, SCALE] + bias[m, 0]
-        together = assess(loss, targets, i, state)
+        square = score_outputs(rule, options, rows, i, state)
+        together = assess_together(loss, targets, i, state)
         norm = 0.0
         if rule_norm(member(rule, 0)) or member(options, 0).track > 0.0:
             norm = row_length(rows, i)
-        for m in range(outputs):
-            seen = look(loss, targets, i, m, h, norm + member(options, m).intercept_norm, together, state)
-            clock[m, STEP] = 0.0
-            if learns(targets, i, m, state):
-                clock[m, STEP] = rule_step(member(rule, m), member(loss, m), seen)
-        if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and steps_fit(rows, i, state)):
+        if not plan_steps(loss, rule, options, rows, targets, i, h, norm, together, state):
             restore(state, SCORE)
             return position
-        keep_count(targets, i, h, state)
+        count_row(targets, i, h, state)
         if square > clock[0, RADIUS]:
             clock[0, RADIUS] = square
-        for m in range(outputs):
-            if learns(targets, i, m, state):
-                move_output(member(rule, m), member(options, m), rows, i, m, norm, state)
+        move_outputs(rule, options, rows, targets, i, h, norm, state)
     return order.shape[0]
 
 
 @register_jitable(forceinline=True)
-def steps_fit(rows: Any, i: int, state: Any) -> bool:
-    """Whether no weight can overflow: a step of up to 1 moves none by more than the row's own values."""
+def score_outputs(rule: Any, options: Any, rows: Any, i: int, state: Any) -> float:
+    """Score the row, the penalties on its weights paid; answer its squared length if the rule keeps the radius."""
+    table = state.table
+    bias = state.bias
     clock = state.clock
+    outputs = outputs_of(state)
+    square = 0.0
+    if bias.shape[1] > 1:  # else there is no slot for what is paid
+        for m in range(outputs):
+            pay_row(rows, i, m, member(options, m), state)
+    if outputs > 1 and row_abreast(rows):
+        sums = state.spare[SUMS]
+        row_dots(rows, i, table, sums)
+        if rule_radius(member(rule, 0)):
+            square = row_dot_and_square(rows, i, table, 0)[1]
+        for m in range(outputs):
+            clock[m, SCORE] = sums[m * table.shape[2]] * clock[m, SCALE] + bias[m, 0]
+        return square
+    for m in range(outputs):
+        if rule_radius(member(rule, 0)) and m == 0:
+            dot, square = row_dot_and_square(rows, i, table, m)
+        else:
+            dot = row_dot(rows, i, table, m)
+        clock[m, SCORE] = dot * clock[m, SCALE] + bias[m, 0]
+    return square
+
+
+@register_jitable(forceinline=True)
+def plan_steps(
+    loss: Any,
+    rule: Any,
+    options: Any,
+    rows: Any,
+    targets: Any,
+    i: int,
+    h: float,
+    norm: float,
+    together: float,
+    state: Any,
+) -> bool:
+    """Assess every output and write down its step; answer whether all can be taken."""
+    clock = state.clock
+    fine = True
     for m in range(outputs_of(state)):
-        size = abs(clock[m, STEP])
-        if not size <= 1.0 and not size * row_peak(rows, i) <= LARGEST_MOVE:
-            return False
-    return True
+        assess_output(loss, targets, i, m, state)
+        seen = look(loss, targets, i, m, h, norm + member(options, m).intercept_norm, together, state)
+        step = 0.0
+        if learns(targets, i, m, state):
+            step = rule_step(member(rule, m), member(loss, m), seen)
+        clock[m, STEP] = step
+        fine &= math.isfinite(clock[m, SCORE]) and math.isfinite(clock[m, VALUE]) and step_fits(rows, i, step)
+    return fine
+
+
+@register_jitable(forceinline=True)
+def step_fits(rows: Any, i: int, step: float) -> bool:
+    """Whether no weight can overflow: a step of up to 1 moves none by more than the row's own values."""
+    return abs(step) <= 1.0 or abs(step) * row_peak(rows, i) <= LARGEST_MOVE
 
 
 @register_jitable
@@ -138,8 +183,60 @@ def row_peak(rows: Any, i: int) -> float:
 
 
 @register_jitable(forceinline=True)
-def move_output(rule: Any, options: Any, rows: Any, i: int, m: int, norm: float, state: Any) -> None:
-    """Shrink, step and average the weights of one output, in this order."""
+def move_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, norm: float, state: Any) -> None:
+    """Count, shrink, step and average, in this order: one output after the other, or a bank together."""
+    outputs = outputs_of(state)
+    if outputs > 1 and row_abreast(rows):
+        move_abreast(rule, options, rows, targets, i, h, norm, state)
+        return
+    for m in range(outputs):
+        count_output(targets, i, m, h, state)
+        if learns(targets, i, m, state):
+            amount = set_out(member(rule, m), member(options, m), rows, m, norm, state)
+            if amount != 0.0:
+                shift(rows, i, m, amount, state.clock[m, MASS], member(options, m), state)
+            arrive(m, member(options, m), state)
+            settle_all(rows, m, member(options, m), state)
+
+
+@register_jitable(forceinline=True)
+def move_abreast(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, norm: float, state: Any) -> None:
+    """The same for a bank whose outputs step together, unless few of them do."""
+    slots = state.table.shape[2]
+    amounts = state.spare[AMOUNTS]
+    factors = state.spare[FACTORS]
+    moving = 0
+    eager = False
+    for m in range(outputs_of(state)):
+        count_output(targets, i, m, h, state)
+        amount = 0.0
+        mass = 0.0
+        if learns(targets, i, m, state):
+            amount = set_out(member(rule, m), member(options, m), rows, m, norm, state)
+            mass = state.clock[m, MASS]
+            arrive(m, member(options, m), state)
+        amounts[m * slots] = amount
+        factors[m * slots] = 1.0
+        if slots > 1:
+            line_up(m, amount, mass, member(options, m), state)
+            eager |= member(options, m).eager > 0.0
+        moving += amount != 0.0
+    if moving * FEW > outputs_of(state):
+        row_add_to_all(rows, i, state.table, amounts, factors)
+    else:
+        for m in range(outputs_of(state)):
+            if amounts[m * slots] != 0.0:
+                mass = factors[m * slots + slots - 1]
+                shift(rows, i, m, amounts[m * slots], mass, member(options, m), state)
+    if eager:
+        for m in range(outputs_of(state)):
+            if learns(targets, i, m, state):
+                settle_all(rows, m, member(options, m), state)
+
+
+@register_jitable(forceinline=True)
+def set_out(rule: Any, options: Any, rows: Any, m: int, norm: float, state: Any) -> float:
+    """Shrink the weights of one output and move its intercept; answer by how many times the row the table moves."""
     bias = state.bias
     clock = state.clock
     step = clock[m, STEP]
@@ -148,43 +245,66 @@ def move_output(rule: Any, options: Any, rows: Any, i: int, m: int, norm: float,
     rate = 0.0
     if options.l1 > 0.0 or options.l2 > 0.0:
         rate = rule_rate(rule, clock[m, PACE] + 1.0)
+        clock[m, OWED] += options.l1 * rate * options.alpha
     before = clock[m, COUNT]
-    averaged = tick(m, options.forget, options.average_from, state)
+    tick(m, options.forget, options.average_from, state)
     if options.l2 > 0.0:
         shrink(rows, m, max(0.0, 1.0 - options.l2 * rate * options.alpha), options, state)
-    if step != 0.0:
-        if options.track > 0.0:
-            along = (clock[m, SCORE] - bias[m, 0]) * max(0.0, 1.0 - options.l2 * rate * options.alpha)
-            clock[m, NORM] += step * (2.0 * along + step * norm)
-        clock[m, PULL] += abs(step)
-        clock[m, SQUARES] += step * step
-        shift(rows, i, m, step / clock[m, SCALE], options, state)
-        if options.intercept > 0.0:
-            moved = step * options.intercept_rate
-            bias[m, 0] += moved
-            if options.average_from > 0.0:
-                bias[m, int(options.mean_slot)] += before * moved
-    clock[m, OWED] += options.l1 * rate * options.alpha
-    if options.eager > 0.0:
-        pay_all(rows, m, options, state)
-    if averaged:
+    if step == 0.0:
+        return 0.0
+    if options.track > 0.0:
+        along = (clock[m, SCORE] - bias[m, 0]) * max(0.0, 1.0 - options.l2 * rate * options.alpha)
+        clock[m, NORM] += step * (2.0 * along + step * norm)
+    clock[m, PULL] += abs(step)
+    clock[m, SQUARES] += step * step
+    if options.intercept > 0.0:
+        moved = step * options.intercept_rate
+        bias[m, 0] += moved
+        if options.average_from > 0.0:
+            bias[m, int(options.mean_slot)] += before * moved
+    return step / clock[m, SCALE]
+
+
+@register_jitable(forceinline=True)
+def line_up(m: int, amount: float, mass: float, options: Any, state: Any) -> None:
+    """Write down how far the other slots of one output move: none, but the average's, which is the last."""
+    slots = state.table.shape[2]
+    amounts = state.spare[AMOUNTS]
+    factors = state.spare[FACTORS]
+    for slot in range(m * slots + 1, (m + 1) * slots):
+        amounts[slot] = 0.0
+        factors[slot] = mass
+    if options.average_from > 0.0 and options.eager == 0.0:
+        amounts[m * slots + slots - 1] = amount
+
+
+@register_jitable(forceinline=True)
+def shift(rows: Any, i: int, m: int, amount: float, mass: float, options: Any, state: Any) -> None:
+    """Add ``amount * x`` to the table, and what the lazy average needs."""
+    table = state.table
+    if options.average_from > 0.0 and options.eager == 0.0:
+        row_add_twice(rows, i, table, m, amount, int(options.mean_slot), mass)
+    else:
+        row_add(rows, i, table, m, amount)
+
+
+@register_jitable(forceinline=True)
+def arrive(m: int, options: Any, state: Any) -> None:
+    """Count what is averaged."""
+    clock = state.clock
+    if options.average_from > 0.0 and clock[m, T] >= options.average_from:
         clock[m, PULLED] += clock[m, PULL]
-        if options.eager > 0.0:
-            add_all(rows, m, options, state)
-        else:
+        if options.eager == 0.0:
             clock[m, MASS] += clock[m, SCALE]
 
 
 @register_jitable(forceinline=True)
-def shift(rows: Any, i: int, m: int, amount: float, options: Any, state: Any) -> None:
-    """Add ``amount * x`` to the table, and what the lazy average needs."""
-    table = state.table
-    clock = state.clock
-    if options.average_from > 0.0 and options.eager == 0.0:
-        slot = int(options.mean_slot)
-        row_add_twice(rows, i, table, m, amount, slot, clock[m, MASS])
-    else:
-        row_add(rows, i, table, m, amount)
+def settle_all(rows: Any, m: int, options: Any, state: Any) -> None:
+    """Pay and average where that takes every weight, once the row's have moved."""
+    if options.eager > 0.0:
+        pay_all(rows, m, options, state)
+        if options.average_from > 0.0 and state.clock[m, T] >= options.average_from:
+            add_all(rows, m, options, state)
 
 
 @register_jitable(forceinline=True)
