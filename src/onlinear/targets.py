@@ -92,13 +92,21 @@ class Members(NamedTuple):
 
     ``targets`` are those of one model. It learns a row ``learned[row, model]`` times over, and its mistake there counts
     ``counted[row, model]`` times, at its first output. A fold that a model leaves out is counted and not learned, the
-    other folds are learned and not counted; a row that a bootstrap replicate has not drawn is neither.
+    other folds are learned and not counted; a row that a bootstrap replicate has not drawn is neither. A model that
+    averages its weights is judged by the average: ``answers`` is room for what all outputs answer.
     """
 
     targets: Any
     width: int
     learned: Any
     counted: Any
+    answers: Any
+
+    def wants_answers(self) -> bool:
+        return True
+
+    def take_answer(self, m: int, answer: float) -> None:
+        self.answers[m] = answer
 
     def label_of(self, i: int) -> int:
         return label_of(self.targets, i)
@@ -113,7 +121,7 @@ class Members(NamedTuple):
         for first in range(0, scores.shape[0], self.width):
             stop = first + self.width
             before = mistakes[first]
-            judge(self.targets, i, scores[first:stop], mistakes[first:stop])
+            judge(self.targets, i, self.answers[first:stop], mistakes[first:stop])
             mistakes[first] = before + self.counted[i, first // self.width] * (mistakes[first] - before)
 
     def share_of(self, i: int, m: int) -> float:
@@ -160,6 +168,24 @@ def target_size(self: Any, target: float, largest: float) -> float:
 
 def judge(self: Any, i: int, scores: Any, mistakes: Any) -> None:
     self.judge(i, scores, mistakes)
+
+
+def wants_answers(self: Any) -> bool:
+    """Whether what the outputs answer is asked for, beside the scores that they learn from."""
+    return hasattr(self, "wants_answers")
+
+
+def take_answer(self: Any, m: int, answer: float) -> None:
+    """Take what output m answers, by its average if it has one."""
+    self.take_answer(m, answer)
+
+
+def no_answers(self: Any) -> bool:
+    return False
+
+
+def forget_answer(self: Any, m: int, answer: float) -> None:
+    pass
 
 
 def share_of(self: Any, i: int, m: int) -> float:

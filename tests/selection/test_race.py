@@ -47,7 +47,7 @@ def alone(one: Configuration, task: Task, features: int, compiled: bool) -> Lear
 
 
 def answers(learner: Learner, x: np.ndarray) -> np.ndarray:
-    return learner.weights(averaged=False) @ x + learner.intercepts(averaged=False)
+    return learner.weights() @ x + learner.intercepts()
 
 
 def badness(task: Task, scores: np.ndarray, target: float) -> float:

@@ -18,6 +18,8 @@ from onlinear.kernels.bank import member
 from onlinear.kernels.row_steps import (
     all_finite,
     assess,
+    averaged,
+    has_average,
     keep,
     keep_count,
     learns,
@@ -59,6 +61,7 @@ from onlinear.rows import (
     width_of,
 )
 from onlinear.seen import Seen
+from onlinear.targets import take_answer, wants_answers
 
 #: where the cells of an output are: in the table; side by side; there, and changed
 APART, HERE, MOVED = 0.0, 1.0, 2.0
@@ -111,6 +114,9 @@ def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: in
     together = assess(loss, targets, i, state)
     if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
         return False
+    if wants_answers(targets):
+        for m in range(outputs_of(state)):
+            take_answer(targets, m, answer_of(rows, i, m, member(options, m), state))
     keep_count(targets, i, h, state)
     for m in range(outputs_of(state)):
         seen = look(loss, targets, i, m, h, 0.0, together, state)
@@ -119,6 +125,15 @@ def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: in
         ):
             return False
     return True
+
+
+@register_jitable(forceinline=True)
+def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
+    """What output m answers: by its average, if it has one."""
+    clock = state.clock
+    if not has_average(m, options, state):
+        return clock[m, SCORE]
+    return averaged(rows, i, m, 0.0 if options.eager > 0.0 else clock[m, COUNT], options, state)
 
 
 @register_jitable(forceinline=True)

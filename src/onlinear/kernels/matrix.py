@@ -12,15 +12,17 @@ from onlinear.kernels.bank import member
 from onlinear.kernels.row_steps import (
     all_finite,
     assess,
+    has_average,
     keep_count,
     learns,
     look,
     outputs_of,
     tick,
 )
-from onlinear.kernels.state import SCORE, SLOPE, VALUE
+from onlinear.kernels.state import COUNT, SCORE, SLOPE, VALUE
 from onlinear.rows import row_column, row_columns, row_fits, row_values
 from onlinear.seen import Seen
+from onlinear.targets import take_answer, wants_answers
 
 
 @register_jitable(forceinline=True)
@@ -47,6 +49,9 @@ def learn_matrix(
         together = assess(loss, targets, i, state)
         if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
             return position
+        if wants_answers(targets):
+            for m in range(outputs):
+                take_answer(targets, m, answer_of(m, member(options, m), state))
         keep_count(targets, i, h, state)
         for m in range(outputs):
             seen = look(loss, targets, i, m, h, 0.0, together, state)
@@ -55,6 +60,15 @@ def learn_matrix(
             ):
                 return position
     return order.shape[0]
+
+
+@register_jitable(forceinline=True)
+def answer_of(m: int, options: Any, state: Any) -> float:
+    """What output m answers: by its average, if it has one."""
+    if not has_average(m, options, state):
+        return state.clock[m, SCORE]
+    slot = int(options.mean_slot)
+    return -(dense_dot(state.table[m, slot], state.dense[0]) + state.bias[m, slot]) / state.clock[m, COUNT]
 
 
 @register_jitable(forceinline=True)

@@ -31,7 +31,7 @@ from onlinear.kernels.state import (
     LoneState,
     T,
 )
-from onlinear.rows import double, row_values
+from onlinear.rows import cell_get, double, row_column, row_columns, row_values
 from onlinear.seen import Seen
 from onlinear.targets import judge, label_of, share_of, target_of, target_size
 
@@ -164,6 +164,28 @@ def all_finite(numbers: Any) -> bool:
         if not math.isfinite(number):
             return False
     return True
+
+
+@register_jitable(forceinline=True)
+def averaged(rows: Any, i: int, m: int, mass: float, options: Any, state: Any) -> float:
+    """What output m answers by its lazy average; ``mass`` is the weight of the examples averaged so far."""
+    table = state.table
+    bias = state.bias
+    count = state.clock[m, COUNT]
+    slot = int(options.mean_slot)
+    columns = row_columns(rows, i)
+    values = row_values(rows, i)
+    total = 0.0
+    for k in range(len(values)):
+        j = row_column(rows, columns, k)
+        weight = mass * cell_get(rows, table, j, m, 0) - cell_get(rows, table, j, m, slot)
+        total += weight * double(values[k])
+    return total / count + bias[m, 0] - bias[m, slot] / count
+
+
+@register_jitable(forceinline=True)
+def has_average(m: int, options: Any, state: Any) -> bool:
+    return options.average_from > 0.0 and state.clock[m, COUNT] > 0.0
 
 
 @register_jitable(forceinline=True)

@@ -20,8 +20,10 @@ from onlinear.kernels.bank import member
 from onlinear.kernels.row_steps import (
     assess_output,
     assess_together,
+    averaged,
     count_output,
     count_row,
+    has_average,
     keep,
     learns,
     look,
@@ -70,6 +72,7 @@ from onlinear.rows import (
     row_values,
     width_of,
 )
+from onlinear.targets import take_answer, wants_answers
 
 #: a weight that would move further than this is taken for divergence: sums of such moves stay finite, also scaled
 LARGEST_MOVE = 1e290
@@ -105,6 +108,9 @@ def learn_uniform(
         if not plan_steps(loss, rule, options, rows, targets, i, h, norm, together, state):
             restore(state, SCORE)
             return position
+        if wants_answers(targets):
+            for m in range(outputs_of(state)):
+                take_answer(targets, m, answer_of(rows, i, m, member(options, m), state))
         count_row(targets, i, h, state)
         if square > clock[0, RADIUS]:
             clock[0, RADIUS] = square
@@ -138,6 +144,15 @@ def score_outputs(rule: Any, options: Any, rows: Any, i: int, state: Any) -> flo
             dot = row_dot(rows, i, table, m)
         clock[m, SCORE] = dot * clock[m, SCALE] + bias[m, 0]
     return square
+
+
+@register_jitable(forceinline=True)
+def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
+    """What output m answers: by its average, if it has one."""
+    clock = state.clock
+    if not has_average(m, options, state):
+        return clock[m, SCORE]
+    return averaged(rows, i, m, 0.0 if options.eager > 0.0 else clock[m, MASS], options, state)
 
 
 @register_jitable(forceinline=True)

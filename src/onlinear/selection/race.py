@@ -64,11 +64,12 @@ class Examples(NamedTuple):
 
     def targets_of(self, members: Sequence[tuple[int, int]], targets: Any, width: int) -> Members:
         """Those of a bank: without folds a row is learned and counted by all members."""
+        answers = np.empty(len(members) * width)
         if self.folds is None:
             once = np.ones((len(self.importance), len(members)), np.int8)
-            return Members(targets, width, once, once)
+            return Members(targets, width, once, once, answers)
         counted = (self.folds[:, None] == np.array([fold for _, fold in members])).astype(np.int8)
-        return Members(targets, width, 1 - counted, counted)
+        return Members(targets, width, 1 - counted, counted, answers)
 
 
 class Lane:

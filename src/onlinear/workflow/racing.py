@@ -121,9 +121,8 @@ def refit(
     bank.banked = not together
     learned = np.ones((len(rows), models), np.int8)
     learned[:, 1:] = draws(rows.numbers, models - 1, how.seed) if models > 1 else 0
-    batch = Batch(
-        rows.rows, Members(task.targets(targets, winner.loss), width, learned, learned), rows.importance, sound=True
-    )
+    theirs = Members(task.targets(targets, winner.loss), width, learned, learned, np.empty(outputs))
+    batch = Batch(rows.rows, theirs, rows.importance, sound=True)
     for number, order in enumerate(orders(len(rows), how)):
         if number:
             bank.start_pass()
