@@ -70,39 +70,50 @@ def certificates_for(
         raise Refused("there are fewer than two classes to tell apart: certify on rows of two classes, or more")
     if together:
         subject = subjects(None, examples)
-        return certificate_of(subject, examples, labels, rival_of(subject, against, slice(None)))
+        return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))))
+    given = table_of(against, 1 if len(labels) == 2 else len(labels))
 
     def one(place: int, named: list[Any]) -> Certificate:
         seen = against_rest(examples, place)
         subject = subjects(place, seen)
-        return certificate_of(subject, seen, named, rival_of(subject, against, 0 if len(labels) == 2 else place))
+        part = None if given is None else given[[0 if len(given) == 1 else place]]
+        return certificate_of(subject, seen, named, rival_of(subject, part))
 
     if len(labels) == 2:
         return one(1, labels)
     return {label: one(place, [None, label]) for place, label in enumerate(labels)}
 
 
-def rival_of(subject: Subject, given: Any, part: Any) -> Hypothesis | None:
-    """The weights that a user holds a run against, or those of one class of them."""
+def table_of(given: Any, outputs: int) -> np.ndarray | None:
+    """Weights of a user's own as a table: a row for each output, the intercept last."""
     if given is None:
+        return None
+    coef, intercept = given if isinstance(given, tuple) else (given, 0.0)
+    table = np.atleast_2d(np.asarray(coef, dtype=np.float64))
+    intercepts = np.atleast_1d(np.asarray(intercept, dtype=np.float64))
+    if table.ndim > 2 or len(table) != outputs or intercepts.shape not in ((1,), (outputs,)):
+        raise Refused(
+            f"against has weights of the shape {table.shape}, and the model has {outputs} output(s): "
+            "give an array as coef_, or (coef, intercept)"
+        )
+    return np.column_stack([table, np.broadcast_to(intercepts, outputs)])
+
+
+def rival_of(subject: Subject, table: np.ndarray | None) -> Hypothesis | None:
+    """The hypothesis that the weights of a user's own are."""
+    if table is None:
         return None
     space = subject.weights.space
     if space is None:
         raise Refused("no weights can be written down for this kernel: leave against out")
-    coef, intercept = given if isinstance(given, tuple) else (given, 0.0)
-    table = np.atleast_2d(np.asarray(coef, dtype=np.float64))
-    intercepts = np.broadcast_to(np.asarray(intercept, dtype=np.float64), (len(table),))
-    with_constant = space.constant_squared > 0
-    try:
-        vector = np.column_stack([table, intercepts] if with_constant else [table])[part].ravel()
-    except IndexError:
-        vector = np.empty(0)
-    if len(vector) != space.dimensions or not np.isfinite(vector).all() or (intercepts.any() and not with_constant):
+    if not space.constant_squared and not table[:, -1].any():
+        table = table[:, :-1]
+    if table.size != space.dimensions or not np.isfinite(table).all():
         raise Refused(
-            f"against has weights of the shape {table.shape}, which are not finite or not those of this model: give an "
-            "array as coef_, or (coef, intercept) if the model has one"
+            "against has weights that are not finite, not one for each feature, or with an intercept that the model has "
+            "not: give an array as coef_, or (coef, intercept)"
         )
-    return hypothesis_in(space, vector)
+    return hypothesis_in(space, table.ravel())
 
 
 def running_of(model: Any) -> dict[str, Any] | dict[Hashable, dict[str, Any]]:
