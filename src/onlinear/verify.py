@@ -3,14 +3,12 @@
 FILE holds the rows: svmlight, columns from 1 on, or CSV of numbers with the label last. Floats stand for exact numbers,
 and nothing that is compared is rounded but exp, with an allowance. A row x of class y asks weights w for <w, z> > 0,
 z = y x; of several classes z = x (x) (e_y - e_r) for every rival r. Checked are
-* R^2 = max K(x, x), where K(x, z) of a linear learner is x.z + c^2 (c stands for its intercept), and |w|^2;
-* the lower margin min <w, z> / |w|, the upper one |w| / sum a (with an allowance for rounding), the promised share;
+* R^2 = max K(x, x), |w|^2, the lower margin min <w, z> / |w|, the upper one |w| / sum a, and the promised share;
 * the bound on the updates: S^2 m^2 <= |u|^2 (Q |z|^2 + 2 beta S), or k <= ((|z| |w| + D) / gamma)^2;
 * the witness: weights with a positive margin, or multipliers that combine vectors z to exactly zero.
 The counts of the run (examples, updates, mistakes, S, Q) are the learner's word, sealed by ``sha256``.
 """
 
-# mypy: ignore-errors
 import csv
 import hashlib
 import json
@@ -75,7 +73,7 @@ def expect(name, claimed, found, power=0, up=True):
 
 
 def alike(kernel, x, z):
-    """(gamma x.z + coef0)^degree, or exp(-gamma |x - z|^2) to 40 decimals; column -1 is the constant's."""
+    """(gamma x.z + coef0)^degree, of a linear learner x.z + c^2, or exp(-gamma |x - z|^2) to 40 decimals."""
     name, degree, gamma, coef0 = kernel
     if name != "rbf":
         return (gamma * sum(v * z[j] for j, v in x.items() if j in z and j >= 0) + coef0 * x[-1] * z[-1]) ** degree
@@ -88,13 +86,14 @@ class Weights:
     """A sum of kernels, one for each class of several, with its norm and its scores: careful where exp is rounded."""
 
     def __init__(self, given, kernel, rows):
-        norm, total, sums, self.scores = 0, 0, [], []
+        norm, total, sums, self.scores, unit = 0, 0, [], [], rows[0][1][-1]
         for each in given:
             if "amounts" in each:
                 kept = [(a, rows[i][1]) for i, a in zip(each["rows"], each["amounts"], strict=True)]
-            else:  # <w, x> + b is the kernel of a row with one more vector, (w, b / c^2)
-                b = Fraction(each["intercept"]) / kernel[3] if each["intercept"] else 0
-                kept = [(1, dict(zip([-1, *each["columns"]], [b, *map(Fraction, each["values"])], strict=True)))]
+            else:  # <w, x> + b is the kernel of x and one more vector, (w, b / c^2)
+                b = Fraction(each["intercept"]) / unit / kernel[3] if each["intercept"] else 0
+                values = [b, *(Fraction(value) * unit for value in each["values"])]
+                kept = [(1, dict(zip([-1, *each["columns"]], values, strict=True)))]
             sums, total = [*sums, kept], total + sum(abs(a) for a, _ in kept)
             norm += sum(a * b * alike(kernel, x, z) for a, x in kept for b, z in kept)
         slack, self.stretch = Fraction(total, 10**40) if kernel[0] == "rbf" else 0, min(len(sums), 2)
@@ -167,17 +166,18 @@ def verify(cert, rows):
     expect("data_sha256", cert["data_sha256"], digest_of(rows))
     expect("examples", cert["examples"], cert["passes"] * len(rows))
     expect("updates and mistakes", True, all(0 <= cert[k] <= cert["examples"] for k in ("updates", "mistakes")))
-    rows = [(place, {-1: 1, **{j: Fraction(x) for j, x in row.items()}}) for place, row in rows]
-    kernel = cert["kernel"][:2] + [Fraction(number) for number in cert["kernel"][2:]]
+    unit = max(x.as_integer_ratio()[1] for _, row in rows for x in (1.0, *row.values()))  # 1 / unit divides all values
+    rows = [(place, {-1: unit, **{j: int(Fraction(x) * unit) for j, x in row.items()}}) for place, row in rows]
+    kernel = cert["kernel"][:2] + [Fraction(number) / unit**2 for number in cert["kernel"][2:]]
+    other, n, witness = (cert["inseparable_bound"] or cert)["weights"], len(cert["weights"]), cert["witness"]
+    expect("outputs", [len(other), len(witness) if cert["separable"] else n, len(cert["classes"])], [n, n, max(2, n)])
     expect("kernel", True, kernel[1] in range(1, 1000) and kernel[2] > 0 <= kernel[3])
     weights, radius = Weights(cert["weights"], kernel, rows), max(alike(kernel, x, x) for _, x in rows)
     S, Q, beta = (cert[name] and Fraction(cert[name]) for name in ("run_pull", "run_squares", "run_margin"))
     room = S and Q * weights.stretch * radius + 2 * beta * S
     check_margins(cert, weights, radius, S, beta, room)
-    separating = check_witness(cert, weights, kernel, rows)
-    other = (cert["inseparable_bound"] or cert)["weights"]
     deviating = weights if other == cert["weights"] else Weights(other, kernel, rows)
-    check_bounds(cert, separating, deviating, radius, S, Q, beta, room)
+    check_bounds(cert, check_witness(cert, weights, kernel, rows), deviating, radius, S, Q, beta, room)
 
 
 def main(arguments: list[str]) -> str | int:

@@ -142,6 +142,23 @@ def test_a_row_cannot_be_its_own_rival() -> None:
         verifier.verify(certificate, rows_of(X, y))
 
 
+def test_weights_of_another_form_prove_nothing() -> None:
+    """One vector for three classes, or two where the certificate has one."""
+    X, y = draw_classes(5, 2)
+    certificate = onlinear.certify(fitted(onlinear.Perceptron(max_iter=50, tol=None, shuffle=False), X, y), X, y)
+    assert certificate["separable"]
+    [weights] = certificate["witness"]
+    turned = {
+        "columns": weights["columns"],
+        "values": [-v for v in weights["values"]],
+        "intercept": -weights["intercept"],
+    }
+    certificate["witness"] = [turned, weights]
+    certificate["sha256"] = seal_of(certificate)
+    with pytest.raises(verifier.Failed, match="outputs"):
+        verifier.verify(certificate, rows_of(X, y))
+
+
 def test_labels_of_a_file_are_matched(tmp_path: Path) -> None:
     X, y = draw_classes(2, 3)
     labels = np.array([7, 3, 5])[y.astype(int)]

@@ -138,6 +138,16 @@ def test_a_stream_of_classes_that_appear(classes: int, tmp_path: Path) -> None:
         verifier.verify(each, rows_of(X, (labels == label).astype(float)))
 
 
+def test_examples_that_came_as_dicts() -> None:
+    X, y = draw(6, 20)
+    model = onlinear.KernelPerceptron("rbf")
+    for row, label in zip(X.tolist(), y.tolist(), strict=True):
+        model.learn_one(dict(zip("abc", row, strict=True)), label)
+    whole = onlinear.KernelPerceptron("rbf").partial_fit(X, y)
+    mine, other = onlinear.certify(model, X, y), onlinear.certify(whole, X, y)
+    assert mine == other
+
+
 @pytest.mark.parametrize("which", [2, 4])
 @pytest.mark.parametrize("flipped", [0, 3])
 def test_believes_nothing_altered(which: int, flipped: int) -> None:

@@ -110,8 +110,8 @@ def rival_of(subject: Subject, table: np.ndarray | None) -> Hypothesis | None:
         table = table[:, :-1]
     if table.size != space.dimensions or not np.isfinite(table).all():
         raise Refused(
-            "against has weights that are not finite, not one for each feature, or with an intercept that the model has "
-            "not: give an array as coef_, or (coef, intercept)"
+            "against has weights that are not finite, not one for each feature, or with an intercept though the model "
+            "has none: give an array as coef_, or (coef, intercept)"
         )
     return hypothesis_in(space, table.ravel())
 
@@ -161,7 +161,8 @@ def check_model(model: Any) -> int:
     if getattr(model, "_perceptrons", None) is not None:
         check_machine(model._perceptrons)
         return getattr(model, "n_features_in_", None) or model._names.size
-    return len(learner_of(model)._read(True)[0][0])
+    learner_of(model)
+    return len(model.coef_[0])
 
 
 def learner_of(model: Any) -> Any:

@@ -1,7 +1,7 @@
 """What scores rows, in exact arithmetic: weights, weights for each class, and sums of kernels.
 
 All are vectors in some space, and a row asks for a positive product with one vector z there: y x for two classes,
-``x (x) (e_y - e_r)`` against each rival r for several (Kesler's construction: Duda & Hart 1973, section 5.12), y phi(x)
+``x (x) (e_y - e_r)`` against each rival r for several (Kesler's construction: Duda & Hart 1973, chapter 5), y phi(x)
 with a kernel. The theorems speak of that space, and so cover all of them.
 """
 

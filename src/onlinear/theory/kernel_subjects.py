@@ -51,8 +51,10 @@ def check_machine(machine: Perceptrons) -> None:
 
 def weights_of(machine: Perceptrons, output: int, examples: Examples) -> KernelWeights:
     """The last version, written in rows of the data."""
-    amounts, width = amounts_of(machine, output), machine.support.rows.shape[1]
-    rows = sum(len(block.targets) for block in examples())
+    amounts = amounts_of(machine, output)
+    rows, features = 0, 0
+    for block in examples():
+        rows, features = rows + len(block.targets), block.features
     if (rows + len(amounts)) * len(amounts) > MOST_PRODUCTS:
         raise Refused(
             f"{rows} rows and {len(amounts)} kept examples are more than {MOST_PRODUCTS:,} kernels in exact "
@@ -66,7 +68,7 @@ def weights_of(machine: Perceptrons, output: int, examples: Examples) -> KernelW
         )
     kept = sorted((position, row, amounts[row.key]) for position, row in found.values() if amounts[row.key])
     places, lines, factors = [p for p, _, _ in kept], [r for _, r, _ in kept], [a for _, _, a in kept]
-    return KernelWeights(exact_kernel(machine), lines, places, factors, width)
+    return KernelWeights(exact_kernel(machine), lines, places, factors, features)
 
 
 def amounts_of(machine: Perceptrons, output: int) -> dict[tuple[bytes, bytes], int]:
