@@ -94,6 +94,9 @@ def output_of(classes: Classes, place: int) -> tuple[int, float]:
     """The output that scores the class at a place of ``classes_`` against the rest, and the sign it does so with.
 
     Two classes share one, whose positive targets are those of the class with code 1; of the other it is the negative.
+
+    >>> output_of(Classes(["b", "a"]), 1), output_of(Classes(["a", "b"]), 1), output_of(Classes(["b", "a", "c"]), 1)
+    ((0, -1.0), (0, 1.0), (0, 1.0))
     """
     code = int(classes.order[place]) if len(classes) else 1
     return (code, 1.0) if len(classes) > 2 else (0, 1.0 if code == 1 or len(classes) < 2 else -1.0)

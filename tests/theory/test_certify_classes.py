@@ -105,6 +105,14 @@ def test_two_classes_are_twice_the_perceptron() -> None:
     assert Fraction(together["norm_squared"]) == 2 * Fraction(alone["norm_squared"])
 
 
+@pytest.mark.parametrize("T", [2, 3, 10, 61])
+def test_tight_example_is_met_with_equality(T: int) -> None:
+    """The standard basis, in two classes: every row is an update, and 2 (R / g)^2 is their number."""
+    y = np.where(np.arange(T) % 3 == 0, 1.0, 0.0)
+    found = onlinear.certify(fitted(learner(0, False, 1), np.eye(T), y), np.eye(T), y)
+    assert (found["updates"], found["bound_exact"], found["bound_kind"]) == (T, str(T), "multiclass perceptron")
+
+
 def test_a_stream_of_classes_that_appear() -> None:
     X, y = draw_classes(3, 3)
     labels = np.array(["b", "c", "a"])[y.astype(int)]

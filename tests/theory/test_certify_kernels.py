@@ -138,6 +138,17 @@ def test_a_stream_of_classes_that_appear(classes: int, tmp_path: Path) -> None:
         verifier.verify(each, rows_of(X, (labels == label).astype(float)))
 
 
+@pytest.mark.parametrize("which", range(len(KERNELS)))
+def test_rows_of_less_precision(which: int) -> None:
+    """Gamma and coef0 are rounded as the learner rounds them: 0.3 is another number in 32 bits."""
+    X, y = draw(6, 20)
+    X = X.astype(np.float32)
+    found = onlinear.certify(fitted(onlinear.KernelPerceptron(**KERNELS[which]), X, y), X, y)
+    verifier.verify(found, rows_of(X.astype(np.float64), y))
+    precision = np.float64 if KERNELS[which]["kernel"] == "rbf" else np.float32
+    assert Fraction(found["kernel"][2]) == Fraction(float(precision(KERNELS[which].get("gamma", 1.0))))
+
+
 def test_examples_that_came_as_dicts() -> None:
     X, y = draw(6, 20)
     model = onlinear.KernelPerceptron("rbf")

@@ -36,7 +36,7 @@ def kernel_subject(machine: Perceptrons, output: int, mistakes: int, examples: E
         mistakes,
         Run(updates, Fraction(updates), Fraction(updates)),
         Fraction(updates) or None,
-        machine.radius2,
+        None if machine.kernel.name == "rbf" else machine.radius2,  # of which every row has 1
         radius_error(machine),
     )
 
