@@ -105,6 +105,25 @@ def test_two_classes_are_twice_the_perceptron() -> None:
     assert Fraction(together["norm_squared"]) == 2 * Fraction(alone["norm_squared"])
 
 
+def test_freund_schapire_against_the_best_rival() -> None:
+    """((sqrt(2) R |W| + D) / gamma)^2 at the best gamma, by trying many."""
+    X, y = draw_classes(2, 3, 60, flipped=9)
+    model = fitted(learner(0, True, 3), X, y)
+    found = onlinear.certify(model, X, y)
+    products = X @ model.coef_.T + model.intercept_
+    own = np.arange(3) == y[:, None]
+    scores = products[own] - np.where(own, -np.inf, products).max(axis=1)
+    gammas = np.linspace(1e-2, 60.0, 20_000)
+    short = 3.0 * (np.maximum(0.0, gammas[:, None] - scores) ** 2).sum(axis=1)
+    norm = math.sqrt((model.coef_**2).sum() + (model.intercept_**2).sum())
+    radius = math.sqrt((X**2).sum(axis=1).max() + 1.0)
+    bounds = ((math.sqrt(2.0) * radius * norm + np.sqrt(short)) / gammas) ** 2
+    assert found["separable"] is False
+    assert found["bound_kind"] == "Freund-Schapire"
+    assert math.isclose(found["bound"], bounds.min(), rel_tol=1e-4)
+    assert found["bound"] <= bounds.min() * (1.0 + 1e-9)
+
+
 @pytest.mark.parametrize("T", [2, 3, 10, 61])
 def test_tight_example_is_met_with_equality(T: int) -> None:
     """The standard basis, in two classes: every row is an update, and 2 (R / g)^2 is their number."""
