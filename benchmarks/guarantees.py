@@ -25,7 +25,7 @@ from mnist_voted import digits
 from onlinear import KernelPerceptron, Perceptron
 from onlinear.theory.examples import examples_of
 from onlinear.theory.margins import margins_of
-from onlinear.theory.subjects import subject_of
+from onlinear.theory.subjects import steps_of, subject_of
 
 LONGEST_TRAINING, LONGEST_PREDICTING = 8.0, 15.0  # seconds
 LARGEST_MEMORY = 4e9  # bytes
@@ -44,7 +44,7 @@ def box_costs(data: Callable[[], Any]) -> tuple[Cost, Cost]:
     X, y = data()
     model = Perceptron(**ONE_PASS).fit(X, y)
     assert model._learner is not None
-    weights = subject_of(model._learner, 0).weights
+    weights = subject_of(steps_of(model._learner, model._classes, 1)).weights
     examples = examples_of(X, np.where(y == model.classes_[1], 1.0, -1.0))
     return lambda: seconds(lambda: margins_of(weights, examples)), lambda: seconds(lambda: model.fit(X, y))
 

@@ -84,11 +84,23 @@ def arranged(
             return weights[[second]] - weights[[first]], intercepts[[second]] - intercepts[[first]]
         return weights[order], intercepts[order]
     if len(classes) == 2:
-        turn = 1.0 if order[0] == 0 else -1.0  # the second class is the one with the positive targets
-        return turn * weights[:1] + 0.0, turn * intercepts[:1] + 0.0
+        output, turn = output_of(classes, 1)
+        return turn * weights[[output]] + 0.0, turn * intercepts[[output]] + 0.0
     if len(classes) < 2:
         return weights[:1], intercepts[:1]
     return weights[order], intercepts[order]
+
+
+def output_of(classes: Classes, place: int) -> tuple[int, float]:
+    """The output that scores the class at a place of ``classes_`` against the rest, and the sign it does so with.
+
+    Two classes share one, whose positive targets are those of the class with code 1; of the other it is the negative.
+
+    >>> output_of(Classes(["b", "a"]), 1), output_of(Classes(["a", "b"]), 1), output_of(Classes(["b", "a", "c"]), 1)
+    ((0, -1.0), (0, 1.0), (0, 1.0))
+    """
+    code = int(classes.order[place]) if len(classes) else 1
+    return (code, 1.0) if len(classes) > 2 else (0, 1.0 if code == 1 or len(classes) < 2 else -1.0)
 
 
 def is_even(loss: Any) -> bool:

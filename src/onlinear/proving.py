@@ -8,15 +8,16 @@ from typing import BinaryIO
 import numpy as np
 
 from onlinear import losses, rules
+from onlinear.classes import Classes
 from onlinear.errors import Refused
 from onlinear.learner import Settings
 from onlinear.modelfile import Trained
-from onlinear.rows import DenseRows, SparseRows
+from onlinear.one_against_rest import has_row_loss
 from onlinear.streams.blocks import Block
 from onlinear.streams.stream import Stream, open_alike
 from onlinear.theory.certificates import Certificate
-from onlinear.theory.certifying import certificates_for, signs
-from onlinear.theory.examples import Examples, Rows, all_rows
+from onlinear.theory.certifying import certificates_for, learner_subjects
+from onlinear.theory.examples import Examples, all_rows, examples_from
 from onlinear.training import Training, classes_in
 
 
@@ -36,40 +37,39 @@ def perceptron_of(stream: Stream, passes: int) -> Trained:
 
 
 def certificates_of(trained: Trained, files: list[str]) -> Certificate | dict[Hashable, Certificate]:
-    """What is proven of a model that has learned the rows of files; of several classes one certificate for each."""
-    training = trained.training
-    if training.classes is None:
+    """What is proven of a model that has learned the rows of files; of one class against the rest one for each."""
+    learner, classes = trained.training.learner, classes_of(trained)
+    subjects = learner_subjects(learner, classes)
+    return certificates_for(subjects, classes, examples_in(trained, files), has_row_loss(learner))
+
+
+def classes_of(trained: Trained) -> Classes:
+    if trained.training.classes is None:
         raise Refused("the model predicts numbers, and the theorems speak of classes: certify a classification")
-    return certificates_for(training.learner, training.classes, lambda label: examples_in(trained, files, label))
+    return trained.training.classes
 
 
-def examples_in(trained: Trained, files: list[str], positive: Hashable) -> Examples:
-    """The rows of files as the model sees them, those of one class positive."""
-    features = trained.training.learner.features
+def examples_in(trained: Trained, files: list[str]) -> Examples:
+    """The rows of files as the model sees them."""
 
-    def blocks() -> Iterator[Rows]:
+    def blocks() -> Iterator[Block]:
         for block in open_alike(files, trained.recipe.format).blocks(stop_at_bad=True):
             if len(block):
-                block = trained.recipe.apply(block, True)
-                yield Rows(fitting(block, features), features, signs(block.labels == positive))
+                yield trained.recipe.apply(block, True)
             for line, _ in block.bad:
                 raise line
 
-    return blocks
+    return examples_from(blocks, trained.training.learner.features, classes_of(trained))
 
 
-def fitting(block: Block, features: int) -> SparseRows | DenseRows:
-    """The rows of a block, if the model has weights for all of their features."""
-    if isinstance(block.rows, SparseRows) and block.width > features:
-        raise Refused(
-            f"the rows have up to {block.width} features and the model {features}: "
-            "certify a model on the rows that it has learned from"
-        )
-    return block.rows
+def export(trained: Trained, files: list[str], output: BinaryIO) -> list[int]:
+    """Write the rows as the model sees them, to the bit, in svmlight; answer the labels that stand for the classes.
 
-
-def export(trained: Trained, files: list[str], positive: Hashable, output: BinaryIO) -> None:
-    """Write the rows as the model sees them, to the bit, in svmlight: +1 for one class, -1 for all others."""
-    for row in all_rows(examples_in(trained, files, positive)):
+    Those are -1 and 1 for two classes, else 0, 1, 2 and so on.
+    """
+    count = len(classes_of(trained))
+    labels = [-1, 1] if count == 2 else list(range(count))
+    for row in all_rows(examples_in(trained, files)):
         entries = "".join(f" {j + 1}:{x!r}" for j, x in zip(row.columns, row.values.tolist(), strict=True))
-        output.write(f"{row.target:+.0f}{entries}\n".encode())
+        output.write(f"{labels[int(row.target)]}{entries}\n".encode())
+    return labels

@@ -24,6 +24,19 @@ def draw(seed: int, rows: int = 25, features: int = 3, *, flipped: int = 0, whol
     return X, y
 
 
+def draw_classes(seed: int, classes: int, rows: int = 25, *, flipped: int = 0, whole: bool = False) -> Any:
+    """A matrix of two columns and labels 0, 1, ..., all of which occur; ``flipped`` of the labels are wrong."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 2))
+    if whole:
+        X = np.rint(3.0 * X)
+    directions = rng.normal(size=(classes, 2))
+    y = (X @ directions.T + 0.1 * np.arange(classes)).argmax(axis=1).astype(np.float64)
+    y[:flipped] = (y[:flipped] + 1) % classes
+    y[-classes:] = np.arange(classes)
+    return X, y
+
+
 def fitted(estimator: Any, X: Any, y: Any, **more: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Warning)

@@ -14,10 +14,14 @@ import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 import onlinear
+from onlinear import verify as verifier
 from onlinear.streams import synthetic
 from onlinear.theory.examples import examples_of
+from onlinear.theory.hypotheses import ExactWeights
 from onlinear.theory.separability import Separable, separability
-from theory.drawn import draw, fitted, perceptrons
+from onlinear.theory.spaces import LinearSpace
+from theory.drawn import draw, draw_classes, fitted, perceptrons
+from theory.test_verify import rows_of
 
 
 @given(
@@ -92,8 +96,8 @@ def test_margin_perceptron_finds_a_third_of_the_best_margin() -> None:
         X, y = draw(seed, 40, 4)
         X /= np.linalg.norm(X, axis=1).max()
         model = onlinear.MarginPerceptron(margin=1.0, rate=1.0, fit_intercept=False, max_iter=100_000)
-        best = separability(examples_of(X, y), 4, Fraction(0))
-        if not isinstance(best, Separable):
+        best = separability(examples_of(X, y), LinearSpace(4, Fraction(0)))
+        if not isinstance(best, Separable) or not isinstance(best.weights, ExactWeights):
             continue
         u = best.weights.weights / np.linalg.norm(best.weights.weights)
         g = float((y * (X @ u)).min())
@@ -101,6 +105,79 @@ def test_margin_perceptron_finds_a_third_of_the_best_margin() -> None:
         assert found["bound_kind"] == "margin perceptron"
         assert found["updates"] <= 3.0 / g**2
         assert found["margin_lower"] > g / 3.0
+        share = Fraction(found["promised_share"])
+        assert share >= Fraction(1, 3) * (1 - Fraction(1, 10**9))  # R is 1 but for rounding
+        assert found["margin_lower"] >= share * Fraction(found["margin_upper"]) * (1 - Fraction(1, 10**9))
+        assert "of the best" in found["claim"]
+        verifier.verify(found, [(int(t > 0), dict(enumerate(row))) for row, t in zip(X.tolist(), y, strict=True)])
+
+
+def test_nothing_is_promised_while_there_are_updates() -> None:
+    X, y = draw(3)
+    model = onlinear.MarginPerceptron(margin=1.0, rate=1.0, max_iter=1)
+    found = onlinear.certify(fitted(model, X, y), X, y)
+    assert Fraction(found["least_score"]) <= 1
+    assert found["promised_share"] is None
+    plain = onlinear.Perceptron(max_iter=200, tol=None, shuffle=False)
+    assert onlinear.certify(fitted(plain, X, y), X, y)["promised_share"] is None
+
+
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0, 4]))
+@settings(max_examples=20, deadline=None)
+def test_weights_of_ones_own_are_tried(seed: int, intercept: bool, flipped: int) -> None:
+    """The bounds are those of the better weights, and others make none worse."""
+    X, y = draw(seed, flipped=flipped)
+    model = fitted(onlinear.Perceptron(fit_intercept=intercept, max_iter=2, tol=None, shuffle=False), X, y)
+    alone = onlinear.certify(model, X, y)
+    rows = rows_of(X, y)
+    for coef in (np.linalg.lstsq(X, y)[0], -model.coef_, np.zeros(3)):
+        against = (coef, [0.25]) if intercept else coef
+        found = onlinear.certify(model, X, y, against=against)
+        verifier.verify(json.loads(json.dumps(found)), rows)
+        assert found["inseparable_bound"]["bound"] <= alone["inseparable_bound"]["bound"]
+        if found["separable"]:
+            assert found["bound"] <= alone["bound"]
+        least = (y * (X @ np.ravel(coef) + 0.25 * intercept)).min()
+        if least > 1e-9:
+            u = math.hypot(float(np.linalg.norm(coef)), 0.25 * intercept)
+            assert found["bound"] <= (found["radius"] * u / least) ** 2 * (1.0 + 1e-6)
+
+
+def test_weights_of_ones_own_for_each_class() -> None:
+    X, y = draw_classes(3, 3)
+    coef = np.array([X[y == c].mean(axis=0) for c in range(3)])
+    for model in (
+        onlinear.Perceptron(max_iter=2, tol=None, shuffle=False),
+        onlinear.OnlineClassifier(loss="multiclass_perceptron", rule="perceptron", max_iter=2),
+    ):
+        found = onlinear.certify(fitted(model, X, y), X, y, against=(coef, np.zeros(3)))
+        alone = onlinear.certify(model, X, y)
+        pairs = [(found, alone)] if "sha256" in found else [(found[c], alone[c]) for c in alone]
+        assert all(one["inseparable_bound"]["bound"] <= two["inseparable_bound"]["bound"] for one, two in pairs)
+
+
+@pytest.mark.parametrize("against", [np.ones(2), np.ones((2, 3)), np.array([1.0, np.nan, 1.0]), (np.ones(3), 1.0)])
+def test_weights_that_do_not_fit_are_refused(against: Any) -> None:
+    X, y = draw(3)
+    model = fitted(onlinear.Perceptron(fit_intercept=False), X, y)
+    with pytest.raises(onlinear.Refused, match="against"):
+        onlinear.certify(model, X, y, against=against)
+
+
+def test_rows_drawn_with_replacement_say_nothing_of_every_trial() -> None:
+    """Which rows a pass has had is not known then, and the deviation is summed over them."""
+    X, y = draw(2, 60, flipped=9)
+    for order, some in (("replacement", False), ("shuffle", True)):
+        model = onlinear.AveragedPerceptron(max_iter=3, order=order)
+        assert (onlinear.certify(fitted(model, X, y), X, y)["inseparable_bound"] is not None) == some
+
+
+def test_certificates_name_the_weights() -> None:
+    X, y = draw(3)
+    found = onlinear.certify(fitted(onlinear.Perceptron(), X, y), X, y)
+    other = onlinear.certify(fitted(onlinear.Perceptron(eta0=2.0), X, y), X, y)
+    assert found["model_sha256"] != other["model_sha256"]
+    assert found["file_sha256"] is None
 
 
 def test_freund_schapire_is_least_at_its_gamma() -> None:
@@ -187,7 +264,7 @@ def test_certificates_are_json_whatever_the_labels(labels: tuple[Any, Any], tmp_
     named = np.array(labels)[(y > 0).astype(int)]
     model = fitted(onlinear.Perceptron(max_iter=2, tol=None, shuffle=False), X, named)
     found = onlinear.certify(model, X, named)
-    assert json.loads(json.dumps(found))["positive"] == labels[1]
+    assert json.loads(json.dumps(found))["classes"] == list(labels)
     model.save(tmp_path / "full")
     assert onlinear.certify(onlinear.load(tmp_path / "full"), X, named) == found
     model.save(tmp_path / "slim", slim=True)
@@ -240,12 +317,6 @@ class TestRefused:
         model, X, y = self.model()
         X[0, 0] = np.nan
         with pytest.raises(onlinear.Refused, match="finite"):
-            onlinear.certify(model, X, y)
-
-    def test_a_learner_without_weights(self) -> None:
-        X, y = draw(7)
-        model = onlinear.KernelPerceptron("poly", degree=2).fit(X, y)
-        with pytest.raises(onlinear.Refused, match="keeps no weights"):
             onlinear.certify(model, X, y)
 
     def test_a_learner_that_has_not_learned(self) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from onlinear.theory.exact import ExactWeights, above, below, root_above, root_below, squared_length, whole
+from onlinear.theory.exact import above, below, root_above, root_below, squared_length, whole
+from onlinear.theory.hypotheses import ExactWeights
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 vectors = st.lists(finite, min_size=1, max_size=6)
@@ -29,7 +30,7 @@ def test_squared_length(numbers: list[float]) -> None:
 @given(st.lists(st.tuples(finite, finite), min_size=1, max_size=6), finite)
 def test_score(pairs: list[tuple[float, float]], intercept: float) -> None:
     weights, values = map(np.array, zip(*pairs, strict=True))
-    score = ExactWeights(weights, intercept, Fraction(1)).score(range(len(pairs)), values)
+    score = ExactWeights(weights, intercept, Fraction(1)).product(range(len(pairs)), values)
     assert score == sum(Fraction(w) * Fraction(x) for w, x in pairs) + Fraction(intercept)
 
 

@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
-from onlinear.theory.exact import ExactWeights
 from onlinear.theory.examples import digest_of, examples_of
+from onlinear.theory.hypotheses import ClassWeights, ExactWeights
 from onlinear.theory.margins import margins_of
-from theory.drawn import draw
+from theory.drawn import draw, draw_classes
 
 
 def slowly(X: np.ndarray, y: np.ndarray, w: np.ndarray, b: float, constant: Fraction) -> tuple[Fraction, Fraction]:
@@ -32,6 +32,25 @@ def test_exact(seed: int, whole: bool, sparse: bool, dtype: type) -> None:
     found = margins_of(ExactWeights(w, 0.3, Fraction(1)), examples_of(scipy.sparse.csr_matrix(X) if sparse else X, y))
     assert (found.least, found.radius_squared) == slowly(X, y, w, 0.3, Fraction(1))
     assert found.examples == len(y)
+
+
+@given(st.integers(0, 10**6), st.booleans(), st.booleans(), st.integers(2, 4))
+@settings(max_examples=40, deadline=None)
+def test_exact_against_the_best_rival(seed: int, whole: bool, sparse: bool, classes: int) -> None:
+    X, y = draw_classes(seed, classes, whole=whole)
+    w = np.random.default_rng(seed + 1).normal(size=(classes, 2))
+    b = [0.3, -0.7, 0.1, 0.0][:classes]
+    weights = ClassWeights([ExactWeights(*one, Fraction(1)) for one in zip(w, b, strict=True)])
+    found = margins_of(weights, examples_of(scipy.sparse.csr_matrix(X) if sparse else X, y))
+    slow = min(
+        slowly(row[None], np.ones(1), w[int(t)], b[int(t)], Fraction(0))[0]
+        - slowly(row[None], np.ones(1), w[r], b[r], Fraction(0))[0]
+        for row, t in zip(X, y, strict=True)
+        for r in range(classes)
+        if r != t
+    )
+    assert found.least == slow
+    assert found.norm_squared == sum(Fraction(x) ** 2 for x in [*w.ravel().tolist(), *b])
 
 
 def test_scores_that_cancel_in_floats() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,16 +11,25 @@ from hypothesis import given, settings, strategies as st
 
 from onlinear.theory.examples import Examples, all_rows, examples_of
 from onlinear.theory.margins import margins_of
-from onlinear.theory.separability import Inseparable, Separable, cancels, combination, separability
-from theory.drawn import draw
+from onlinear.theory.separability import Inseparable, Separable, combination, separability
+from onlinear.theory.spaces import ClassSpace, LinearSpace, Space
+from theory.drawn import draw, draw_classes
 
 
-def has_a_witness(found: Separable | Inseparable | None, examples: Examples, constant: Fraction) -> bool:
+def has_a_witness(found: Separable | Inseparable | None, examples: Examples, space: Space) -> bool:
+    """Whether the witness is one: by margins, or by adding up in rationals what the rows ask for."""
     if isinstance(found, Separable):
         return margins_of(found.weights, examples).least > 0
     assert found is not None
     rows = list(all_rows(examples))
-    return cancels([rows[i] for i in found.rows], found.multipliers, constant > 0)
+    totals: dict[tuple[int, int], Fraction] = {}
+    for i, rival, a in zip(found.rows, found.rivals, found.multipliers, strict=True):
+        row = rows[i]
+        entries = list(zip(row.columns, row.values.tolist(), strict=True)) + [(-1, 1.0)] * (space.constant_squared > 0)
+        signs = [(0, row.target)] if isinstance(space, LinearSpace) else [(int(row.target), 1.0), (rival, -1.0)]
+        for (output, sign), (j, x) in product(signs, entries):
+            totals[output, j] = totals.get((output, j), Fraction(0)) + a * Fraction(sign) * Fraction(x)
+    return bool(found.rows) and all(a > 0 for a in found.multipliers) and not any(totals.values())
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.integers(0, 4), st.sampled_from([0, 1]), st.integers(1, 6))
@@ -27,8 +37,9 @@ def has_a_witness(found: Separable | Inseparable | None, examples: Examples, con
 def test_decided_with_a_witness(seed: int, whole: bool, flipped: int, constant: int, features: int) -> None:
     X, y = draw(seed, 20, features, flipped=flipped, whole=whole)
     examples = examples_of(X, y)
-    found = separability(examples, features, Fraction(constant))
-    assert has_a_witness(found, examples, Fraction(constant))
+    space = LinearSpace(features, Fraction(constant))
+    found = separability(examples, space)
+    assert has_a_witness(found, examples, space)
     if isinstance(found, Inseparable):
         assert len(found.rows) <= features + constant + 1
 
@@ -36,28 +47,42 @@ def test_decided_with_a_witness(seed: int, whole: bool, flipped: int, constant: 
 @pytest.mark.parametrize("constant", [0, 1])
 def test_opposite_labels_of_one_row(constant: int) -> None:
     X = np.array([[0.1, 0.7], [0.1, 0.7], [3.0, 1.0]])
-    found = separability(examples_of(X, np.array([1.0, -1.0, 1.0])), 2, Fraction(constant))
-    assert found == Inseparable([0, 1], [Fraction(1, 2), Fraction(1, 2)])
+    found = separability(examples_of(X, np.array([1.0, -1.0, 1.0])), LinearSpace(2, Fraction(constant)))
+    assert found == Inseparable([0, 1], [0, 1], [Fraction(1, 2), Fraction(1, 2)])
 
 
 def test_only_the_intercept_separates() -> None:
     X, y = np.array([[1.0], [2.0], [4.0]]), np.array([-1.0, 1.0, 1.0])
-    assert isinstance(separability(examples_of(X, y), 1, Fraction(0)), Inseparable)
-    assert isinstance(separability(examples_of(X, y), 1, Fraction(1)), Separable)
+    assert isinstance(separability(examples_of(X, y), LinearSpace(1, Fraction(0))), Inseparable)
+    assert isinstance(separability(examples_of(X, y), LinearSpace(1, Fraction(1))), Separable)
+
+
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0, 4]), st.sampled_from([0, 1]), st.integers(2, 4))
+@settings(max_examples=40, deadline=None)
+def test_several_classes_are_decided_with_a_witness(
+    seed: int, whole: bool, flipped: int, constant: int, classes: int
+) -> None:
+    X, y = draw_classes(seed, classes, flipped=flipped, whole=whole)
+    examples, space = examples_of(X, y), ClassSpace(classes, X.shape[1], Fraction(constant))
+    found = separability(examples, space)
+    assert has_a_witness(found, examples, space)
+    if isinstance(found, Inseparable):
+        assert all(rival != y[row] for row, rival in zip(found.rows, found.rivals, strict=True))
 
 
 def test_fifty_dimensions_are_decided() -> None:
     for flipped in (0, 60):
         X, y = draw(3, 300, 50, flipped=flipped)
         examples = examples_of(X, y)
-        found = separability(examples, 50, Fraction(1))
-        assert has_a_witness(found, examples, Fraction(1))
+        space = LinearSpace(50, Fraction(1))
+        found = separability(examples, space)
+        assert has_a_witness(found, examples, space)
         assert isinstance(found, Inseparable) == (flipped > 0)
 
 
 def test_beyond_it_is_undecided() -> None:
     X, y = draw(3, 20, 60)
-    assert separability(examples_of(X, y), 60, Fraction(0)) is None
+    assert separability(examples_of(X, y), LinearSpace(60, Fraction(0))) is None
 
 
 def test_no_combination() -> None:

@@ -80,6 +80,7 @@ BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE"
 
 Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m")
 Certified = option(Path | None, MODEL_FILE, "The model; without, a perceptron is learned.", "--model", "-m")
+CertifiedModel = option(Path | None, MODEL_FILE, "The model file that the certificate is of.", "--model", "-m")
 CertificateFile = option(
     str | None, OUTPUT, "Write the certificate to this file.", "--output", "-o", metavar="FILE", is_file=True
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -33,8 +34,11 @@ def certify(
         else:
             trained = open_model(model)
         found: Any = certificates_of(trained, files)
+        if model is not None:
+            digest = hashlib.sha256(model.read_bytes()).hexdigest()
+            found = changed(found, lambda _: {"file_sha256": digest})
         if export is not None:
-            exported(trained, files, export, found)
+            found = exported(trained, files, export, found)
         text = json.dumps(found, indent=2)
         if output is not None:
             with writing(output) as file:
@@ -42,18 +46,23 @@ def certify(
         print(text if as_json else "\n".join(words_of(found)))
 
 
-def exported(trained: Any, files: list[str], path: str, found: dict[str, Any]) -> None:
-    """Write the prepared rows of two classes, and let the certificate speak of their labels."""
-    from onlinear.errors import Refused
+def exported(trained: Any, files: list[str], path: str, found: dict[str, Any]) -> dict[str, Any]:
+    """Write the prepared rows, and let the certificates speak of their labels."""
     from onlinear.proving import export
-    from onlinear.theory.certificates import sealed
 
-    if "sha256" not in found:
-        raise Refused("--export writes the rows of two classes, and here are more: verify on the files themselves")
     with writing(path) as rows:
-        export(trained, files, found["positive"], rows)
-    found["positive"] = 1
-    found.update(sealed({name: value for name, value in found.items() if name != "sha256"}))
+        labels = export(trained, files, rows)
+    together = "sha256" in found
+    return changed(found, lambda place: {"classes": labels if together else [None, labels[place]]})
+
+
+def changed(found: dict[str, Any], change: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
+    """A certificate, or each of several, that says some things otherwise under a new seal."""
+    from onlinear.theory.certificates import resealed
+
+    if "sha256" in found:
+        return resealed(found, **change(0))
+    return {label: resealed(each, **change(place)) for place, (label, each) in enumerate(found.items())}
 
 
 @contextmanager
@@ -87,12 +96,12 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
         yield f"Bound ({found['bound_kind']}): {found['bound']:,.2f}."
 
 
-def verify(certificate: cli.Certificate, file: cli.CertifiedRows) -> None:
+def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.CertifiedModel = None) -> None:
     """Prove a certificate again, from the rows alone, by code that shares nothing with the learners."""
     with ending():
         from onlinear.verify import main
 
-        answer = main([str(certificate), str(file)])
+        answer = main([str(path) for path in (certificate, file, model) if path is not None])
         if answer:
             say(str(answer))
             raise SystemExit(BAD_DATA)

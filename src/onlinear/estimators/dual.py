@@ -295,6 +295,17 @@ class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
         return self._learned().radius2
 
     @property
+    def certificate_(self) -> Any:
+        """What is known of the run without another look at the rows: see :func:`onlinear.certify`, which proves it.
+
+        It speaks of the last version; of several classes, one against the rest, it is a dict with one for each.
+        """
+        from onlinear.theory.certifying import running_of  # and with it SciPy's linear programs
+
+        self._learned()
+        return running_of(self)
+
+    @property
     def support_vectors_(self) -> np.ndarray:
         """The kept examples, in the order in which they came."""
         with whole(self):

@@ -1,13 +1,14 @@
 """Mistake bounds, in rationals: no root is taken, and nothing is rounded where something is proven.
 
-All are of runs that start at 0, pay no penalty, and update by ``w += a y x``, a > 0, exactly when ``y <w, x> <= beta``.
-Let S be the sum of all a, Q that of their squares, k the number of updates, R the radius. For every u,
+All are of runs that start at 0, pay no penalty, and update by ``w += a z``, a > 0, exactly when ``<w, z> <= beta`` for
+the row's z: y x, or against the strongest rival ``x (x) (e_y - e_r)``, whose squared length is at most R^2 times a
+*stretch* of 1 or 2. Let S be the sum of all a, Q that of their squares, k the number of updates. For every u,
 
-    S min(y <u, x>) <= <w, u> <= |u| |w|,    |w|^2 <= Q R^2 + 2 beta S,
+    S min <u, z> <= <w, u> <= |u| |w|,    |w|^2 <= Q stretch R^2 + 2 beta S,
 
-the first because each update adds ``a y <u, x>``, the second because it adds ``2 a y <w, x> + a^2 |x|^2``. So, with the
-least margin m of u on the rows, ``S^2 m^2 <= |u|^2 (Q R^2 + 2 beta S)``: Novikoff 1962 for a = 1 and beta = 0. If
-every a is the same, then k is S^2 / Q, and this is a bound on k.
+the first because each update adds ``a <u, z>``, the second because it adds ``2 a <w, z> + a^2 |z|^2``. So, with the
+least margin m of u on the rows, ``S^2 m^2 <= |u|^2 (Q stretch R^2 + 2 beta S)``: Novikoff 1962 for a = 1 and beta = 0.
+If every a is the same, then k is S^2 / Q, and this is a bound on k.
 """
 
 from __future__ import annotations
@@ -25,6 +26,21 @@ class Run(NamedTuple):
     pull: Fraction  # S
     squares: Fraction  # Q
     margin: Fraction = Fraction(0)  # beta
+    stretch: int = 1
+
+    def room(self, radius_squared: Fraction) -> Fraction:
+        """What |w|^2 cannot be above: ``Q stretch R^2 + 2 beta S``."""
+        return self.squares * self.stretch * radius_squared + 2 * self.margin * self.pull
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all steps are of one size, so that the number of updates is what the theorem speaks of."""
+        return self.pull**2 == self.updates * self.squares
+
+    @property
+    def kind(self) -> str:
+        """Which theorem covers it."""
+        return ("multiclass " if self.stretch == 2 else "") + ("margin perceptron" if self.margin else "perceptron")
 
 
 class Bound(NamedTuple):
@@ -42,11 +58,21 @@ def separable_bound(run: Run, margins: Margins) -> Bound | None:
     """The bound that weights with a positive margin prove; None if theirs is not."""
     if margins.least <= 0 or run.updates == 0:
         return None
-    room = run.squares * margins.radius_squared + 2 * run.margin * run.pull
+    room = run.room(margins.radius_squared)
     holds = run.pull**2 * margins.least**2 <= margins.norm_squared * room
-    value = room / run.squares * margins.norm_squared / margins.least**2
-    kind = "margin perceptron" if run.margin > 0 else "perceptron"
-    return Bound(kind, value, holds)
+    return Bound(run.kind, room / run.squares * margins.norm_squared / margins.least**2, holds)
+
+
+def promised_share(run: Run, margins: Margins) -> Fraction | None:
+    """The share of the best margin that weights have after a pass without updates: None if a row is not beyond beta.
+
+    Their margin is above ``beta / |w|``, and the best at most ``|v| / S``, v being the last weights. Neither w nor v is
+    longer than the root of the room: so it is at least ``beta S / room``.
+    """
+    room = run.room(margins.radius_squared)
+    if run.margin == 0 or margins.least <= run.margin or margins.norm_squared > room:
+        return None
+    return run.margin * run.pull / room
 
 
 def inseparable_holds(updates: int, gamma: Fraction, scaled_radius: Fraction, deviation: Fraction) -> bool:

@@ -10,16 +10,15 @@ import hashlib
 import json
 import math
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from onlinear.errors import BoundFailed, Refused
-from onlinear.theory.bounds import Bound, separable_bound
-from onlinear.theory.exact import ExactWeights, above, root_above, root_below
+from onlinear.theory.bounds import Bound, promised_share, separable_bound
+from onlinear.theory.exact import above, root_above, root_below
 from onlinear.theory.examples import Examples, check_examples, digest_of
+from onlinear.theory.hypotheses import Hypothesis
 from onlinear.theory.inseparable import Deviation, inseparable_bound
-from onlinear.theory.margins import Margins, growth, margins_of
+from onlinear.theory.margins import Margins, margins_of
 from onlinear.theory.separability import Inseparable, Separable, separability
 from onlinear.theory.subjects import Subject, upper_margin
 
@@ -28,59 +27,80 @@ FORMAT = 1
 Certificate = dict[str, Any]
 
 
-def certificate_of(subject: Subject, examples: Examples, positive: Any = 1) -> Certificate:
+class Proof(NamedTuple):
+    """What is proven of a subject and its rows."""
+
+    subject: Subject
+    margins: Margins
+    passes: int
+    separable: Separable | Inseparable | None
+    bound: Bound | None
+    deviation: Deviation | None
+    promised: Fraction | None  # the share of the best margin that the margin found certainly has
+
+
+def certificate_of(
+    subject: Subject, examples: Examples, classes: list[Any], against: Hypothesis | None = None
+) -> Certificate:
     """What is proven of a run over these rows, which must be those it has learned from, pass after pass.
 
-    ``positive`` is the label of the rows with the target +1, wherever they are written.
+    ``classes`` are the labels, the second that of the target +1; a first that is None stands for all others. Weights
+    ``against`` which the run is held are tried for the bounds, too.
     """
-    rows = check_examples(examples)
-    margins = margins_of(subject.weights, examples)
-    passes = passes_over(subject, margins, rows)
-    features = len(subject.weights.weights)
-    if margins.least > 0:
-        separable: Separable | Inseparable | None = Separable(subject.weights)
-    else:
-        separable = separability(examples, features, subject.weights.constant_squared)
-    bound = bound_of(subject, separable, margins, examples)
-    deviation = None
-    if subject.run is not None and subject.run.margin == 0 and is_plain(subject):
-        candidates = [subject.weights] if subject.last is subject.weights else [subject.weights, subject.last]
-        deviation = inseparable_bound(candidates, examples, margins, subject.updates, passes)
-    chosen = bound or (deviation.bound if deviation is not None else None)
-    if chosen is not None and not chosen.holds:
-        raise BoundFailed(f"the {chosen.kind} bound does not hold of {subject.updates} updates: please report this")
+    check_examples(examples)
+    proof = proof_of(subject, examples, against)
+    if proof.bound is not None and not proof.bound.holds:
+        raise BoundFailed(
+            f"the {proof.bound.kind} bound does not hold of {subject.updates} updates: please report this"
+        )
+    weights = subject.weights.written()
     return sealed(
         {
             "onlinear_certificate": FORMAT,
-            "claim": claim_of(chosen, separable, is_plain(subject)),
+            "claim": claim_of(proof),
             "examples": subject.examples,
-            "rows": rows,
-            "passes": passes,
+            "rows": proof.margins.examples,
+            "passes": proof.passes,
             "updates": subject.updates,
             "mistakes": subject.mistakes,
-            **numbers_of(subject, margins),
+            **margin_numbers(proof),
             **run_numbers(subject),
-            "bound": None if chosen is None else above(chosen.value),
-            "bound_kind": None if chosen is None else chosen.kind,
-            "bound_exact": None if chosen is None else str(chosen.value),
-            "holds": None if chosen is None else chosen.holds,
-            "inseparable_bound": None if deviation is None else deviation_numbers(deviation),
-            "separable": None if separable is None else isinstance(separable, Separable),
-            "witness": None if separable is None else witness_of(separable),
-            "weights": weights_of(subject.weights),
-            "constant_squared": str(subject.weights.constant_squared),
-            "positive": positive,
+            **bound_numbers(proof),
+            "separable": None if proof.separable is None else isinstance(proof.separable, Separable),
+            "witness": None if proof.separable is None else witness_of(proof.separable),
+            "weights": weights,
+            "kernel": subject.weights.kernel.written(),
+            "classes": classes,
             "data_sha256": digest_of(examples),
+            "model_sha256": digest_of_json(weights),
+            "file_sha256": None,
         }
     )
 
 
-def passes_over(subject: Subject, margins: Margins, rows: int) -> int:
+def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None) -> Proof:
+    margins = margins_of(subject.weights, examples)
+    passes = passes_over(subject, margins)
+    separable: Separable | Inseparable | None = Separable(subject.weights)
+    if margins.least <= 0:
+        separable = separability(examples, subject.weights.space)
+    separable, bound = least_bound(subject, separable, examples, against)
+    deviation = None
+    run = subject.run
+    if run is not None and run.margin == 0 and run.is_plain and subject.whole_passes:
+        candidates = [subject.weights, *([] if subject.last is subject.weights else [subject.last])]
+        candidates += [] if against is None else [against]
+        deviation = inseparable_bound(candidates, examples, margins, subject.updates, passes)
+    promised = None if run is None else promised_share(run, margins)
+    chosen = bound or (deviation.bound if deviation is not None else None)
+    return Proof(subject, margins, passes, separable, chosen, deviation, promised)
+
+
+def passes_over(subject: Subject, margins: Margins) -> int:
     """How often the run went over the rows; refused if it cannot have been these."""
-    kept = subject.radius_squared
-    radius = float(margins.radius_squared - subject.weights.constant_squared)
+    kept, radius, rows = subject.radius_squared, float(margins.radius_squared), margins.examples
     others = subject.examples == 0 or subject.examples % rows != 0
-    if others or (kept is not None and abs(kept - radius) > 4.0 * growth(len(subject.weights.weights)) * radius):
+    if others or (kept is not None and abs(kept - radius) > subject.radius_error * radius):
         raise Refused(
             f"the model has learned from {subject.examples} examples, and these {rows} rows are not what it went over: "
             "certify a model on the rows that it has learned from"
@@ -88,88 +108,103 @@ def passes_over(subject: Subject, margins: Margins, rows: int) -> int:
     return subject.examples // rows
 
 
-def is_plain(subject: Subject) -> bool:
-    """Whether all steps are of one size, so that the number of updates is what the theorem speaks of."""
-    run = subject.run
-    return run is not None and run.pull**2 == run.updates * run.squares
+def least_bound(
+    subject: Subject,
+    separable: Separable | Inseparable | None,
+    examples: Examples,
+    against: Hypothesis | None,
+) -> tuple[Separable | Inseparable | None, Bound | None]:
+    """The least bound that separating weights prove, and those weights: the model's own, the witness's, or others."""
+    proven: list[tuple[Separable, Bound | None]] = []
+    for weights in [separable.weights if isinstance(separable, Separable) else None, against]:
+        if weights is not None:
+            margins = margins_of(weights, examples)
+            if margins.least > 0:
+                bound = None if subject.run is None else separable_bound(subject.run, margins)
+                proven.append((Separable(weights), bound))
+    if not proven:
+        return separable, None
+    return min(proven, key=lambda one: math.inf if one[1] is None else one[1].value)
 
 
-def bound_of(
-    subject: Subject, separable: Separable | Inseparable | None, margins: Margins, examples: Examples
-) -> Bound | None:
-    """The bound that separating weights prove: the model's own, or else those of the witness."""
-    if subject.run is None or not isinstance(separable, Separable):
-        return None
-    if separable.weights is not subject.weights:
-        margins = margins_of(separable.weights, examples)
-    return separable_bound(subject.run, margins)
-
-
-def numbers_of(subject: Subject, margins: Margins) -> Certificate:
-    least, norm = margins.least, margins.norm_squared
+def margin_numbers(proof: Proof) -> Certificate:
+    least, norm, slack = proof.margins.least, proof.margins.norm_squared, proof.margins.norm_slack
     lower = None
-    if norm > 0:
-        squared = least**2 / norm
-        lower = root_below(squared) if least >= 0 else -root_above(squared)
+    if least >= 0 and norm > 0:
+        lower = root_below(least**2 / norm)
+    elif norm > slack:  # below 0 it is a short hypothesis that has the lower margin
+        lower = -root_above(least**2 / (norm - slack))
     return {
-        "radius": root_above(margins.radius_squared),
-        "radius_squared": str(margins.radius_squared),
+        "radius": root_above(proof.margins.radius_squared),
+        "radius_squared": str(proof.margins.radius_squared),
         "norm": root_above(norm),
         "norm_squared": str(norm),
         "least_score": str(least),
         "margin_lower": lower,
-        "margin_upper": upper_margin(subject, margins.radius_squared),
+        "margin_upper": upper_margin(proof.subject, proof.margins.radius_squared),
+        "promised_share": None if proof.promised is None else str(proof.promised),
     }
 
 
 def run_numbers(subject: Subject) -> Certificate:
     run = subject.run
     return {
-        "pull": None if subject.pull is None else str(Fraction(subject.pull)),
+        "pull": None if subject.pull is None else str(subject.pull),
         "run_pull": None if run is None else str(run.pull),
         "run_squares": None if run is None else str(run.squares),
         "run_margin": None if run is None else str(run.margin),
     }
 
 
+def bound_numbers(proof: Proof) -> Certificate:
+    bound, deviation = proof.bound, proof.deviation
+    return {
+        "bound": None if bound is None else above(bound.value),
+        "bound_kind": None if bound is None else bound.kind,
+        "bound_exact": None if bound is None else str(bound.value),
+        "holds": None if bound is None else bound.holds,
+        "inseparable_bound": None if deviation is None else deviation_numbers(deviation),
+    }
+
+
 def deviation_numbers(deviation: Deviation) -> Certificate:
     return {
-        "weights": weights_of(deviation.weights),
+        "weights": deviation.weights.written(),
         "gamma": str(deviation.gamma),
         "deviation_squared": str(deviation.squared),
+        "root": deviation.root,
         "bound": above(deviation.bound.value),
         "vacuous": deviation.vacuous,
     }
 
 
-def witness_of(separable: Separable | Inseparable) -> Certificate:
+def witness_of(separable: Separable | Inseparable) -> Any:
     if isinstance(separable, Separable):
-        return weights_of(separable.weights)
-    return {"rows": separable.rows, "multipliers": [str(a) for a in separable.multipliers]}
+        return separable.weights.written()
+    multipliers = [str(a) for a in separable.multipliers]
+    return {"rows": separable.rows, "rivals": separable.rivals, "multipliers": multipliers}
 
 
-def weights_of(weights: ExactWeights) -> Certificate:
-    columns = np.flatnonzero(weights.weights)
-    return {
-        "columns": columns.tolist(),
-        "values": weights.weights[columns].tolist(),
-        "intercept": weights.intercept,
-    }
-
-
-def claim_of(bound: Bound | None, separable: Separable | Inseparable | None, plain: bool) -> str:
-    words = {
-        Separable: "The rows are separable: the witness has a positive margin on every one.",
-        Inseparable: "The rows are not separable: the witness combines them to zero.",
-        type(None): "Whether the rows are separable is undecided.",
-    }[type(separable)]
-    if bound is None:
-        return f"{words} No mistake bound is known for this learner."
-    most = math.floor(bound.value)
-    says = f"at most {most} updates"
-    if not plain:
-        says = f"the squared sum of all steps is less than {most + 1} times the sum of their squares"
-    return f"{words} The {bound.kind} bound holds: {says}."
+def claim_of(proof: Proof) -> str:
+    """What is proven, in words."""
+    said = [
+        {
+            Separable: "The rows are separable: the witness has a positive margin on every one.",
+            Inseparable: "The rows are not separable: the witness combines them to zero.",
+            type(None): "Whether the rows are separable is undecided.",
+        }[type(proof.separable)]
+    ]
+    if proof.bound is None or proof.subject.run is None:
+        said.append("No mistake bound is known for this learner.")
+    else:
+        most = math.floor(proof.bound.value)
+        says = f"at most {most} updates"
+        if not proof.subject.run.is_plain:
+            says = f"the squared sum of all steps is less than {most + 1} times the sum of their squares"
+        said.append(f"The {proof.bound.kind} bound holds: {says}.")
+    if proof.promised is not None:
+        said.append(f"The margin found is at least {math.floor(1000 * proof.promised) / 10:.1f} % of the best.")
+    return " ".join(said)
 
 
 def sealed(certificate: Certificate) -> Certificate:
@@ -178,5 +213,13 @@ def sealed(certificate: Certificate) -> Certificate:
 
 
 def seal_of(certificate: Certificate) -> str:
-    rest = {name: value for name, value in certificate.items() if name != "sha256"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    return digest_of_json({name: value for name, value in certificate.items() if name != "sha256"})
+
+
+def digest_of_json(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def resealed(certificate: Certificate, **changed: Any) -> Certificate:
+    """A certificate that says some things otherwise."""
+    return sealed({**{name: value for name, value in certificate.items() if name != "sha256"}, **changed})

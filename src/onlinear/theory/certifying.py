@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -11,20 +11,38 @@ import scipy.sparse
 from onlinear.classes import Classes
 from onlinear.errors import Refused
 from onlinear.learner import Learner
-from onlinear.rows import DenseRows
+from onlinear.one_against_rest import has_row_loss
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.theory.certificates import Certificate, certificate_of
-from onlinear.theory.examples import Examples, Rows, examples_of
-from onlinear.theory.subjects import running, subject_of
+from onlinear.theory.examples import (
+    Examples,
+    against_rest,
+    check_features,
+    examples_from,
+    examples_of,
+    places_of,
+)
+from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
+from onlinear.theory.kernel_subjects import check_machine, kernel_subject, running_kernel
+from onlinear.theory.subjects import Subject, running, steps_of, subject_of
+
+#: the subject for the class at a place of the sorted ones, over these rows; None asks for all classes together
+Subjects = Callable[[int | None, Examples], Subject]
 
 
-def certify(model: Any, X: Any, y: Any = None) -> Certificate | dict[Hashable, Certificate]:
-    """What is proven of a classifier that has learned these rows; of several classes one certificate for each.
-
-    The rows are a matrix with its labels ``y``, or X alone is a stream, or what :func:`onlinear.open_stream` takes.
+def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certificate | dict[Hashable, Certificate]:
+    """What is proven of a classifier that has learned these rows; of one class against the rest one for each.
 
     It holds the radius, the least margin and the bound exactly, and says whether the rows are separable, with a
     witness. Raises :class:`onlinear.BoundFailed` if a proven bound does not hold, which is a bug.
+
+    Parameters
+    ----------
+    model : a linear classifier, or a kernel perceptron without a budget
+    X : a matrix with its labels ``y``, or alone a stream, or what :func:`onlinear.open_stream` takes
+    y : labels, one a row
+    against : weights of your own that the run is held against, shaped as ``coef_``, or ``(coef, intercept)``. A bound
+        holds for all weights, and the least that is found is certified.
 
     >>> import numpy as np, onlinear
     >>> X, y = np.eye(3), [1, -1, 1]
@@ -33,98 +51,135 @@ def certify(model: Any, X: Any, y: Any = None) -> Certificate | dict[Hashable, C
     >>> certificate["updates"], certificate["bound_exact"], certificate["holds"]
     (3, '3', True)
     """
-    learner = learner_of(model)
+    features = check_model(model)
     if y is None:
         stream = X if isinstance(X, Stream) else open_stream(X)
-        return certificates_for(learner, model._classes, lambda label: streamed(model, stream, label))
-    matrix, labels = checked(model, X, y)
-    return certificates_for(learner, model._classes, lambda label: examples_of(matrix, signs(labels == label)))
+        examples = examples_from(lambda: stream, features, model._classes)
+    else:
+        matrix, labels = checked(X, y, features)
+        examples = examples_of(matrix, places_of(labels, model._classes))
+    return certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against)
 
 
 def certificates_for(
-    learner: Learner, classes: Classes, examples_for: Callable[[Hashable], Examples]
+    subjects: Subjects, classes: Classes, examples: Examples, together: bool, against: Any = None
 ) -> Certificate | dict[Hashable, Certificate]:
-    """The certificate of two classes, or of several one for each; ``examples_for`` a class has it positive."""
-    if hasattr(learner.losses[0], "slopes"):
-        raise Refused(
-            "the outputs of a multiclass loss move together, and no certificate covers them yet: "
-            "certify one class against the rest"
-        )
-    order = classes.order.tolist()
-    labels = [classes.labels[code] for code in order]
+    """The certificate of two classes, or of several that move together; else one for each class against the rest."""
+    labels = [classes.labels[code] for code in classes.order.tolist()]
     if len(labels) < 2:
         raise Refused("there are fewer than two classes to tell apart: certify on rows of two classes, or more")
+    if together:
+        subject = subjects(None, examples)
+        return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))))
+    given = table_of(against, 1 if len(labels) == 2 else len(labels))
+
+    def one(place: int, named: list[Any]) -> Certificate:
+        seen = against_rest(examples, place)
+        subject = subjects(place, seen)
+        part = None if given is None else given[[0 if len(given) == 1 else place]]
+        return certificate_of(subject, seen, named, rival_of(subject, part))
+
     if len(labels) == 2:
-        turn = 1.0 if order[0] == 0 else -1.0  # the second class is the one with the positive targets
-        return certificate_of(subject_of(learner, 0, turn), examples_for(labels[1]), labels[1])
-    return {
-        label: certificate_of(subject_of(learner, code), examples_for(label), label)
-        for code, label in zip(order, labels, strict=True)
-    }
+        return one(1, labels)
+    return {label: one(place, [None, label]) for place, label in enumerate(labels)}
+
+
+def table_of(given: Any, outputs: int) -> np.ndarray | None:
+    """Weights of a user's own as a table: a row for each output, the intercept last."""
+    if given is None:
+        return None
+    coef, intercept = given if isinstance(given, tuple) else (given, 0.0)
+    table = np.atleast_2d(np.asarray(coef, dtype=np.float64))
+    intercepts = np.atleast_1d(np.asarray(intercept, dtype=np.float64))
+    if table.ndim > 2 or len(table) != outputs or intercepts.shape not in ((1,), (outputs,)):
+        raise Refused(
+            f"against has weights of the shape {table.shape}, and the model has {outputs} output(s): "
+            "give an array as coef_, or (coef, intercept)"
+        )
+    return np.column_stack([table, np.broadcast_to(intercepts, outputs)])
+
+
+def rival_of(subject: Subject, table: np.ndarray | None) -> Hypothesis | None:
+    """The hypothesis that the weights of a user's own are."""
+    if table is None:
+        return None
+    space = subject.weights.space
+    if space is None:
+        raise Refused("no weights can be written down for this kernel: leave against out")
+    if not space.constant_squared and not table[:, -1].any():
+        table = table[:, :-1]
+    if table.size != space.dimensions or not np.isfinite(table).all():
+        raise Refused(
+            "against has weights that are not finite, not one for each feature, or with an intercept though the model "
+            "has none: give an array as coef_, or (coef, intercept)"
+        )
+    return hypothesis_in(space, table.ravel())
 
 
 def running_of(model: Any) -> dict[str, Any] | dict[Hashable, dict[str, Any]]:
-    """What an estimator knows of its run without another look at the rows; of several classes one for each."""
-    learner = learner_of(model)
-    classes, order = model.classes_.tolist(), model._classes.order
+    """What an estimator knows of its run without another look at the rows; of one against the rest one for each."""
+    check_model(model)
+    classes = model.classes_.tolist()
+    if hasattr(model, "_perceptrons"):
+        outputs, mistakes = model._outputs(), model.mistakes_
+        found = [running_kernel(model._perceptrons, output, mistakes) for output in outputs]
+        return found[0] if len(found) == 1 else dict(zip(classes, found, strict=True))
+    learner, known = model._learner, model._classes
+    if moves_together(model):
+        return running(subject_of(steps_of(learner, known, None)))
     if len(classes) <= 2:
-        return running(learner, 0, 1.0 if not len(order) or order[0] == 0 else -1.0)
-    return {label: running(learner, int(order[c])) for c, label in enumerate(classes)}
+        return running(subject_of(steps_of(learner, known, len(classes) - 1)))
+    return {label: running(subject_of(steps_of(learner, known, place))) for place, label in enumerate(classes)}
+
+
+def subjects_of(model: Any) -> Subjects:
+    """The subjects of an estimator."""
+    drawn = getattr(model, "order", None) == "replacement"  # then nobody knows which rows a pass has had
+
+    def subject(place: int | None, examples: Examples) -> Subject:
+        if hasattr(model, "_perceptrons"):
+            outputs = model._outputs()
+            output = outputs[place] if len(outputs) > 1 else outputs[0]
+            found = kernel_subject(model._perceptrons, output, model.mistakes_, examples)
+        else:
+            found = learner_subjects(model._learner, model._classes)(place, examples)
+        return found._replace(whole_passes=not drawn)
+
+    return subject
+
+
+def learner_subjects(learner: Learner, classes: Classes) -> Subjects:
+    return lambda place, _: subject_of(steps_of(learner, classes, place))
+
+
+def moves_together(model: Any) -> bool:
+    return not hasattr(model, "_perceptrons") and has_row_loss(model._learner)
+
+
+def check_model(model: Any) -> int:
+    """How many features a model has that can be certified."""
+    if getattr(model, "_perceptrons", None) is not None:
+        check_machine(model._perceptrons)
+        return getattr(model, "n_features_in_", None) or model._names.size
+    learner_of(model)
+    return len(model.coef_[0])
 
 
 def learner_of(model: Any) -> Any:
-    if hasattr(model, "classes_") and not hasattr(model, "_learner"):
-        raise Refused(
-            f"{type(model).__name__} keeps no weights that could be certified: "
-            "certify a linear learner of this package, as Perceptron"
-        )
     learner = getattr(model, "_learner", None)
     if learner is None or not hasattr(model, "classes_"):
         raise Refused(f"{type(model).__name__} has learned no classes: certify a classifier after fit or partial_fit")
     return learner
 
 
-def streamed(model: Any, stream: Stream, positive: Hashable) -> Examples:
-    """The rows of a stream, those of one class positive."""
-    features = len(model.coef_[0])
-
-    def blocks() -> Iterator[Rows]:
-        for block in stream:
-            dense = isinstance(block.rows, DenseRows)
-            check_features(block.rows.values.shape[1] if dense else max(block.width, features), features)
-            check_labels(block.labels, model)
-            yield Rows(block.rows, features, signs(block.labels == positive))
-
-    return blocks
-
-
-def checked(model: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+def checked(X: Any, y: Any, features: int) -> tuple[Any, np.ndarray]:
     """Rows and labels, if they fit the model and each other."""
     matrix = scipy.sparse.csr_matrix(X) if scipy.sparse.issparse(X) else np.asarray(X)
     labels = np.asarray(y)
     if matrix.ndim != 2 or len(labels) != matrix.shape[0]:
         raise Refused(f"X has the shape {matrix.shape} and y {labels.shape}: give a label for each row of a matrix")
-    check_features(matrix.shape[1], len(model.coef_[0]))
+    check_features(matrix.shape[1], features)
     values: Any = matrix.data if scipy.sparse.issparse(matrix) else matrix
     if values.dtype.kind not in "biuf" or not np.isfinite(values).all():
         raise Refused("X has values that are no finite numbers: certify a model on the rows that it has learned from")
-    check_labels(labels, model)
     return matrix, labels
-
-
-def check_features(found: int, known: int) -> None:
-    if found != known:
-        raise Refused(
-            f"the rows have {found} features and the model {known}: "
-            "certify a model on the rows that it has learned from"
-        )
-
-
-def check_labels(labels: np.ndarray, model: Any) -> None:
-    unknown = set(labels.tolist()) - set(model.classes_.tolist())
-    if unknown:
-        raise Refused(f"there is a row with the label {min(unknown, key=str)!r}, which the model has not learned")
-
-
-def signs(positive: np.ndarray) -> np.ndarray:
-    return np.where(positive, 1.0, -1.0)

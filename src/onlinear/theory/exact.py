@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -49,35 +48,6 @@ def squared_length(numbers: np.ndarray) -> Fraction:
     """
     integers, power = whole(numbers)
     return fraction(sum(n * n for n in integers), 2 * power)
-
-
-class ExactWeights:
-    """Weights and an intercept, for exact products with rows.
-
-    The intercept is the weight of a constant feature of value c: it adds ``(b / c)^2`` to the squared norm, and c^2
-    to the squared length of every row.
-    """
-
-    def __init__(self, weights: np.ndarray, intercept: float, constant_squared: Fraction) -> None:
-        self.weights = np.asarray(weights, dtype=np.float64)
-        self.intercept = float(intercept)
-        self.constant_squared = constant_squared
-        self._whole = whole(self.weights)
-
-    @property
-    def norm_squared(self) -> Fraction:
-        integers, power = self._whole
-        total = fraction(sum(n * n for n in integers), 2 * power)
-        if self.intercept == 0.0:
-            return total
-        return total + Fraction(self.intercept) ** 2 / self.constant_squared
-
-    def score(self, columns: Sequence[int], values: np.ndarray) -> Fraction:
-        """The product with a row."""
-        integers, power = whole(values)
-        w = self._whole.integers
-        total = sum(n * w[j] for j, n in zip(columns, integers, strict=True))
-        return fraction(total, power + self._whole.power) + Fraction(self.intercept)
 
 
 def below(number: Fraction) -> float:

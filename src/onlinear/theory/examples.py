@@ -1,4 +1,7 @@
-"""The rows that a certificate speaks of: blocks of a matrix and targets of +1 and -1, as often as they are wanted."""
+"""The rows that a certificate speaks of: blocks of a matrix and targets, as often as they are wanted.
+
+Targets are the places of labels among the sorted classes; :func:`against_rest` makes them +1 and -1.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ import numpy as np
 import scipy.sparse
 
 from onlinear.batch import rows_of
+from onlinear.classes import Classes
 from onlinear.errors import Refused
 from onlinear.kernels.measuring import measure_rows
 from onlinear.rows import DenseRows, SparseRows
+from onlinear.streams.blocks import Block
 
 #: rows of an array that are looked at together
 BLOCK = 8192
@@ -25,20 +30,25 @@ class Row(NamedTuple):
     values: np.ndarray
     target: float
 
+    @property
+    def key(self) -> tuple[bytes, bytes]:
+        """What rows with the same entries have in common."""
+        return np.array(self.columns, dtype=np.int64).tobytes(), self.values.tobytes()
+
 
 class Rows(NamedTuple):
-    """A block: compressed or dense rows, and a target of +1 or -1 for each."""
+    """A block: compressed or dense rows, and a target for each."""
 
     rows: SparseRows | DenseRows
     features: int
     targets: np.ndarray
 
-    def measured(self, weights: np.ndarray, intercept: float) -> tuple[np.ndarray, np.ndarray]:
-        """The products with the rows, each times its target, and the rows' squared lengths."""
+    def measured(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The products with the rows, and the rows' squared lengths: in floats."""
         shape = (1, 1, len(weights)) if isinstance(self.rows, DenseRows) else (len(weights), 1, 1)
-        scores, lengths = np.empty(len(self.targets)), np.empty(len(self.targets))
-        measure_rows()(self.rows, np.ascontiguousarray(weights).reshape(shape), scores, lengths)
-        return self.targets * (scores + intercept), lengths
+        products, lengths = np.empty(len(self.targets)), np.empty(len(self.targets))
+        measure_rows()(self.rows, np.ascontiguousarray(weights).reshape(shape), products, lengths)
+        return products, lengths
 
     @property
     def longest(self) -> int:
@@ -82,6 +92,47 @@ def examples_of(matrix: Any, targets: np.ndarray) -> Examples:
     return blocks
 
 
+def examples_from(blocks: Callable[[], Iterable[Block]], features: int, classes: Classes) -> Examples:
+    """The rows of a stream, if a model of so many features and these classes can have learned them."""
+
+    def checked() -> Iterator[Rows]:
+        for block in blocks():
+            dense = isinstance(block.rows, DenseRows)
+            check_features(block.rows.values.shape[1] if dense else max(block.width, features), features)
+            yield Rows(block.rows, features, places_of(block.labels, classes))
+
+    return checked
+
+
+def check_features(found: int, known: int) -> None:
+    if found != known:
+        raise Refused(
+            f"the rows have {found} features and the model {known}: "
+            "certify a model on the rows that it has learned from"
+        )
+
+
+def places_of(labels: np.ndarray, classes: Classes) -> np.ndarray:
+    """The places of labels among the sorted classes."""
+    codes = classes.codes_of(labels)
+    unknown = set(labels[codes < 0].tolist())
+    if unknown:
+        raise Refused(
+            f"there is a row with the label {min(unknown, key=str)!r}, which the model has not learned: "
+            "certify a model on the rows that it has learned from"
+        )
+    return np.argsort(classes.order)[codes].astype(np.float64)
+
+
+def against_rest(examples: Examples, place: int) -> Examples:
+    """The same rows with the target +1 for the class at a place, and -1 for all others."""
+    return lambda: (block._replace(targets=signs(block.targets == place)) for block in examples())
+
+
+def signs(positive: np.ndarray) -> np.ndarray:
+    return np.where(positive, 1.0, -1.0)
+
+
 def part_of(rows: SparseRows | DenseRows, start: int, stop: int) -> SparseRows | DenseRows:
     if isinstance(rows, DenseRows):
         return DenseRows(rows.values[start:stop])
@@ -104,16 +155,16 @@ def check_examples(examples: Examples) -> int:
     if count == 0:
         raise Refused("there are no examples: a certificate speaks of at least two, of two classes")
     if len(seen) < 2:
-        raise Refused("all examples are of one class: every bound would hold of weights 0; certify on both classes")
+        raise Refused("all examples are of one class: every bound would hold of weights 0; certify on more classes")
     return count
 
 
 def digest_of(examples: Examples) -> str:
-    """SHA-256 of the rows, in order: of the digests of targets, counts of entries, columns from 0 on, and values."""
+    """SHA-256 of the rows, in order: of the digests of classes, counts of entries, columns from 0 on, and values."""
     parts = [hashlib.sha256() for _ in range(4)]
     for block in examples():
         matrix = block.entries()
-        arrays = [block.targets.astype("i1"), np.diff(matrix.indptr).astype("<u8")]
+        arrays = [np.maximum(block.targets, 0.0).astype("<i4"), np.diff(matrix.indptr).astype("<u8")]
         arrays += [matrix.indices.astype("<u8"), matrix.data.astype("<f8")]
         for part, array in zip(parts, arrays, strict=True):
             part.update(array.tobytes())

@@ -1,7 +1,8 @@
 """The bound of Freund and Schapire, for rows that nothing separates.
 
 For every u and gamma > 0, the perceptron makes at most ``((R |u| + D) / gamma)^2`` updates, where ``D^2`` sums
-``max(0, gamma - y <u, x>)^2`` over all trials, every pass again. Freund & Schapire, "Large margin classification using
+``max(0, gamma - y <u, x>)^2`` over all trials, every pass again. With several classes R^2 is twice as large, and the
+score is that against the best rival. Freund & Schapire, "Large margin classification using
 the perceptron algorithm", 1999, theorem 2. (Summed once over the data it is false for several passes.)
 """
 
@@ -14,50 +15,43 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.theory.bounds import Bound, inseparable_holds
-from onlinear.theory.exact import ExactWeights, root_above
+from onlinear.theory.exact import root_above
 from onlinear.theory.examples import Examples, all_rows
+from onlinear.theory.hypotheses import Hypothesis
 from onlinear.theory.margins import Margins
 
 
 class Deviation(NamedTuple):
     """The bound at one gamma: everything needed to check it again."""
 
-    weights: ExactWeights  # a multiple of u
+    weights: Hypothesis  # a multiple of u
     gamma: Fraction
     squared: Fraction  # D^2, over all trials
+    root: float  # R |u| D, rounded up: what takes a root in ``(R |u| + D)^2``
     bound: Bound
     vacuous: bool  # not below the number of trials, which bounds the updates anyway
 
 
 def inseparable_bound(
-    candidates: list[ExactWeights], examples: Examples, margins: Margins, updates: int, passes: int
+    candidates: list[Hypothesis], examples: Examples, margins: Margins, updates: int, passes: int
 ) -> Deviation | None:
     """The least bound that any of some weights prove; None if all are 0, which prove nothing."""
     found = [bound_by(weights, examples, margins, updates, passes) for weights in candidates if weights.norm_squared]
     return min(found, key=lambda deviation: deviation.bound.value, default=None)
 
 
-def bound_by(weights: ExactWeights, examples: Examples, margins: Margins, updates: int, passes: int) -> Deviation:
+def bound_by(weights: Hypothesis, examples: Examples, margins: Margins, updates: int, passes: int) -> Deviation:
     """The bound that weights prove at the best gamma."""
-    scores = np.concatenate([block.measured(weights.weights, weights.intercept)[0] for block in examples()])
-    scaled_radius = margins.radius_squared * weights.norm_squared
+    scores = np.concatenate([weights.intervals(block)[0].middle for block in examples()])
+    scaled_radius = weights.stretch * margins.radius_squared * weights.norm_squared
     gamma = Fraction(best_gamma(scores, math.sqrt(scaled_radius), passes))
-    squared = passes * deviation_squared(weights, examples, gamma)
-    root = Fraction(root_above(scaled_radius)) + Fraction(root_above(squared))
-    holds = inseparable_holds(updates, gamma, scaled_radius, squared)
-    value = (root / gamma) ** 2
-    bound = Bound("Freund-Schapire", value, holds)
-    return Deviation(weights, gamma, squared, bound, value >= passes * margins.examples)
-
-
-def deviation_squared(weights: ExactWeights, examples: Examples, gamma: Fraction) -> Fraction:
-    """``sum max(0, gamma - y <u, x>)^2`` over the rows."""
-    total = Fraction(0)
-    for row in all_rows(examples):
-        missing = gamma - Fraction(row.target) * weights.score(row.columns, row.values)
-        if missing > 0:
-            total += missing**2
-    return total
+    squared = passes * sum(
+        (max(gamma - weights.score(row), Fraction(0)) ** 2 for row in all_rows(examples)), Fraction(0)
+    )
+    root = root_above(scaled_radius * squared)
+    value = (scaled_radius + squared + 2 * Fraction(root)) / gamma**2
+    bound = Bound("Freund-Schapire", value, inseparable_holds(updates, gamma, scaled_radius, squared))
+    return Deviation(weights, gamma, squared, root, bound, value >= passes * margins.examples)
 
 
 def best_gamma(scores: np.ndarray, scaled_radius: float, passes: int) -> float:

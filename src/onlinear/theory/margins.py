@@ -1,8 +1,6 @@
 """The least margin of weights on rows, and the rows' radius: to the last bit, by a pass in floats and a few exact rows.
 
-In floats a score of n terms is within ``n u / (1 - n u)`` times ``|w| |x|`` of the true one (u = 2^-53; Higham 2002,
-section 3.1; Cauchy-Schwarz bounds the sum of absolute products). A row whose interval does not reach the smallest upper
-end cannot have the least margin; those left are computed exactly.
+A row whose interval does not reach the smallest upper end cannot have the least margin; what is left is exact.
 """
 
 from __future__ import annotations
@@ -12,64 +10,38 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.theory.exact import ExactWeights, squared_length
+from onlinear.theory.exact import squared_length
 from onlinear.theory.examples import Examples, Row, Rows
-
-ROUNDING = 2.0**-53
-#: what all terms together may lose by being too small for a float
-UNDERFLOW = 2.0**-1000
+from onlinear.theory.hypotheses import Hypothesis
+from onlinear.theory.intervals import Interval
 
 
 class Margins(NamedTuple):
-    """What is exactly true of weights on rows."""
+    """What is exactly true of a hypothesis on rows."""
 
     examples: int
-    least: Fraction  # min y <w, x>
-    radius_squared: Fraction  # max |x|^2, with the constant feature's square
+    least: Fraction  # the least score, for two classes min y <w, x>
+    radius_squared: Fraction  # max K(x, x): of weights max |x|^2, with the constant feature's square
     norm_squared: Fraction  # |w|^2, with the constant feature's weight
+    norm_slack: Fraction = Fraction(0)  # by how much that may be too large
 
 
-class Interval(NamedTuple):
-    """Numbers that are certainly between two others."""
-
-    low: np.ndarray
-    high: np.ndarray
-
-
-def margins_of(weights: ExactWeights, examples: Examples) -> Margins:
+def margins_of(hypothesis: Hypothesis, examples: Examples) -> Margins:
     """The least margin and the radius, exactly."""
     count = 0
     least, longest = Least(), Least()
     for block in examples():
         count += len(block.targets)
-        scores, lengths = intervals_of(weights, block)
+        scores, lengths = hypothesis.intervals(block)
         least.see(block, scores)
         longest.see(block, Interval(-lengths.high, -lengths.low))
     return Margins(
         count,
-        min(Fraction(row.target) * weights.score(row.columns, row.values) for row in least.rows()),
-        max(squared_length(row.values) for row in longest.rows()) + weights.constant_squared,
-        weights.norm_squared,
+        min(hypothesis.score(row) for row in least.rows()),
+        hypothesis.kernel.of_square(max(squared_length(row.values) for row in longest.rows())),
+        hypothesis.norm_squared,
+        hypothesis.norm_slack,
     )
-
-
-def intervals_of(weights: ExactWeights, block: Rows) -> tuple[Interval, Interval]:
-    """``y <w, x>`` and ``|x|^2`` of the rows."""
-    scores, lengths = block.measured(weights.weights, weights.intercept)
-    error = growth(block.longest + 8) * 1.01  # the sizes below are rounded themselves
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not a number any more is left to exact arithmetic
-        around = error * lengths + UNDERFLOW
-        sizes = np.sqrt(lengths + around) * np.linalg.norm(weights.weights) + abs(weights.intercept)
-        return between(scores, error * sizes + UNDERFLOW), between(lengths, around)
-
-
-def between(numbers: np.ndarray, error: np.ndarray) -> Interval:
-    return Interval(numbers - error, numbers + error)
-
-
-def growth(terms: int) -> float:
-    """How far a sum of so many terms may be off, relative to the sum of their sizes."""
-    return (terms + 2) * ROUNDING / (1.0 - (terms + 2) * ROUNDING)
 
 
 class Least:

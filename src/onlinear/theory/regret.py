@@ -11,7 +11,8 @@ from onlinear import losses
 from onlinear.descent import best_in_ball
 from onlinear.errors import Refused
 from onlinear.learner import Learner
-from onlinear.theory.certifying import checked, learner_of, signs
+from onlinear.theory.certifying import checked, learner_of
+from onlinear.theory.examples import places_of, signs
 
 #: losses that the comparator suffers in place of others: best fixed weights for the perceptron loss are 0
 RIVALS = {losses.Perceptron: losses.Hinge(), losses.Binomial: losses.Logistic()}  # the latter are one, computed twice
@@ -47,8 +48,8 @@ def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> R
     ('Hinge', 0.5, True)
     """
     learner = learner_of(model)
-    matrix, labels = checked(model, X, y)
-    classes = model.classes_.tolist()
+    matrix, labels = checked(X, y, len(model.coef_[0]))
+    classes, places = model.classes_.tolist(), places_of(labels, model._classes)
     loss = learner.losses[0]
     if len(classes) != 2 or hasattr(loss, "slopes"):
         raise Refused("regret is that of two classes here: compare each class with the rest")
@@ -59,7 +60,7 @@ def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> R
         )
     rival = RIVALS.get(type(loss), loss)
     rows = with_constant(matrix, learner)
-    best = best_in_ball(rows, signs(labels == classes[1]), rival, bound, epsilon)
+    best = best_in_ball(rows, signs(places == 1), rival, bound, epsilon)
     progressive, total = model.loss_ * len(labels), best.value * len(labels)
     return Regret(
         progressive - total,

@@ -2,6 +2,7 @@
 
 Separable: weights whose margin on every row is positive, in exact arithmetic. Not separable: multipliers ``a >= 0``,
 not all 0, on at most D + 1 rows with ``sum a y x = 0`` exactly (Gordan's theorem; Caratheodory's bounds their number).
+Of several classes it is Kesler's vectors ``x (x) (e_y - e_r)``, for every row and rival r, that take the place of y x.
 A linear program finds either in floats; what it found is then solved, or checked, in rationals.
 """
 
@@ -14,9 +15,10 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse
 
-from onlinear.theory.exact import ExactWeights
-from onlinear.theory.examples import Examples, Row, Rows
+from onlinear.theory.examples import Examples
+from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
 from onlinear.theory.margins import margins_of
+from onlinear.theory.spaces import Space
 
 #: dimensions, the constant included, up to which it is decided
 MOST_DIMENSIONS = 51
@@ -25,40 +27,33 @@ MOST_DIMENSIONS = 51
 class Separable(NamedTuple):
     """The witness: weights with a positive margin on every row."""
 
-    weights: ExactWeights
+    weights: Hypothesis
 
 
 class Inseparable(NamedTuple):
-    """The witness: multipliers of some rows, counted from 0, whose combination is 0."""
+    """The witness: multipliers of some rows, each against a rival class, whose combination is 0; all counted from 0."""
 
     rows: list[int]
+    rivals: list[int]
     multipliers: list[Fraction]
 
 
-def separability(examples: Examples, features: int, constant_squared: Fraction) -> Separable | Inseparable | None:
-    """Whether rows can be separated, with the witness; None if that is undecided.
-
-    ``constant_squared`` is 0 without an intercept. Its size does not matter for the answer: here the constant is 1.
-    """
-    with_constant = constant_squared > 0
-    if features + with_constant > MOST_DIMENSIONS:
+def separability(examples: Examples, space: Space | None) -> Separable | Inseparable | None:
+    """Whether rows can be separated by weights of a space, with the witness; None if that is undecided."""
+    if space is None or space.dimensions > MOST_DIMENSIONS:
         return None
-    pulled = scipy.sparse.vstack([block_of(block, with_constant) for block in examples()], format="csr")
+    pulled = scipy.sparse.vstack([space.pulled(block) for block in examples()], format="csr")
     found = separating(pulled)
     if found is not None:
-        intercept = float(found[-1]) if with_constant else 0.0
-        weights = ExactWeights(found[:features], intercept, constant_squared or Fraction(1))
+        weights = hypothesis_in(space, found)
         if margins_of(weights, examples).least > 0:
             return Separable(weights)
-    return cancelling(pulled)
-
-
-def block_of(block: Rows, with_constant: bool) -> scipy.sparse.csr_array:
-    """The rows y x, with the constant feature."""
-    pulled = block.entries().multiply(block.targets[:, None])
-    if with_constant:
-        pulled = scipy.sparse.hstack([pulled, scipy.sparse.csr_array(block.targets[:, None])])
-    return scipy.sparse.csr_array(pulled)
+    cancelled = cancelling(pulled)
+    if cancelled is None:
+        return None
+    numbers, multipliers = cancelled
+    targets = np.concatenate([block.targets for block in examples()])
+    return Inseparable(*space.places(numbers, targets), multipliers)
 
 
 def separating(pulled: scipy.sparse.csr_array) -> np.ndarray | None:
@@ -72,8 +67,8 @@ def separating(pulled: scipy.sparse.csr_array) -> np.ndarray | None:
     return answer.x[:-1] if answer.status == 0 and answer.x[-1] > 0.0 else None
 
 
-def cancelling(pulled: scipy.sparse.csr_array) -> Inseparable | None:
-    """Multipliers that cancel the rows, or None if none are found that do so exactly."""
+def cancelling(pulled: scipy.sparse.csr_array) -> tuple[list[int], list[Fraction]] | None:
+    """Some vectors and multipliers that cancel them, or None if none are found that do so exactly."""
     rows, columns = pulled.shape
     system = scipy.sparse.vstack([pulled.T, np.ones((1, rows))], format="csr")
     wanted = np.zeros(columns + 1)
@@ -87,7 +82,7 @@ def cancelling(pulled: scipy.sparse.csr_array) -> Inseparable | None:
     if solved is None or any(a < 0 for a in solved):
         return None
     kept = [(i, a) for i, a in zip(support, solved, strict=True) if a > 0]
-    return Inseparable([i for i, _ in kept], [a for _, a in kept])
+    return [i for i, _ in kept], [a for _, a in kept]
 
 
 def combination(vectors: list[list[Fraction]]) -> list[Fraction] | None:
@@ -119,14 +114,3 @@ def combination(vectors: list[list[Fraction]]) -> list[Fraction] | None:
     for line, column in zip(system, pivots, strict=False):
         solution[column] = line[-1]
     return solution
-
-
-def cancels(rows: list[Row], multipliers: list[Fraction], with_constant: bool) -> bool:
-    """Whether a witness of inseparable rows is one."""
-    totals: dict[int, Fraction] = {}
-    for row, a in zip(rows, multipliers, strict=True):
-        for j, x in zip(row.columns, row.values.tolist(), strict=True):
-            totals[j] = totals.get(j, Fraction(0)) + a * Fraction(row.target) * Fraction(x)
-    if with_constant:
-        totals[-1] = sum((a * Fraction(row.target) for row, a in zip(rows, multipliers, strict=True)), Fraction(0))
-    return all(a > 0 for a in multipliers) and bool(multipliers) and not any(totals.values())

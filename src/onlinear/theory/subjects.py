@@ -8,37 +8,94 @@ from typing import Any, NamedTuple
 
 from onlinear import losses, rules
 from onlinear.calls import rule_rate
-from onlinear.kernels.state import COUNT, PULL, PULLED, RADIUS, SQUARES
+from onlinear.classes import Classes
+from onlinear.kernels.state import COUNT, NEGATIVE, POSITIVE, PULL, PULLED, RADIUS, SQUARES
 from onlinear.learner import Learner
+from onlinear.one_against_rest import output_of
 from onlinear.theory.bounds import Run
-from onlinear.theory.exact import ExactWeights, above, root_above
+from onlinear.theory.exact import above, root_above
+from onlinear.theory.hypotheses import ClassWeights, ExactWeights, Hypothesis
+from onlinear.theory.intervals import growth
 
-#: rules that step by ``a y x``, and losses that ask for a step exactly when ``y <w, x> <= beta``
+#: rules that step by ``a z``, and losses that ask for a step exactly when ``<w, z> <= beta``
 STEPS, KINKS = (rules.PerceptronStep, rules.SGD), (losses.Perceptron, losses.Hinge)
+#: losses of several classes that ask for such a step, for z against the strongest rival
+ROW_KINKS = (losses.MulticlassPerceptron, losses.CrammerSinger)
 ROUNDING = Fraction(1, 1 << 53)
 
 
 class Subject(NamedTuple):
-    """One output of a learner."""
+    """What a certificate speaks of: one output of a learner, or all of them where they move together."""
 
-    weights: ExactWeights  # those it answers with
-    last: ExactWeights  # those it would go on from: others, if it answers with an average
+    weights: Hypothesis  # those it answers with
+    last: Hypothesis  # those it would go on from: others, if it answers with an average
     examples: int
     updates: int
     mistakes: int
     run: Run | None  # None if no theorem covers it
-    pull: float | None  # the sum of the steps that make up the weights; None if they are made of anything else
-    radius_squared: float | None  # of the rows learned from, without the constant, where the learner has kept it
+    pull: Fraction | None  # the sum of the steps that make up the weights; None if they are made of anything else
+    radius_squared: float | None  # the largest K(x, x) of the rows learned from, where the learner has kept it
+    radius_error: float  # by how much of itself that may be off
+    whole_passes: bool = True  # whether every pass has had every row once
 
 
-def subject_of(learner: Learner, m: int, turn: float = 1.0) -> Subject:
-    """Output m; ``turn`` is -1 if its negative is to be certified."""
-    setting = learner.settings[min(m, len(learner.settings) - 1)]
+class Steps(NamedTuple):
+    """The outputs of a learner that make the same steps: one, or those of all classes where two move together."""
+
+    learner: Learner
+    outputs: list[int]
+    turn: float
+    stretch: int
+
+    @property
+    def setting(self) -> Any:
+        return self._own(self.learner.settings)
+
+    @property
+    def loss(self) -> Any:
+        return self._own(self.learner.losses)
+
+    @property
+    def rule(self) -> Any:
+        return self._own(self.learner.rules)
+
+    def _own(self, of_outputs: Any) -> Any:
+        return of_outputs[min(self.outputs[0], len(of_outputs) - 1)]
+
+    @property
+    def updates(self) -> int:
+        return int(self.learner.updates[self.outputs].sum()) // self.stretch
+
+    def sum_of(self, figure: int) -> Fraction | None:
+        """A sum over the steps, each of which ``stretch`` outputs have made; None if it is not known."""
+        sums = self.learner.clock[self.outputs, figure].tolist()
+        return sum(map(Fraction, sums), Fraction(0)) / self.stretch if all(map(math.isfinite, sums)) else None
+
+    @property
+    def are_shared(self) -> bool:
+        """Whether a step moves all its outputs alike, as it must where it moves two."""
+        if self.stretch == 1:
+            return not hasattr(self.loss, "slopes")
+        factors = self.learner.clock[self.outputs][:, [POSITIVE, NEGATIVE]]
+        return type(self.loss) in ROW_KINKS and bool((factors == 1.0).all())
+
+
+def steps_of(learner: Learner, classes: Classes, place: int | None) -> Steps:
+    """The steps for the class at a place of the sorted ones; None for all classes, which move together."""
+    if place is None:
+        return Steps(learner, classes.order.tolist(), 1.0, 2)
+    output, turn = output_of(classes, place)
+    return Steps(learner, [output], turn, 1)
+
+
+def subject_of(steps: Steps) -> Subject:
+    learner, setting = steps.learner, steps.setting
     constant = Fraction(setting.intercept_rate) if setting.intercept else Fraction(0)
 
-    def weights(averaged: bool) -> ExactWeights:
+    def weights(averaged: bool) -> Hypothesis:
         found, intercepts = learner._read(averaged)
-        return ExactWeights(turn * found[m], turn * float(intercepts[m]), constant)
+        parts = [ExactWeights(steps.turn * found[m], steps.turn * intercepts[m], constant) for m in steps.outputs]
+        return parts[0] if steps.stretch == 1 else ClassWeights(parts)
 
     shown = weights(averaged=True)
     radius = float(learner.clock[0, RADIUS])
@@ -46,25 +103,25 @@ def subject_of(learner: Learner, m: int, turn: float = 1.0) -> Subject:
         shown,
         weights(averaged=False) if setting.average > 0.0 else shown,
         learner.examples,
-        int(learner.updates[m]),
+        steps.updates,
         int(learner.mistakes.sum()),
-        run_of(learner, m),
-        pull_of(learner, m),
-        radius if radius > 0.0 else None,
+        run_of(steps),
+        pull_of(steps),
+        radius + float(constant) if radius > 0.0 else None,
+        4.0 * growth(learner.features + 1),
     )
 
 
-def run_of(learner: Learner, m: int) -> Run | None:
-    """The run, if it starts at 0, pays no penalty, and steps by ``a y x`` exactly when ``y <w, x> <= beta``."""
-    loss, rule = learner.losses[min(m, len(learner.losses) - 1)], learner.rules[min(m, len(learner.rules) - 1)]
-    setting = learner.settings[min(m, len(learner.settings) - 1)]
-    pull, squares = float(learner.clock[m, PULL]), float(learner.clock[m, SQUARES])
-    updates = int(learner.updates[m])
-    covered = type(rule) in STEPS and type(loss) in KINKS and setting.l1 == 0.0 and setting.l2 == 0.0
-    if not covered or learner.slim or not math.isfinite(pull):
+def run_of(steps: Steps) -> Run | None:
+    """The run, if it starts at 0, pays no penalty, and steps by ``a z`` exactly when ``<w, z> <= beta``."""
+    loss, rule, setting = steps.loss, steps.rule, steps.setting
+    kinks = KINKS if steps.stretch == 1 else ROW_KINKS
+    covered = type(rule) in STEPS and type(loss) in kinks and setting.l1 == 0.0 and setting.l2 == 0.0
+    pull, squares = steps.sum_of(PULL), steps.sum_of(SQUARES)
+    if not covered or not steps.are_shared or steps.learner.slim or pull is None or squares is None:
         return None
-    sums = sums_of_steps(Fraction(pull), Fraction(squares), updates, Fraction(rule_rate(rule, 1.0)))
-    return Run(updates, *sums, Fraction(getattr(loss, "margin", 0.0)))
+    sums = sums_of_steps(pull, squares, steps.updates, Fraction(rule_rate(rule, 1.0)))
+    return Run(steps.updates, *sums, Fraction(getattr(loss, "margin", 0.0)), steps.stretch)
 
 
 def sums_of_steps(pull: Fraction, squares: Fraction, updates: int, rate: Fraction) -> tuple[Fraction, Fraction]:
@@ -80,42 +137,42 @@ def sums_of_steps(pull: Fraction, squares: Fraction, updates: int, rate: Fractio
     return pull * (1 - slack), squares * (1 + slack)
 
 
-def pull_of(learner: Learner, m: int) -> float | None:
+def pull_of(steps: Steps) -> Fraction | None:
     """The sum of the multipliers of the rows that the weights are made of, averaged and shrunk as they are."""
-    setting = learner.settings[min(m, len(learner.settings) - 1)]
-    loss = learner.losses[min(m, len(learner.losses) - 1)]
+    learner, setting = steps.learner, steps.setting
     uneven = setting.l2 > 0.0 and bool(setting.intercept)  # the penalty shrinks the weights, but not the intercept
-    if learner.kind != "uniform" or learner.slim or setting.l1 > 0.0 or uneven or hasattr(loss, "slopes"):
+    if learner.kind != "uniform" or learner.slim or setting.l1 > 0.0 or uneven or not steps.are_shared:
         return None
-    count = float(learner.clock[m, COUNT])
-    averaged = setting.average > 0.0 and count > 0.0
-    pull = float(learner.clock[m, PULLED]) / count if averaged else float(learner.clock[m, PULL])
-    return pull if math.isfinite(pull) and pull > 0.0 else None
+    count = Fraction(float(learner.clock[steps.outputs[0], COUNT]))
+    averaged = setting.average > 0.0 and count > 0
+    last, summed = steps.sum_of(PULL), steps.sum_of(PULLED)
+    if last is None or summed is None:
+        return None
+    return (summed / count if averaged else last) or None
 
 
 def upper_margin(subject: Subject, radius_squared: Fraction) -> float | None:
-    """No unit vector has a larger margin on the rows: ``|w| / sum a``, if w is the sum of ``a y x`` with all a >= 0.
+    """No unit vector has a larger margin on the rows: ``|w| / sum a``, if w is the sum of ``a z`` with all a >= 0.
 
     Each of T examples rounds each weight at most twice, by at most ``2^-53`` of its size, which is never above
     ``R sum a``: so the true sum has a norm of at most ``|w| + 4 T 2^-53 R sum a`` (and the sum of a is as exact).
+    Where two classes move, they are rounded both.
     """
     if subject.pull is None:
         return None
     slack = 4 * subject.examples * ROUNDING
     norm, radius = Fraction(root_above(subject.weights.norm_squared)), Fraction(root_above(radius_squared))
-    return above(norm / (Fraction(subject.pull) * (1 - slack)) + slack * radius)
+    return above(norm / (subject.pull * (1 - slack)) + slack * subject.weights.stretch * radius)
 
 
-def running(learner: Learner, m: int, turn: float = 1.0) -> dict[str, Any]:
+def running(subject: Subject) -> dict[str, Any]:
     """What is known without looking at the rows again, in floats: :func:`onlinear.certify` makes it exact."""
-    subject = subject_of(learner, m, turn)
     kept = subject.radius_squared
-    squared = None if kept is None else Fraction(kept) + subject.weights.constant_squared
     return {
         "examples": subject.examples,
         "updates": subject.updates,
         "mistakes": subject.mistakes,
-        "radius": None if squared is None else math.sqrt(squared),
+        "radius": None if kept is None else math.sqrt(kept),
         "norm": math.sqrt(subject.weights.norm_squared),
-        "margin_upper": None if squared is None else upper_margin(subject, squared),
+        "margin_upper": None if kept is None else upper_margin(subject, Fraction(kept)),
     }
