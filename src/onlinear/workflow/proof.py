@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinear import losses, rules
-from onlinear.batch import Batch
-from onlinear.learner import Learner
-from onlinear.targets import Signs
-from onlinear.theory.certificates import certificate_of
-from onlinear.theory.examples import Rows
-from onlinear.theory.subjects import subject_of
-from onlinear.workflow.rows import Held
+from onlinear.learner import Settings
+from onlinear.theory.certifying import certificates_for, learner_subjects
+from onlinear.theory.examples import examples_from
+from onlinear.training import Training, trim
 
 if TYPE_CHECKING:
+    from onlinear.workflow.rows import Held
     from onlinear.workflow.select import Parts
 
 #: exact arithmetic takes its time: so many entries of rows are enough
@@ -24,42 +22,32 @@ PASSES = 20
 
 
 def proven(parts: Parts) -> tuple[Any, list[str]]:
-    """A certificate of a perceptron for each class against the rest, or one for two; and it in words."""
+    """The certificate of a perceptron of all classes, and it in words."""
     if parts.classes is None:
         return None, ["The theorems speak of classes, and here numbers are learned."]
-    rows, codes, said = some(parts)
-    labels = [str(label) for label in parts.classes.labels]
-    if len(labels) == 2:
-        found = certified(rows, codes == 1, parts.features, labels[1])
-        return found, [*said, *words_of(found)]
-    each = {label: certified(rows, codes == code, parts.features, label) for code, label in enumerate(labels)}
-    return each, [*said, *(f"{label}: {words_of(found)[0]}" for label, found in each.items() if found)]
-
-
-def some(parts: Parts) -> tuple[Held, np.ndarray, list[str]]:
-    """The first rows that are learned, as many as can be certified."""
-    counts = np.cumsum(np.diff(parts.train.rows.starts))
-    count = max(int(np.searchsorted(counts, MOST_ENTRIES)), 2)
-    if count >= len(parts.train):
-        return parts.train, parts.targets, []
-    rows = parts.train.part(np.arange(count))
-    return rows, parts.targets[:count], [f"Proven for the first {count:,} rows that are learned, drawn at random."]
-
-
-def certified(rows: Held, positive: np.ndarray, features: int, label: str) -> dict[str, Any] | None:
-    """The certificate of a perceptron that has learned rows until it was right about all, or for some passes."""
-    if positive.all() or not positive.any():
-        return None
-    signs = np.where(positive, 1.0, -1.0)
-    learner = Learner(losses.Perceptron(), rules.PerceptronStep(), features=features)
-    batch = Batch(rows.rows, Signs(signs), np.ones(len(rows)), sound=True)
+    rows, said = some(parts.train)
+    codes = parts.classes.codes_of(rows.labels)
+    if len(np.unique(codes)) < len(parts.classes):
+        return None, [*said, "Nothing is proven: these rows do not have all classes."]
+    several = len(parts.classes) > 2
+    loss = losses.MulticlassPerceptron() if several else losses.Perceptron()
+    training = Training(loss, rules.PerceptronStep(), Settings(), parts.classes, parts.recipe.bits)
     for _ in range(PASSES):
-        before = int(learner.updates[0])
-        learner.learn(batch)
-        if int(learner.updates[0]) == before:
+        before = int(training.learner.updates.sum())
+        training.learn(rows.block())
+        if int(training.learner.updates.sum()) == before:
             break
-    return certificate_of(subject_of(learner, 0), lambda: [Rows(rows.rows, features, signs)], label)
+    if parts.recipe.bits is None:
+        trim(training.learner, parts.features)
+    examples = examples_from(lambda: [rows.block()], training.learner.features, parts.classes)
+    found: Any = certificates_for(learner_subjects(training.learner, parts.classes), parts.classes, examples, several)
+    return found, [*said, str(found["claim"])]
 
 
-def words_of(found: dict[str, Any] | None) -> list[str]:
-    return [] if found is None else [str(found["claim"])]
+def some(rows: Held) -> tuple[Held, list[str]]:
+    """The first rows that are learned, as many as can be certified."""
+    counts = np.cumsum(np.diff(rows.rows.starts))
+    count = max(int(np.searchsorted(counts, MOST_ENTRIES)), 2)
+    if count >= len(rows):
+        return rows, []
+    return rows.part(np.arange(count)), [f"Proven for {count:,} of the rows that are learned, drawn at random."]
