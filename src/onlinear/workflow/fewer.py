@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onlinear.workflow.select import Parts
 
 #: strengths of the penalty, from none on
-STRENGTHS = (0.0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
+STRENGTHS = (0.0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3)
 #: entries of rows times passes that are worth the while
 MOST_ENTRIES = 50_000_000
 
@@ -26,7 +26,8 @@ def path_of(winner: Configuration, parts: Parts, how: How) -> list[dict[str, Any
     if hasattr(winner.loss, "slopes") or len(parts.train.rows.values) * how.passes > MOST_ENTRIES:
         return None
     rule = winner.rule if name_of(winner.rule, RULES) in PENALISED else RULES["normalised"]()
-    settings = [Settings(l1=l1, intercept=winner.settings.intercept) for l1 in STRENGTHS]
+    unit = 1.0 if parts.task.classes else float(parts.targets.std())  # slopes are as large as the numbers
+    settings = [Settings(l1=l1 * unit, intercept=winner.settings.intercept) for l1 in STRENGTHS]
     configurations = [Configuration(winner.loss, rule, setting) for setting in settings]
     same = (configurations, parts.task, parts.train, parts.targets, parts.features)
     judged = raced(*same, how, parts.groups, Watcher(), halving=False)
@@ -35,7 +36,7 @@ def path_of(winner: Configuration, parts: Parts, how: How) -> list[dict[str, Any
     for finish in sorted(judged.finishes(), key=lambda each: each.number):
         if finish.stopped_at is None and finish.number in whole.running:
             features = int((whole.learner(finish.number).weights() != 0.0).any(axis=0).sum())
-            found.append({"l1": STRENGTHS[finish.number], "features": features, "score": finish.score})
+            found.append({"l1": settings[finish.number].l1, "features": features, "score": finish.score})
     return tidy(found)
 
 

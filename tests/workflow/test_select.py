@@ -1,0 +1,274 @@
+"""The whole job on small tables: what it says is so, by other ways of asking."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onlinear
+from onlinear.answers import Answers
+from onlinear.errors import BadInput, BadLine, OnlinearError
+from onlinear.modelfile import open_model, save
+from onlinear.report import page, words
+from onlinear.testing import figures_of
+from onlinear.verify import verify
+from onlinear.workflow.asked import Asked
+from onlinear.workflow.ledger import Ledger
+from onlinear.workflow.select import Selected, select
+from onlinear.workflow.watching import Watcher
+from workflow import tables
+
+pytestmark = pytest.mark.compiles
+
+KEYS = (
+    "onlinear asked seconds data columns notes recipe race winner references test weights path certificate "
+    "certificate_words worst drift files use"
+)
+
+
+def selected(file: str, ledger: Path, watcher: Watcher | None = None, **options: Any) -> Selected:
+    options.setdefault("replicates", 5)
+    options.setdefault("references", False)
+    return select(Asked([file], **options), Ledger(ledger / "ledger.json"), watcher or Watcher())
+
+
+def by_name(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {column["name"]: column for column in result["columns"]}
+
+
+def test_three_classes(tmp_path: Path) -> None:
+    found = selected(tables.iris(tmp_path / "iris.csv"), tmp_path, target="kind", references=True)
+    result = found.result
+    assert sorted(result) == sorted(KEYS.split())
+    assert result["asked"]["task"] == "classification"
+    assert result["data"]["split"] | {"words": ""} == {"kind": "stratified", "train": 120, "test": 30, "words": ""}
+    assert result["test"]["error"] <= 0.2  # three flowers of thirty are hard for everyone
+    assert result["test"]["interval"][0] <= result["test"]["error"] <= result["test"]["interval"][1]
+    confusion = np.array(result["test"]["confusion"]["counts"])
+    assert confusion.sum() - np.trace(confusion) == result["test"]["mistakes"]
+    assert {each["name"] for each in result["references"]} == {
+        "majority class",
+        "LogisticRegression",
+        "k nearest neighbours",
+    }
+    assert result["certificate"]["separable"] in (True, False)  # 5 dimensions of 3 classes are decided
+    scores = [each["score"] for each in result["race"]["configurations"]]
+    assert scores == sorted(scores)
+    assert result["winner"] == result["race"]["configurations"][0]
+    json.loads(json.dumps(result, allow_nan=False))
+    assert "<h1>" in page(result).replace(' id="top"', "")
+    assert all(len(line) <= 80 for line in words(result))
+
+
+def test_a_test_file_ids_and_missing_cells(tmp_path: Path) -> None:
+    """The figures of the test are those of ``onlinear test`` on the same file, and the model predicts by itself."""
+    train = tables.cancer(tmp_path / "train.csv", slice(0, 400))
+    test = tables.cancer(tmp_path / "test.csv", slice(400, None))
+    found = selected(train, tmp_path, target="diagnosis", test_files=[test])
+    result = found.result
+    assert by_name(result)["id"]["role"] == "ignored"
+    assert 0.05 < by_name(result)["mean radius"]["missing"] < 0.15
+    save(tmp_path / "m.onlinear", found.trained)
+    trained = open_model(tmp_path / "m.onlinear")
+    figures: Any = figures_of(Answers(trained.training), trained.recipe, [test])
+    assert result["test"]["error"] == pytest.approx(figures["error"])
+    assert result["test"]["log_loss"] == pytest.approx(figures["log_loss"])
+    assert result["test"]["confusion"]["counts"] == figures["confusion"]
+    assert result["test"]["error"] < 0.15 < 0.3
+    assert result["data"]["split"]["kind"] == "test file"
+    labels = onlinear.predict(tmp_path / "m.onlinear", test)
+    truth = np.array([line.rstrip().rsplit(",", 1)[1] for line in Path(test).read_text().splitlines()[1:]])
+    assert (labels != truth).mean() == pytest.approx(result["test"]["error"])
+    assert {each["name"] for each in result["weights"]} >= {"mean radius"}
+    for row in result["worst"]:
+        assert truth[row["row"] - 1] == row["label"] != row["predicted"]
+        cells = Path(test).read_text().splitlines()[row["row"]].split(",")
+        assert row["cells"]["mean radius"] == cells[1]
+
+
+def test_numbers(tmp_path: Path) -> None:
+    result = selected(tables.diabetes(tmp_path / "d.csv"), tmp_path, target="progression", references=True).result
+    assert result["asked"]["task"] == "regression"
+    mean, ridge = (each["score"] for each in result["references"][:2])
+    assert result["test"]["rmse"] < 0.85 * mean
+    assert result["test"]["rmse"] < 1.1 * ridge
+    assert result["test"]["interval"][0] < result["test"]["rmse"] < result["test"]["interval"][1]
+    assert result["test"]["error"] is None
+    assert result["certificate"] is None
+    assert result["path"][0]["features"] > result["path"][-1]["features"]
+
+
+def test_texts(tmp_path: Path) -> None:
+    result = selected(tables.messages(tmp_path / "m.csv"), tmp_path, target="kind").result
+    assert by_name(result)["message"]["kind"] == "text"
+    assert result["test"]["error"] < 0.05
+    telling = {each["name"]: each["weight"] for each in result["weights"][:8]}
+    spam = {f"message={word}" for word in ("prize", "win", "free", "cash")}
+    assert all((weight > 0.0) == (name in spam) for name, weight in telling.items())  # spam is the second class
+    assert all(each["low"] <= each["high"] for each in result["weights"])
+
+
+def test_drift(tmp_path: Path) -> None:
+    """Rows in the order of time: the last are tested, alarms come after each turn, and acting on them helps."""
+    file = tables.drifting(tmp_path / "d.csv")
+    result = selected(file, tmp_path, target="goes", in_order=True, on_drift="reset").result
+    drift = result["drift"]
+    assert result["data"]["split"]["kind"] == "time"
+    assert drift["error"] < drift["static_error"]
+    turns = (1500, 3000, 4500)
+    assert all(any(turn < alarm < turn + 500 for alarm in drift["alarms"]) for turn in turns)
+    ignored = selected(file, tmp_path / "..", target="goes", in_order=True).result
+    assert ignored["drift"]["policy"] == "ignore"
+    assert ignored["drift"]["error"] == ignored["drift"]["static_error"]
+
+
+@pytest.mark.parametrize(("option", "kind"), [("time", "time"), ("group", "group")])
+def test_time_and_groups(tmp_path: Path, option: str, kind: str) -> None:
+    file = tables.visits(tmp_path / "v.csv")
+    column = {"time": "day", "group": "person"}[option]
+    result = selected(file, tmp_path, target="rent", **{option: column}).result
+    assert result["data"]["split"]["kind"] == kind
+    assert by_name(result)[column]["role"] == option
+    assert result["test"]["error"] < 0.2
+
+
+def test_the_same_again_and_a_ledger_that_remembers(tmp_path: Path) -> None:
+    file = tables.iris(tmp_path / "iris.csv")
+    first = selected(file, tmp_path, target="kind", seed=3).result
+    (tmp_path / "first.json").write_text(json.dumps(first))
+    asked = Asked.repeated(tmp_path / "first.json")
+    second = select(asked, Ledger(tmp_path / "ledger.json"), Watcher()).result
+    assert not first["test"]["used_before"]
+    assert second["test"]["used_before"]
+    assert "measured on once before" in second["notes"][0]
+    for name in ("test", "weights", "path", "certificate", "worst", "columns", "recipe"):
+        left, right = first[name], second[name]
+        assert left == right if name != "test" else {**left, "used_before": True} == right
+    other = selected(file, tmp_path, target="kind", seed=4).result
+    assert not other["test"]["used_before"]  # other rows are tested
+
+
+def test_the_certificate_verifies(tmp_path: Path) -> None:
+    """By the verifier alone, on rows that are made from the model's own recipe."""
+    found = selected(tables.cancer(tmp_path / "c.csv", with_id=False), tmp_path, target="diagnosis")
+    cert = found.result["certificate"]
+    rows = rows_learned(tmp_path / "c.csv", found)
+    verify(cert, rows)
+
+
+def rows_learned(path: Path, found: Selected) -> list[Any]:
+    from onlinear.profile.choice import choose_recipe
+    from onlinear.profile.table import profile_of
+    from onlinear.workflow.select import parts_of
+
+    asked = Asked([str(path)], target="diagnosis")
+    profile = profile_of([str(path)], target="diagnosis")
+    parts = parts_of(asked, profile, choose_recipe(profile))
+    starts, columns, values = parts.train.rows
+    return [
+        (
+            int(parts.targets[i]),
+            {
+                int(j): float(x)
+                for j, x in zip(columns[starts[i] : starts[i + 1]], values[starts[i] : starts[i + 1]], strict=True)
+                if x
+            },
+        )
+        for i in range(len(parts.targets))
+    ]
+
+
+class StopsInTheRace(Watcher):
+    """Somebody presses Ctrl-C while configurations race."""
+
+    def tell(self, step: str, share: float) -> None:
+        self.stopped = self.stopped or step == "racing configurations"
+
+
+def test_an_interrupted_race_still_gives_a_model(tmp_path: Path) -> None:
+    models: list[Any] = []
+    asked = Asked([tables.iris(tmp_path / "iris.csv")], target="kind", replicates=0)
+    found = select(asked, Ledger(tmp_path / "ledger.json"), StopsInTheRace(), models.append)
+    assert models == [found.trained]
+    assert any("interrupted" in note for note in found.result["notes"])
+    assert found.result["path"] is None
+    assert found.result["test"]["rows"] == 30
+    page(found.result)
+
+
+# ------------------------------------------------------------------ bad input
+
+
+def refused(tmp_path: Path, text: str, kind: type[OnlinearError], said: str, name: str = "t.csv", **more: Any) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(kind, match=said):
+        selected(str(tmp_path / name), tmp_path, **more)
+
+
+ROWS = "".join(f"{k % 7},{'ab'[k % 2]},{'yes' if k % 3 else 'no'}\n" for k in range(60))
+
+
+def test_targets_that_cannot_be_learned(tmp_path: Path) -> None:
+    refused(tmp_path, "x,c,y\n" + ROWS, OnlinearError, "did you mean|no column|there is no", target="z")
+    refused(tmp_path, "x,y\n" + "1,a\n" * 30, BadInput, "in all rows, so there is nothing to learn", target="y")
+    unique = "".join(f"{k % 5},name{k}\n" for k in range(40))
+    refused(tmp_path, "x,y\n" + unique, BadInput, "another value in each row", target="y")
+
+
+def test_fewer_rows_than_folds(tmp_path: Path) -> None:
+    refused(tmp_path, "x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n", BadInput, "rows cannot be divided into 9 folds", folds=9)
+
+
+def test_a_test_file_of_another_kind(tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("u,v\n1,2\n")
+    refused(tmp_path, "x,c,y\n" + ROWS, OnlinearError, "other.csv.*column", test_files=[str(tmp_path / "other.csv")])
+    (tmp_path / "maybe.csv").write_text("x,c,y\n1,a,perhaps\n2,b,yes\n")
+    refused(
+        tmp_path, "x,c,y\n" + ROWS, BadInput, "a row of the class 'perhaps'", test_files=[str(tmp_path / "maybe.csv")]
+    )
+
+
+def test_new_categories_in_a_test_file_are_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("x,c,y\n1,zebra,yes\n2,b,no\n3,a,yes\n")
+    (tmp_path / "t.csv").write_text("x,c,y\n" + ROWS)
+    found = selected(str(tmp_path / "t.csv"), tmp_path, test_files=[str(tmp_path / "new.csv")])
+    assert found.result["test"]["rows"] == 3
+
+
+def test_rows_without_a_target_and_empty_columns_are_said(tmp_path: Path) -> None:
+    rows = "".join(f"{k % 7},,{('yes' if k * k % 11 > 4 else 'no') if k % 10 else ''}\n" for k in range(100))
+    (tmp_path / "t.csv").write_text("x,nothing,y\n" + rows)
+    result = selected(str(tmp_path / "t.csv"), tmp_path).result
+    assert result["data"]["split"]["train"] + result["data"]["split"]["test"] == 90
+    assert any("10 of 100 rows have no target" in note for note in result["notes"])
+    assert by_name(result)["nothing"]["role"] == "ignored"
+
+
+def test_times_that_do_not_parse(tmp_path: Path) -> None:
+    rows = "".join(f"{'2024-01-01' if k else 'yesterday'},{k % 3},{'ab'[k % 2]}\n" for k in range(30))
+    refused(tmp_path, "day,x,y\n" + rows, BadLine, "t.csv:2:.*'yesterday' in the time column 'day'", time="day")
+
+
+def test_a_class_of_one_row_is_said(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,c,y\n" + ROWS + "3,a,maybe\n")
+    result = selected(str(tmp_path / "t.csv"), tmp_path).result
+    assert any("The class maybe has a single row" in note for note in result["notes"])
+
+
+@pytest.mark.parametrize(("name", "start"), [("t.csv", b"PAR1\x00\x01"), ("t.csv.gz", b"x,y\n1,2\n")])
+def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str, start: bytes) -> None:
+    (tmp_path / name).write_bytes(start + b"\x00" * 40)
+    with pytest.raises(OnlinearError, match=name):
+        selected(str(tmp_path / name), tmp_path)
+
+
+def test_a_damaged_ledger_or_result_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ledger.json").write_text("{")
+    with pytest.raises(BadInput, match="cannot be read as the ledger"):
+        selected(tables.iris(tmp_path / "iris.csv"), tmp_path, target="kind")
+    with pytest.raises(BadInput, match="not the result of a selection"):
+        Asked.repeated(tmp_path / "ledger.json")
