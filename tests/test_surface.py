@@ -28,10 +28,13 @@ LAYERS = (
     {"learner", "streams"},
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
     {"training", "conversion"},
-    {"answers", "runs", "modelfile"},
+    {"answers", "runs", "modelfile", "winners"},
+    {"track"},
     {"testing", "inspection", "proving"},
     {"estimators"},
-    {"report", "plots", "server", "cli"},
+    {"report", "plots"},
+    {"racing"},
+    {"server", "cli"},
 )
 # Some must not know what comes before them: reading knows nothing of learning, measuring nothing of learners.
 ONLY = {

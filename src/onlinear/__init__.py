@@ -11,7 +11,13 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # type checkers take it for True; `typing` itself is too slow to import
 if TYPE_CHECKING:
-    from onlinear import descent as descent, losses as losses, measures as measures, rules as rules
+    from onlinear import (
+        descent as descent,
+        losses as losses,
+        measures as measures,
+        rules as rules,
+        selection as selection,
+    )
     from onlinear.dual.unique import unique_features as unique_features
     from onlinear.errors import (
         BadInput as BadInput,
@@ -54,11 +60,13 @@ if TYPE_CHECKING:
         Perceptron as Perceptron,
     )
     from onlinear.estimators.saving import load as load
+    from onlinear.estimators.search import OnlineSearch as OnlineSearch
     from onlinear.estimators.sgd import (
         SGDClassifier as SGDClassifier,
         SGDRegressor as SGDRegressor,
     )
     from onlinear.learner import Learner as Learner
+    from onlinear.racing import RaceResult as RaceResult, race as race
     from onlinear.streams.stream import open_stream as open_stream
     from onlinear.theory.certifying import certify as certify
 
@@ -81,11 +89,13 @@ _HOMES = {
     "NotSaved": "onlinear.errors",
     "OnlineClassifier": "onlinear.estimators.online",
     "OnlineRegressor": "onlinear.estimators.online",
+    "OnlineSearch": "onlinear.estimators.search",
     "OnlinearError": "onlinear.errors",
     "PassiveAggressiveClassifier": "onlinear.estimators.passive_aggressive",
     "PassiveAggressiveRegressor": "onlinear.estimators.passive_aggressive",
     "Perceptron": "onlinear.estimators.perceptron",
     "PolynomialProducts": "onlinear.estimators.expansions",
+    "RaceResult": "onlinear.racing",
     "RandomFeatures": "onlinear.estimators.expansions",
     "Refused": "onlinear.errors",
     "SGDClassifier": "onlinear.estimators.sgd",
@@ -99,7 +109,9 @@ _HOMES = {
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",
     "open_stream": "onlinear.streams.stream",
+    "race": "onlinear.racing",
     "rules": "onlinear.rules",
+    "selection": "onlinear.selection",
     "unique_features": "onlinear.dual.unique",
 }
 

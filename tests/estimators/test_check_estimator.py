@@ -25,6 +25,8 @@ ESTIMATORS = [
     onlinear.MarginPerceptron(),
     onlinear.OnlineClassifier(),
     onlinear.OnlineRegressor(),
+    onlinear.OnlineSearch([{"l2": 0.0}, {"l2": 1e-4}]),
+    onlinear.OnlineSearch([{"loss": "squared_error"}, {"loss": "squared_error", "l2": 1e-4}], task="regression"),
     onlinear.PassiveAggressiveClassifier(),
     onlinear.PassiveAggressiveRegressor(),
     onlinear.Perceptron(),

@@ -250,6 +250,12 @@ class Race:
         left = set(self.running)
         self._lanes = [lane for lane in self._lanes if lane.keep(left)]
 
+    def settle(self) -> int:
+        """Stop all but the best; its number."""
+        best, *others = [finish.number for finish in self.finishes() if finish.stopped_at is None]
+        self._stop(others)
+        return best
+
     def end_pass(self) -> None:
         """Begin another pass over the same rows: what was counted so far is the figure of this one."""
         scores = self._scores()
