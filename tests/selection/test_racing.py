@@ -128,14 +128,11 @@ def test_a_file_is_raced_saved_and_predicted(tmp_path: Path, names: dict[str, An
     options = ["--target", "y", "--scale", "standardise", "--rate", learned.rule.rate, "--l2", learned.settings.l2]
     options += ["--names", "exact"] if "names" in names else ["--bits", names["bits"]]
     assert run_here("train", file, "--model", trained, *options).code == 0
-    np.testing.assert_array_equal(
-        onlinear.load(trained).coef_, onlinear.load(tmp_path / "best.model").coef_[:, : onlinear.load(trained).coef_.shape[1]]
-    )
+    np.testing.assert_array_equal(onlinear.load(trained).coef_, onlinear.load(tmp_path / "best.model").coef_)
 
 
 def test_halving_leaves_one_for_the_last_half() -> None:
     result = onlinear.race(X, some(), halving=True, target=PAIR)
-    assert [place.finish.stopped_at for place in result.places] == [None, 45, None, None][:2] or True
     assert racing.rungs_of(90, 4) == [45]  # 22 rows say too little
     assert sorted(place.finish.stopped_at or 90 for place in result.places) == [45, 45, 90, 90]
     assert racing.rungs_of(6400, 40) == [100, 200, 400, 800, 1600, 3200]
@@ -218,7 +215,7 @@ def refused(match: str, error: type[OnlinearError], *given: Any, **how: Any) -> 
     ("error", "match", "given", "how"),
     [
         refused("the only class is 'no'", BadInput, X, target=np.full(90, "no")),
-        refused("4 rows cannot be cut in 5 folds", BadInput, X[:4], folds=5, target=FOUR[:4] % 2),
+        refused("4 rows cannot be cut in 5 folds", BadInput, X[:4], folds=5, target=np.arange(4) % 2),
         refused("the target is 2 in every row", BadInput, X, task="regression", target=np.full(90, 2.0)),
         refused("the loss 'hingy' is unknown", Refused, X, [{"loss": "hingy"}], target=PAIR),
         refused("is a measurement, not a class", BadInput, X, [{"loss": "hinge"}], target=SCORES),
@@ -256,7 +253,7 @@ def test_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bad_lines_are_reported_once(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "rows.csv", PAIR)
     file.write_text(file.read_text(encoding="utf-8") + "1,2,3\n", encoding="utf-8")
-    with pytest.raises(BadLine, match="rows.csv:92"):
+    with pytest.raises(BadLine, match=r"rows\.csv:92"):
         onlinear.race(file, some(), target="y")
     bad: list[Any] = []
     result = onlinear.race(file, some(), folds=2, passes=2, target="y", on_bad=lambda line, text: bad.append(line.line))
@@ -273,7 +270,7 @@ def test_all_diverge() -> None:
 def test_a_race_that_some_survive_says_who_diverged() -> None:
     tame, wild = (configuration("squared_error", rules.SGD(rules.Constant(rate))) for rate in (0.01, 1e300))
     result = onlinear.race(X, [wild, tame], target=SCORES)
-    assert result.best is tame or result.best == tame
+    assert result.best == tame
     assert "diverged" in str(result).splitlines()[-1]
 
 
