@@ -9,7 +9,7 @@ from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.model.container import PathLike, write_model
 from onlinear.modelfile import Trained, save
 from onlinear.selection.configurations import Configuration, check_task, configured, usual, wanted_task
-from onlinear.selection.race import Finish, Race
+from onlinear.selection.race import Finish, Race, rungs_of
 from onlinear.selection.standings import How, Standings
 from onlinear.streams.arrays import Arrays
 from onlinear.streams.stream import Stream, open_stream
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from onlinear.plots.race import RaceDisplay
 
 TASKS = ("classification", "regression")
-#: no configuration stops before so many examples
-FIRST_RUNG = 32
 
 
 class RaceResult(Standings):
@@ -86,7 +84,7 @@ def race(
     configurations : from :func:`onlinear.selection.configuration` or :func:`onlinear.selection.grid`, or dicts of their
         parameters; by default forty that are usual
     folds : of a cross-validation: each row is judged by models that never learn it
-    halving : stop the worse half at length/2, and of those before at length/4, length/8, ...
+    halving : stop the worse half at length/2, and of those before at length/4, length/8, ... down to 250 examples
     passes : over the rows, with folds; what counts is the last one
     task : "classification" or "regression"; by default what losses and labels look like
     seed : for the folds
@@ -96,7 +94,7 @@ def race(
     >>> X = np.random.default_rng(0).normal(size=(500, 3))
     >>> result = race(X, grid(loss="log_loss", rule=["adagrad", "normalised"]), target=X[:, 0] > 0.5)
     >>> result.best.name
-    'log_loss, normalised rate 0.8'
+    'log_loss, adagrad rate 0.1'
     """
     check_wishes(folds, passes, task)
     given = None if configurations is None else [configured(each) for each in configurations]
@@ -131,16 +129,6 @@ def opened(source: Any, how: dict[str, Any]) -> Stream:
     if how:
         raise Refused(f"{', '.join(how)}: a stream is open already; say this to open_stream")
     return source
-
-
-def rungs_of(length: int, configurations: int) -> list[int]:
-    """The numbers of examples at which a half stops: so that one is left for the last half of the way.
-
-    >>> rungs_of(1000, 8)
-    [125, 250, 500]
-    """
-    rounds = (configurations - 1).bit_length()
-    return [length >> k for k in range(rounds, 0, -1) if length >> k >= FIRST_RUNG]
 
 
 def run(runners: Race, track: Track, folds: int, passes: int, seed: int) -> None:

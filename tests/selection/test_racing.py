@@ -18,8 +18,8 @@ import onlinear
 from commands import run_here
 from onlinear import losses, racing, rules
 from onlinear.errors import BadInput, BadLine, BadSource, Diverged, OnlinearError, Refused
-from onlinear.selection import configuration, grid, usual
-from onlinear.selection.race import Race
+from onlinear.selection import configuration, grid, race as runners, usual
+from onlinear.selection.race import Race, rungs_of
 from onlinear.track import fold_table
 
 RNG = np.random.default_rng(7)
@@ -131,15 +131,20 @@ def test_a_file_is_raced_saved_and_predicted(tmp_path: Path, names: dict[str, An
     np.testing.assert_array_equal(onlinear.load(trained).coef_, onlinear.load(tmp_path / "best.model").coef_)
 
 
-def test_halving_leaves_one_for_the_last_half() -> None:
+def test_halving_leaves_one_for_the_last_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rungs_of(64_000, 40) == [1000, 2000, 4000, 8000, 16_000, 32_000]
+    assert rungs_of(900, 40) == [450]  # 225 rows say too little
+    assert rungs_of(64_000, 1) == []
+    monkeypatch.setattr(runners, "FEWEST", 20)
     result = onlinear.race(X, some(), halving=True, target=PAIR)
-    assert racing.rungs_of(90, 4) == [45]  # 22 rows say too little
-    assert sorted(place.finish.stopped_at or 90 for place in result.places) == [45, 45, 90, 90]
-    assert racing.rungs_of(6400, 40) == [100, 200, 400, 800, 1600, 3200]
-    assert racing.rungs_of(6400, 1) == []
+    assert [place.finish.stopped_at for place in result.places] == [None, 45, 22, 22]
+    assert [place.rows for place in result.places] == [90, 45, 22, 22]
+    racers = onlinear.race(X, some(), target=PAIR)
+    assert result.places[0].finish in [place.finish for place in racers.places]
 
 
-def test_one_that_stopped_can_be_saved_too(tmp_path: Path) -> None:
+def test_one_that_stopped_can_be_saved_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runners, "FEWEST", 20)
     result = onlinear.race(X, some(), halving=True, target=PAIR)
     last = result.places[-1]
     result.save(tmp_path / "last.model", last.finish.number)

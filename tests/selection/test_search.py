@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pickle
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse
 
@@ -127,6 +129,21 @@ def test_a_pickle_goes_on_to_the_bit() -> None:
         each.partial_fit(X[30:], PAIR[30:])
     same(copy.best_estimator_, found.best_estimator_)
     assert str(copy.results_) == str(found.results_)
+
+
+def test_what_is_saved_is_the_best(tmp_path: Path) -> None:
+    found = onlinear.OnlineSearch(some()).fit(X, PAIR)
+    found.save(tmp_path / "best.onlinear")
+    same(onlinear.load(tmp_path / "best.onlinear"), found.best_estimator_)
+
+
+def test_names_of_columns_reach_the_best() -> None:
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    found = onlinear.OnlineSearch(some()).fit(frame, PAIR)
+    assert found.best_estimator_.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    np.testing.assert_array_equal(found.predict(frame), lone(found.best_configuration_).fit(frame, PAIR).predict(frame))
+    with pytest.raises(ValueError, match="feature names"):
+        found.predict(frame[["b", "a", "c", "d"]])
 
 
 def test_probabilities_are_there_if_the_best_has_them() -> None:

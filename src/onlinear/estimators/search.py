@@ -26,9 +26,10 @@ from onlinear.estimators.checks import (
 )
 from onlinear.estimators.passes import orders
 from onlinear.estimators.saving import restore
+from onlinear.model.container import PathLike
 from onlinear.rows import DenseRows
 from onlinear.selection.configurations import Configuration, check_task, configured, usual
-from onlinear.selection.race import Examples, Race, Task
+from onlinear.selection.race import Examples, Race, Task, rungs_of
 from onlinear.selection.standings import How, Standings
 from onlinear.track import fold_table
 from onlinear.winners import Ground, pass_start, training_of
@@ -80,7 +81,8 @@ class OnlineSearch(BaseEstimator):
         forty that are usual
     task : "classification" or "regression"
     folds : of a cross-validation, for ``fit``: the best then learns all rows once more
-    halving : stop the worse half at length/2, length/4, ... in ``fit``; at 1000, 2000, 4000, ... in ``partial_fit``
+    halving : stop the worse half at length/2, length/4, ... down to 250 in ``fit``; at 1000, 2000, 4000, ... in
+        ``partial_fit``
     max_iter : passes of ``fit``. Without folds the first one decides, and the best goes on alone
     order : of the rows in a pass of ``fit``: "stream" as they come, or "shuffle"
     random_state : seed for that order, and for the folds
@@ -90,7 +92,7 @@ class OnlineSearch(BaseEstimator):
     >>> X = np.random.default_rng(0).normal(size=(500, 3))
     >>> search = OnlineSearch(grid(loss="log_loss", rule=["adagrad", "normalised"])).fit(X, X[:, 0] > 0.5)
     >>> search.best_configuration_.name, search.best_estimator_
-    ('log_loss, normalised rate 0.8', OnlineClassifier())
+    ('log_loss, adagrad rate 0.1', OnlineClassifier(rule='adagrad'))
     """
 
     _parameter_constraints = {
@@ -210,10 +212,12 @@ class OnlineSearch(BaseEstimator):
         check_task(chosen, self.task)
         if rows is not None and folds > rows:
             raise BadInput(f"{rows} rows cannot be cut in {folds} folds: take fewer folds")
-        rounds = range((len(chosen) - 1).bit_length()) if self.halving else ()
-        length = None if rows is None else rows * (self.max_iter if folds else 1)
-        rungs = [FIRST_RUNG << k if length is None else length >> (k + 1) for k in rounds]
-        self._race = self._raced(chosen, folds, [rung for rung in rungs if rung > 0])
+        rungs: list[int] = []
+        if self.halving and rows is None:
+            rungs = [FIRST_RUNG << k for k in range((len(chosen) - 1).bit_length())]
+        elif self.halving and rows is not None:
+            rungs = rungs_of(rows * (self.max_iter if folds else 1), len(chosen))
+        self._race = self._raced(chosen, folds, rungs)
 
     def _raced(self, configurations: list[Configuration], folds: int = 0, rungs: Any = ()) -> Race:
         self._best = Best()
@@ -358,6 +362,14 @@ class OnlineSearch(BaseEstimator):
         """The accuracy of the best, or R^2 of a regression."""
         check_is_fitted(self)
         return float(self.best_estimator_.score(X, y, sample_weight=sample_weight))
+
+    def save(self, path: PathLike, *, slim: bool = False) -> None:
+        """Write the best estimator to a file, which :func:`onlinear.load` brings back; the race itself is not saved.
+
+        A pickle keeps all of it.
+        """
+        check_is_fitted(self)
+        self.best_estimator_.save(path, slim=slim)
 
     # -------------------------------------------------------------- conventions
 

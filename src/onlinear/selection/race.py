@@ -25,6 +25,10 @@ from onlinear.targets import Distances, Labels, Members, Signs
 THREADS = min(2, os.cpu_count() or 1)
 
 
+#: no configuration stops before so many examples: an error on fewer is mostly chance
+FEWEST = 250
+
+
 class Task(NamedTuple):
     """What is to be learned: so many classes, or numbers if there are none."""
 
@@ -318,3 +322,13 @@ class Race:
         raise Refused(
             f"configuration {number} has no model: it has stopped, or leaves out folds; let it learn the rows alone"
         )
+
+
+def rungs_of(length: int, configurations: int) -> list[int]:
+    """The numbers of examples at which a half stops, so that of many examples one alone runs the last half.
+
+    >>> rungs_of(16_000, 8), rungs_of(1000, 8)
+    ([2000, 4000, 8000], [250, 500])
+    """
+    rounds = (configurations - 1).bit_length()
+    return [length >> k for k in range(rounds, 0, -1) if length >> k >= FEWEST]
