@@ -18,6 +18,7 @@ import onlinear
 from commands import run_here
 from onlinear import losses, racing, rules
 from onlinear.errors import BadInput, BadLine, BadSource, Diverged, OnlinearError, Refused
+from onlinear.plots import RaceDisplay
 from onlinear.selection import configuration, grid, race as runners, usual
 from onlinear.selection.race import Race, rungs_of
 from onlinear.track import fold_table
@@ -199,6 +200,18 @@ def test_the_picture_has_a_line_for_each(monkeypatch: pytest.MonkeyPatch) -> Non
         assert [line.get_label() for line in shown.lines_] == [p.configuration.name for p in result.places[:5]]
         assert shown.lines_[0].get_xydata().tolist() == [list(point) for point in result.places[0].finish.curve]
         assert (shown.ax_.get_xscale(), shown.ax_.get_yscale()) == ("log", "log")
+    finally:
+        pyplot.close("all")
+
+
+def test_a_long_curve_is_drawn_from_where_it_means_something() -> None:
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    curve = [(1 << k, 0.5 / (k + 1)) for k in range(12)]
+    shown = RaceDisplay(curves=[curve, [(16, 0.0)]], names=["long", "stopped"]).plot()
+    try:
+        assert [line.get_xdata().tolist() for line in shown.lines_] == [[1 << k for k in range(4, 12)], [16]]
     finally:
         pyplot.close("all")
 

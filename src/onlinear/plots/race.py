@@ -12,8 +12,14 @@ if TYPE_CHECKING:
 
     from onlinear.selection.standings import Standings
 
-#: the best few have colours and names
-COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE)
+#: the best few have colours, styles and names
+LOOKS: tuple[tuple[str, Any], ...] = (
+    (BLUE, "-"),
+    (VERMILION, "--"),
+    (GREEN, "-."),
+    (ORANGE, ":"),
+    (PURPLE, (0, (5, 1))),
+)
 
 
 class RaceDisplay(Display):
@@ -42,20 +48,35 @@ class RaceDisplay(Display):
         return shown.plot(ax) if plot else shown
 
     def _draw(self, ax: Axes) -> None:
-        best = len(COLOURS)
-        for curve in self.curves[best:]:
-            ax.plot(*columns(curve), color="0.8", linewidth=1, zorder=1)
+        first = beginning(self.curves)
+        for curve in self.curves[len(LOOKS) :]:
+            ax.plot(*columns(curve, first), color="0.8", linewidth=1, zorder=1)
         self.lines_ = [
-            ax.plot(*columns(curve), "o-", color=colour, markersize=3, label=name, zorder=2)[0]
-            for curve, name, colour in zip(self.curves, self.names, COLOURS, strict=False)
+            ax.plot(*columns(curve, first), marker="o", color=colour, linestyle=style, markersize=3, label=name)[0]
+            for curve, name, (colour, style) in zip(self.curves, self.names, LOOKS, strict=False)
         ]
         ax.set(xlabel="examples", ylabel=f"{self.measure} so far")
         ax.set_xscale("log", base=2)
         if any(score > 0.0 for curve in self.curves for _, score in curve):
             ax.set_yscale("log", nonpositive="mask")
+            self._name_ticks(ax)
         ax.legend(fontsize="small")
 
+    def _name_ticks(self, ax: Axes) -> None:
+        """Per cent, or plain numbers: powers of ten say little of one decade."""
+        shown = "{x:.0%}" if self.measure == "error" else "{x:.4g}"
+        low, high = ax.get_ylim()
+        ax.yaxis.set_major_formatter(shown)
+        ax.yaxis.set_minor_formatter(shown if high < 10.0 * low else "")
 
-def columns(curve: Sequence[tuple[int, float]]) -> tuple[list[int], list[float]]:
-    """Examples and scores of a curve."""
-    return [count for count, _ in curve], [score for _, score in curve]
+
+def beginning(curves: Sequence[Any]) -> int:
+    """Where curves begin to mean something: after the first few examples, if there are many."""
+    most = max((count for curve in curves for count, _ in curve), default=0)
+    return 16 if most >= 1024 else 1
+
+
+def columns(curve: Sequence[tuple[int, float]], first: int) -> tuple[list[int], list[float]]:
+    """Examples and scores of a curve, from so many examples on."""
+    drawn = [(count, score) for count, score in curve if count >= first]
+    return [count for count, _ in drawn], [score for _, score in drawn]
