@@ -51,10 +51,7 @@ class Look(NamedTuple):
 
 
 class Track:
-    """The examples of a stream, for so many passes; ``task`` is "classification", "regression" or what it looks like.
-
-    ``how`` says how to cut it in folds, if it is.
-    """
+    """The examples of a stream; ``task`` is "classification", "regression" or, if nobody says, what it looks like."""
 
     def __init__(self, stream: Stream, task: str | None = None) -> None:
         if STANDARD_INPUT in stream.files:

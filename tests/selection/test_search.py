@@ -16,6 +16,9 @@ import onlinear
 from onlinear import rules
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.estimators import search
+from onlinear.kernels.compiled import interpreted_loop
+from onlinear.learner import Learner
+from onlinear.registry import REGRESSION, RULES, TAKES
 from onlinear.selection import Configuration, configuration, grid
 from onlinear.selection.race import Race
 
@@ -75,6 +78,24 @@ def test_a_regression() -> None:
     assert found.score(X, SCORES) == alone.score(X, SCORES)
     assert not hasattr(found, "decision_function")
     assert not hasattr(found, "classes_")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_comes_out_as_if_alone(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Learner, "_loop", lambda learner: interpreted_loop(type(learner.rules[0])))
+    for loss in sorted(TAKES[rule])[::3]:
+        numbers = loss in REGRESSION
+        y = SCORES[:25] if numbers else THREE[:25]
+        for rows in (X[:25], scipy.sparse.csr_matrix(X[:25])):
+            found = onlinear.OnlineSearch(
+                [configuration(loss, rule)] * 2, task="regression" if numbers else "classification"
+            )
+            ours = found.fit(rows, y).best_estimator_
+            alone = (onlinear.OnlineRegressor if numbers else onlinear.OnlineClassifier)(loss, rule).fit(rows, y)
+            same(ours, alone)
+            assert (ours.history_, ours.mistakes_) == (alone.history_, alone.mistakes_)
+            assert ours.updates_per_pass_ == alone.updates_per_pass_
+            same(ours.partial_fit(rows[:4], y[:4]), alone.partial_fit(rows[:4], y[:4]))
 
 
 @pytest.mark.parametrize("cuts", [[40], [1, 2, 3, 79], [0, 10, 10, 55]])
