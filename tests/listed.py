@@ -17,6 +17,8 @@ ESTIMATORS: list[Any] = [
     onlinear.MarginPerceptron(),
     onlinear.OnlineClassifier(),
     onlinear.OnlineRegressor(),
+    onlinear.OnlineSearch([{"l2": 0.0}, {"l2": 1e-4}]),
+    onlinear.OnlineSearch([{"loss": "squared_error"}, {"loss": "squared_error", "l2": 1e-4}], task="regression"),
     onlinear.PassiveAggressiveClassifier(),
     onlinear.PassiveAggressiveRegressor(),
     onlinear.Perceptron(),
@@ -35,8 +37,8 @@ IN_DUAL_FORM: list[Any] = [
     onlinear.VotedPerceptron(vote="random", fit_intercept=False),
 ]
 
-#: those that learn from streams
-LEARNERS = [model for model in ESTIMATORS if hasattr(model, "partial_fit")] + IN_DUAL_FORM
+#: those that learn from streams, one example at a time if need be
+LEARNERS = [model for model in ESTIMATORS if hasattr(model, "learn_one")] + IN_DUAL_FORM
 CLASSIFIERS = [model for model in LEARNERS if is_classifier(model)]
 
 

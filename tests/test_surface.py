@@ -29,11 +29,14 @@ LAYERS = (
     {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
     {"drift"},
     {"training", "conversion", "profile"},
-    {"answers", "runs", "modelfile"},
+    {"answers", "runs", "modelfile", "winners"},
+    {"track"},
     {"testing", "inspection", "proving", "predicting"},
     {"workflow"},
     {"estimators"},
-    {"report", "plots", "server", "cli"},
+    {"report", "plots"},
+    {"racing"},
+    {"server", "cli"},
 )
 # Some must not know what comes before them: reading knows nothing of learning, measuring nothing of learners.
 ONLY = {

@@ -11,7 +11,14 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # type checkers take it for True; `typing` itself is too slow to import
 if TYPE_CHECKING:
-    from onlinear import descent as descent, drift as drift, losses as losses, measures as measures, rules as rules
+    from onlinear import (
+        descent as descent,
+        drift as drift,
+        losses as losses,
+        measures as measures,
+        rules as rules,
+        selection as selection,
+    )
     from onlinear.dual.unique import unique_features as unique_features
     from onlinear.errors import (
         BadInput as BadInput,
@@ -54,6 +61,7 @@ if TYPE_CHECKING:
         Perceptron as Perceptron,
     )
     from onlinear.estimators.saving import load as load
+    from onlinear.estimators.search import OnlineSearch as OnlineSearch
     from onlinear.estimators.sgd import (
         SGDClassifier as SGDClassifier,
         SGDRegressor as SGDRegressor,
@@ -62,6 +70,7 @@ if TYPE_CHECKING:
     from onlinear.predicting import predict as predict
     from onlinear.profile.choice import choose_recipe as choose_recipe
     from onlinear.profile.table import profile_of as profile_of
+    from onlinear.racing import RaceResult as RaceResult, race as race
     from onlinear.streams.stream import open_stream as open_stream
     from onlinear.theory.certifying import certify as certify
 
@@ -84,11 +93,13 @@ _HOMES = {
     "NotSaved": "onlinear.errors",
     "OnlineClassifier": "onlinear.estimators.online",
     "OnlineRegressor": "onlinear.estimators.online",
+    "OnlineSearch": "onlinear.estimators.search",
     "OnlinearError": "onlinear.errors",
     "PassiveAggressiveClassifier": "onlinear.estimators.passive_aggressive",
     "PassiveAggressiveRegressor": "onlinear.estimators.passive_aggressive",
     "Perceptron": "onlinear.estimators.perceptron",
     "PolynomialProducts": "onlinear.estimators.expansions",
+    "RaceResult": "onlinear.racing",
     "RandomFeatures": "onlinear.estimators.expansions",
     "Refused": "onlinear.errors",
     "SGDClassifier": "onlinear.estimators.sgd",
@@ -106,7 +117,9 @@ _HOMES = {
     "open_stream": "onlinear.streams.stream",
     "predict": "onlinear.predicting",
     "profile_of": "onlinear.profile.table",
+    "race": "onlinear.racing",
     "rules": "onlinear.rules",
+    "selection": "onlinear.selection",
     "unique_features": "onlinear.dual.unique",
 }
 

@@ -90,17 +90,19 @@ class Distances(NamedTuple):
 class Members(NamedTuple):
     """Targets for a bank of models, each of which has ``width`` outputs: one, or one for each class.
 
-    ``targets`` are those of one model. It learns a row ``learned[row, model]`` times over, and its mistake there counts
-    ``counted[row, model]`` times, at its first output. A fold that a model leaves out is counted and not learned, the
-    other folds are learned and not counted; a row that a bootstrap replicate has not drawn is neither. A model that
-    averages its weights is judged by the average: ``answers`` is room for what all outputs answer.
+    ``targets`` are those of one model. It learns a row ``learned[row, model]`` times over. What it answers, by its
+    average if it has one, is judged by ``judges``, and ``counted[row, model]`` times that is added to ``counts`` at its
+    first output; ``answers`` is room for what all outputs answer. A fold that a model leaves out is counted and not
+    learned, the other folds are learned and not counted; a row that a bootstrap replicate has not drawn is neither.
     """
 
     targets: Any
+    judges: Any
     width: int
     learned: Any
     counted: Any
     answers: Any
+    counts: Any
 
     def wants_answers(self) -> bool:
         return True
@@ -120,9 +122,11 @@ class Members(NamedTuple):
     def judge(self, i: int, scores: Any, mistakes: Any) -> None:
         for first in range(0, scores.shape[0], self.width):
             stop = first + self.width
-            before = mistakes[first]
-            judge(self.targets, i, self.answers[first:stop], mistakes[first:stop])
-            mistakes[first] = before + self.counted[i, first // self.width] * (mistakes[first] - before)
+            if share_of(self, i, first) > 0.0:
+                judge(self.targets, i, scores[first:stop], mistakes[first:stop])
+            before = self.counts[first]
+            judge(self.judges, i, self.answers[first:stop], self.counts[first:stop])
+            self.counts[first] = before + self.counted[i, first // self.width] * (self.counts[first] - before)
 
     def share_of(self, i: int, m: int) -> float:
         return float(self.learned[i, m // self.width])
@@ -133,6 +137,12 @@ class Watched(NamedTuple):
 
     targets: Any
     scores: Any
+
+    def wants_answers(self) -> bool:
+        return wants_answers(self.targets)
+
+    def take_answer(self, m: int, answer: float) -> None:
+        take_answer(self.targets, m, answer)
 
     def label_of(self, i: int) -> int:
         return label_of(self.targets, i)
@@ -172,11 +182,11 @@ def judge(self: Any, i: int, scores: Any, mistakes: Any) -> None:
 
 def wants_answers(self: Any) -> bool:
     """Whether what the outputs answer is asked for, beside the scores that they learn from."""
-    return hasattr(self, "wants_answers")
+    return hasattr(self, "wants_answers") and self.wants_answers()
 
 
 def take_answer(self: Any, m: int, answer: float) -> None:
-    """Take what output m answers, by its average if it has one."""
+    """Take what output m answers, by its average if it has one; only those that want it do."""
     self.take_answer(m, answer)
 
 

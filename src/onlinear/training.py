@@ -65,6 +65,18 @@ class Training:
         self.pass_starts: list[tuple[int, int]] = []
         self.start_pass()
 
+    @classmethod
+    def of(
+        cls, learner: Learner, classes: Classes | None, bits: int | None, dense: bool, passes: list[tuple[int, int]]
+    ) -> Training:
+        """The training that this learner has had elsewhere; ``passes`` are updates and mistakes at their starts."""
+        training = cls.__new__(cls)
+        training.learner, training.classes, training.bits, training.dense = learner, classes, bits, dense
+        training.opened = classes is not None and classes.open
+        training.width = learner.features
+        training.pass_starts = passes
+        return training
+
     @property
     def answering(self) -> slice:
         """The outputs that answer; one behind them may stand for classes not yet seen."""

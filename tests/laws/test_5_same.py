@@ -206,6 +206,11 @@ def drawn_shares(rows: int, outputs: int) -> np.ndarray:
     return shares
 
 
+def members_of(targets: Any, width: int, learned: np.ndarray, counted: np.ndarray) -> Members:
+    outputs = learned.shape[1] * width
+    return Members(targets, targets, width, learned, counted, np.empty(outputs), np.zeros(outputs))
+
+
 def check_shares(loss: str, rule: str, kind: str, settings: Settings, compiled: bool = False) -> None:
     """A member with shares is the same configuration alone, with its shares for the rows' importance."""
     data = data_for(loss)
@@ -214,9 +219,8 @@ def check_shares(loss: str, rule: str, kind: str, settings: Settings, compiled: 
     many = [scaled(rule_of(rule), factor) for factor in FACTORS]
     bank = learner_for(loss_of(loss), many, data, settings, compiled=compiled, outputs=3)
     scores = np.full(shares.shape, np.nan)
-    bank.learn(
-        Batch(batch.rows, Watched(Members(batch.targets, 1, shares, shares, np.empty(3)), scores), batch.importance)
-    )
+    members = members_of(batch.targets, 1, shares, shares)
+    bank.learn(Batch(batch.rows, Watched(members, scores), batch.importance))
     for m in range(3):
         alone = learner_for(loss_of(loss), many[m], data, settings, compiled=compiled)
         before = np.full(len(batch), np.nan)
@@ -230,7 +234,8 @@ def check_shares(loss: str, rule: str, kind: str, settings: Settings, compiled: 
         np.testing.assert_array_equal(bank.updates[m], alone.updates[0])
         if loss in registry.BINARY and not settings.average:
             wrong = (before > 0.0) != (data.y > 0.0)
-            assert bank.mistakes[m] == (shares[:, m] * wrong)[batch.importance > 0.0].sum()
+            assert members.counts[m] == (shares[:, m] * wrong)[batch.importance > 0.0].sum()
+            assert bank.mistakes[m] == alone.mistakes[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -260,7 +265,7 @@ def test_classifiers_of_several_classes_side_by_side(rule: str, compiled: bool) 
     codes = data.y.astype(np.int64)
     bank = learner_for(loss, [one for one in rules_of_two for _ in range(3)], data, compiled=compiled, outputs=6)
     once = np.ones((len(codes), 2), np.int8)
-    bank.learn(Batch(rows, Members(Labels(codes, 0, 3), 3, once, once, np.empty(6)), data.importance))
+    bank.learn(Batch(rows, members_of(Labels(codes, 0, 3), 3, once, once), data.importance))
     for c, one in enumerate(rules_of_two):
         alone = learner_for(loss, one, data, compiled=compiled, outputs=3)
         alone.learn(Batch(rows, Labels(codes, 0, 3), data.importance))
@@ -277,10 +282,11 @@ def test_folds_are_left_out_and_judged(compiled: bool) -> None:
     each = [rule for rule in many for _ in range(3 * CLASSES)]
     bank = learner_for(losses.Logistic(), each, data, compiled=compiled, outputs=len(each))
     counted = (folds[:, None] == np.arange(6) % 3).astype(np.int8)
+    judged = members_of(Labels(codes, 0, CLASSES), CLASSES, 1 - counted, counted)
     bank.learn(
         Batch(
             rows,
-            Members(Labels(codes, 0, CLASSES), CLASSES, 1 - counted, counted, np.empty(len(each))),
+            judged,
             data.importance,
         )
     )
@@ -296,4 +302,4 @@ def test_folds_are_left_out_and_judged(compiled: bool) -> None:
                     alone.learn(Batch(rows, Labels(codes, 0, CLASSES), data.importance), np.array([i]))
             first = (3 * c + fold) * CLASSES
             np.testing.assert_array_equal(bank.weights()[first : first + CLASSES], alone.weights())
-            assert bank.mistakes[first] == wrong
+            assert judged.counts[first] == wrong

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 
 from onlinear.selection.bootstrap import draws, interval
-from onlinear.selection.intervals import wilson
 
 
 def test_draws_are_poisson() -> None:
@@ -37,16 +35,3 @@ def test_the_interval_of_a_mean_covers() -> None:
         low, high = interval(means)
         covered += bool(low <= 0.0 <= high)
     assert 175 <= covered <= 199  # 95 % of 200, less what percentiles of few rows miss
-
-
-@pytest.mark.parametrize("share", [0.02, 0.3])
-def test_wilson_covers(share: float) -> None:
-    mistakes = np.random.default_rng(1).binomial(200, share, size=1000)
-    covered = sum(low <= share <= high for low, high in (wilson(int(count), 200) for count in mistakes))
-    assert covered >= 920
-
-
-def test_wilson_knows_the_ends() -> None:
-    assert wilson(0, 50)[0] == 0.0
-    assert wilson(50, 50)[1] == 1.0
-    assert wilson(0, 0) == (0.0, 1.0)

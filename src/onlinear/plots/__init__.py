@@ -17,5 +17,13 @@ from onlinear.plots.loss_curve import LossCurveDisplay
 from onlinear.plots.margin_box import MarginBoxDisplay
 from onlinear.plots.mistake_bound import MistakeBoundDisplay
 from onlinear.plots.oscillation import OscillationDisplay
+from onlinear.plots.race import RaceDisplay
 
-__all__ = ["BoundaryDisplay", "LossCurveDisplay", "MarginBoxDisplay", "MistakeBoundDisplay", "OscillationDisplay"]
+__all__ = [
+    "BoundaryDisplay",
+    "LossCurveDisplay",
+    "MarginBoxDisplay",
+    "MistakeBoundDisplay",
+    "OscillationDisplay",
+    "RaceDisplay",
+]

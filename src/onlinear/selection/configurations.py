@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -11,7 +11,17 @@ import numpy as np
 from onlinear import losses
 from onlinear.errors import Refused
 from onlinear.learner import Settings
-from onlinear.registry import LOSSES, RULES, check_options, check_pair, name_of
+from onlinear.registry import (
+    BINARY,
+    FOR_CLASSES,
+    LOSSES,
+    REGRESSION,
+    RULES,
+    SEVERAL,
+    check_options,
+    check_pair,
+    name_of,
+)
 
 #: losses, and rates of rules, that are raced where nobody says which
 RATES = (0.05, 0.2, 0.8, 3.0)
@@ -102,6 +112,42 @@ def made(thing: Any, names: dict[str, type], what: str) -> Any:
     if isinstance(thing, str) and thing not in names:
         raise Refused(f"the {what} {thing!r:.60} is unknown: choose one of {', '.join(sorted(names))}")
     return names[thing]() if isinstance(thing, str) else thing
+
+
+def configured(thing: Any) -> Configuration:
+    """A configuration as it is, or made of a dict with the parameters of :func:`configuration`."""
+    if isinstance(thing, Configuration):
+        return thing.check()
+    if not isinstance(thing, Mapping):
+        raise Refused(f"{thing!r:.60} is no configuration: make one with onlinear.selection.configuration, or grid")
+    try:
+        return configuration(**thing)
+    except TypeError:
+        raise Refused(
+            f"{dict(thing)!r:.80} is no configuration: its keys are loss, rule, l1, l2, average, forget, fit_intercept"
+        ) from None
+
+
+def wanted_task(configurations: Sequence[Configuration]) -> str | None:
+    """What the losses are for, if they say: "classification" or "regression"."""
+    names = {name_of(each.loss, LOSSES) for each in configurations}
+    if names & (BINARY | SEVERAL) or any(hasattr(each.loss, "slopes") for each in configurations):
+        return "classification"
+    return "regression" if names and names <= REGRESSION else None
+
+
+def check_task(configurations: Sequence[Configuration], task: str) -> None:
+    """Refuse a loss that is not for this task."""
+    for each in configurations:
+        name = name_of(each.loss, LOSSES)
+        fits = REGRESSION if task == "regression" else FOR_CLASSES
+        several = task == "regression" and hasattr(each.loss, "slopes")
+        if several or (name is not None and name not in fits):
+            learned = "numbers" if task == "regression" else "classes"
+            raise Refused(
+                f"the loss {name or type(each.loss).__name__!r} of the configuration {each.name!r:.60} is not for "
+                f"{task}: the targets are {learned}; choose another loss, or another task"
+            )
 
 
 def grid(**choices: Any) -> list[Configuration]:

@@ -1,28 +1,28 @@
-"""Intervals for shares."""
+"""Intervals: how far a counted share may be from the one behind it."""
 
 from __future__ import annotations
 
 import math
 from statistics import NormalDist
 
+from onlinear.errors import BadInput
+
 
 def wilson(mistakes: float, rows: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval for a share: true at the ends, where a normal interval is not.
+    """The shares p of mistakes that a normal test of so many on these rows does not reject.
 
-    ``(p + z^2/2n ± z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n)``. Wilson 1927, "Probable inference, the law of
-    succession, and statistical inference".
+    The solutions of ``|mistakes / rows - p| <= z sqrt(p (1 - p) / rows)``: never below 0 or above 1, and sensible for
+    few rows and no mistakes, too. Wilson 1927.
 
-    >>> low, high = wilson(0, 10)
-    >>> low, round(high, 3)
-    (0.0, 0.278)
+    >>> [round(limit, 3) for limit in wilson(0, 10)]
+    [0.0, 0.278]
     """
-    if rows <= 0:
-        return 0.0, 1.0
-    z = NormalDist().inv_cdf((1.0 + level) / 2.0)
-    share = mistakes / rows
-    middle = share + z * z / (2 * rows)
-    around = z * math.sqrt(share * (1.0 - share) / rows + z * z / (4 * rows * rows))
-    scale = 1.0 + z * z / rows
-    low = 0.0 if mistakes == 0 else (middle - around) / scale
-    high = 1.0 if mistakes == rows else (middle + around) / scale
-    return low, high
+    if not 0.0 < level < 1.0:
+        raise BadInput(f"the level {level} of an interval is no probability: choose one between 0 and 1, as 0.95")
+    if rows < 1 or not 0 <= mistakes <= rows:
+        raise BadInput(f"{mistakes} mistakes on {rows} rows are impossible: give a count between 0 and the rows")
+    z2 = NormalDist().inv_cdf(0.5 + level / 2.0) ** 2
+    middle = mistakes + z2 / 2.0
+    reach = math.sqrt(z2 * (mistakes * (rows - mistakes) / rows + z2 / 4.0))
+    low, high = (middle - reach) / (rows + z2), (middle + reach) / (rows + z2)
+    return 0.0 if mistakes == 0 else low, 1.0 if mistakes == rows else high

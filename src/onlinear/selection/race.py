@@ -19,10 +19,14 @@ from onlinear.errors import Diverged, OnlinearError, Refused
 from onlinear.kernels.bank import shape_of
 from onlinear.learner import Learner
 from onlinear.selection.configurations import Configuration
-from onlinear.targets import Distances, Labels, Members, Signs
+from onlinear.targets import Distances, Labels, Members, Numbers, Signs
 
 #: banks of a race that learn at the same time
 THREADS = min(2, os.cpu_count() or 1)
+
+
+#: no configuration stops before so many examples: an error on fewer is mostly chance
+FEWEST = 250
 
 
 class Task(NamedTuple):
@@ -42,10 +46,14 @@ class Task(NamedTuple):
     def targets(self, targets: np.ndarray, loss: Any) -> Any:
         """The targets of one model: numbers, or codes of classes from 0 on."""
         if not self.classes:
-            return Distances(targets)
+            return Numbers(targets)
         if self.width(loss) == 1:
             return Signs((targets == 1) * 2.0 - 1.0)
         return Labels(targets, 0, self.classes)
+
+    def judges(self, targets: np.ndarray, loss: Any) -> Any:
+        """What its answers are judged by: mistakes, or squared distances."""
+        return self.targets(targets, loss) if self.classes else Distances(targets)
 
     def measured(self, sums: np.ndarray, rows: int) -> np.ndarray:
         """The error, or the root of the mean squared one, from what was counted over so many rows."""
@@ -62,14 +70,13 @@ class Examples(NamedTuple):
     folds: np.ndarray | None = None
     sound: bool = False
 
-    def targets_of(self, members: Sequence[tuple[int, int]], targets: Any, width: int) -> Members:
-        """Those of a bank: without folds a row is learned and counted by all members."""
-        answers = np.empty(len(members) * width)
+    def shares_of(self, members: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+        """How often each row is learned and counted by each member: once, but for the fold that it leaves out."""
         if self.folds is None:
             once = np.ones((len(self.importance), len(members)), np.int8)
-            return Members(targets, width, once, once, answers)
+            return once, once
         counted = (self.folds[:, None] == np.array([fold for _, fold in members])).astype(np.int8)
-        return Members(targets, width, 1 - counted, counted, answers)
+        return 1 - counted, counted
 
 
 class Lane:
@@ -96,31 +103,43 @@ class Lane:
             compiled=compiled,
         )
         self.learner.banked = not together
+        self.counts = np.zeros(len(chosen))
+        self._shares: tuple[int, list[tuple[int, int]], tuple[np.ndarray, np.ndarray]] | None = None
 
     def learn(self, examples: Examples, order: np.ndarray, task: Task) -> set[int]:
         """Learn rows; the numbers of the configurations that diverged, and were dropped."""
-        targets = task.targets(examples.targets, self.learner.losses[0])
         diverged: set[int] = set()
         while len(order) and self.members:
             before = self.learner.examples
             try:
-                self.learner.learn(self._batch(examples, targets, self.members), order)
+                self.learner.learn(self._batch(examples, task, self.members, self.counts), order)
                 break
             except Diverged:
                 order = order[self.learner.examples - before :]
-                diverged |= self._drop_those_that_cannot(examples, targets, order[:1])
+                diverged |= self._drop_those_that_cannot(examples, task, order[:1])
         return diverged
 
-    def _batch(self, examples: Examples, targets: Any, members: Sequence[tuple[int, int]]) -> Batch:
-        theirs = examples.targets_of(members, targets, self.width)
-        return Batch(examples.rows, theirs, examples.importance, sound=examples.sound)
+    def _batch(self, examples: Examples, task: Task, members: Sequence[tuple[int, int]], counts: np.ndarray) -> Batch:
+        loss, codes = self.learner.losses[0], examples.targets
+        if self._shares is None or self._shares[:2] != (id(examples), list(members)):
+            self._shares = (id(examples), list(members), examples.shares_of(members))
+        targets = Members(
+            task.targets(codes, loss),
+            task.judges(codes, loss),
+            self.width,
+            *self._shares[2],
+            np.empty(len(members) * self.width),
+            counts,
+        )
+        return Batch(examples.rows, targets, examples.importance, sound=examples.sound)
 
-    def _drop_those_that_cannot(self, examples: Examples, targets: Any, row: np.ndarray) -> set[int]:
+    def _drop_those_that_cannot(self, examples: Examples, task: Task, row: np.ndarray) -> set[int]:
         """Go on without the configurations that cannot learn this row: their weights would overflow."""
         failed = set()
         for place, member in enumerate(self.members):
             try:
-                self._part([place]).learn(self._batch(examples, targets, [member]), row)
+                counts = np.zeros(self.width)
+                self._part([place]).learn(self._batch(examples, task, [member], counts), row)
             except Diverged:
                 failed.add(member[0])
         if not failed:
@@ -128,9 +147,9 @@ class Lane:
         self.keep({number for number, _ in self.members} - failed)
         return failed
 
-    def sums(self, figures: np.ndarray) -> np.ndarray:
+    def sums(self) -> np.ndarray:
         """What was counted of each member."""
-        return figures[:: self.width, 1]
+        return self.counts[:: self.width]
 
     def outputs_of(self, places: Iterable[int]) -> list[int]:
         return [place * self.width + each for place in places for each in range(self.width)]
@@ -146,6 +165,7 @@ class Lane:
         places = [place for place, (number, _) in enumerate(self.members) if number in configurations]
         if places and len(places) < len(self.members):
             self.learner = self._part(places)
+            self.counts = self.counts[self.outputs_of(places)]
         self.members = [self.members[place] for place in places]
         return bool(places)
 
@@ -186,6 +206,7 @@ class Race:
         self._lanes = [Lane(members, self.configurations, task, features, compiled) for members in self._by_kind()]
         self._passes: dict[int, list[tuple[int, float]]] = {number: [] for number in range(len(configurations))}
         self._base = (0, np.zeros(len(configurations)))  # examples and sums when the counting began
+        self._marks: list[tuple[int, np.ndarray]] = []  # after 1, 2, 4, 8, ... examples of the first pass, the sums
         self._stopped: dict[int, Finish] = {}
 
     def _by_kind(self) -> list[list[tuple[int, int]]]:
@@ -215,12 +236,13 @@ class Race:
         order = np.arange(len(examples.importance)) if order is None else order
         order = order[examples.importance[order] > 0.0]
         while len(order):
-            stretch = order[: self._to_next_rung()]
+            stretch = order[: self._to_next_stop()]
             self._learn(examples, stretch)
             order = order[len(stretch) :]
 
-    def _to_next_rung(self) -> int | None:
-        return self.rungs[0] - self.examples if self.rungs else None
+    def _to_next_stop(self) -> int:
+        """How many examples there are to the next rung, or to the next mark of the curves."""
+        return min([1 << len(self._marks), *self.rungs[:1]]) - self.examples
 
     def _learn(self, examples: Examples, order: np.ndarray) -> None:
         def learn(lane: Lane) -> set[int]:
@@ -230,6 +252,8 @@ class Race:
             diverged = set[int]().union(*threads.map(learn, self._lanes))
         self.examples += len(order)
         self._stop(sorted(diverged), math.inf)
+        if self.examples == 1 << len(self._marks):
+            self._marks.append((self.examples, self._sums()))
         if self.rungs and self.examples == self.rungs[0]:
             self.rungs.pop(0)
             self._halve()
@@ -251,6 +275,12 @@ class Race:
         left = set(self.running)
         self._lanes = [lane for lane in self._lanes if lane.keep(left)]
 
+    def settle(self) -> int:
+        """Stop all but the best; its number."""
+        best, *others = [finish.number for finish in self.finishes() if finish.stopped_at is None]
+        self._stop(others)
+        return best
+
     def end_pass(self) -> None:
         """Begin another pass over the same rows: what was counted so far is the figure of this one."""
         scores = self._scores()
@@ -267,7 +297,7 @@ class Race:
         sums = np.full(len(self.configurations), np.nan)
         sums[self.running] = 0.0
         for lane in (lane for lane in self._lanes if lane.members):
-            np.add.at(sums, [number for number, _ in lane.members], lane.sums(lane.learner.figures()))
+            np.add.at(sums, [number for number, _ in lane.members], lane.sums())
         return sums
 
     def _scores(self) -> np.ndarray:
@@ -287,16 +317,8 @@ class Race:
 
     def _curve(self, number: int) -> list[tuple[int, float]]:
         """The scores after 1, 2, 4, 8, ... examples."""
-        totals: dict[int, float] = {}
-        for lane in self._lanes:
-            places = [place for place, (each, _) in enumerate(lane.members) if each == number]
-            for power, figures in enumerate(lane.learner.history if places else []):
-                totals[1 << power] = totals.get(1 << power, 0.0) + float(lane.sums(figures)[places].sum())
-        return [
-            (count, float(self.task.measured(np.array(total), count)))
-            for count, total in totals.items()
-            if count < self.examples
-        ]
+        marks = [(count, sums) for count, sums in self._marks if count < self.examples]
+        return [(count, float(self.task.measured(sums[number], count))) for count, sums in marks]
 
     def finishes(self) -> list[Finish]:
         """How far each configuration has come: the best first, those that stopped behind those that did not."""
@@ -313,3 +335,13 @@ class Race:
         raise Refused(
             f"configuration {number} has no model: it has stopped, or leaves out folds; let it learn the rows alone"
         )
+
+
+def rungs_of(length: int, configurations: int) -> list[int]:
+    """The numbers of examples at which a half stops, so that of many examples one alone runs the last half.
+
+    >>> rungs_of(16_000, 8), rungs_of(1000, 8)
+    ([2000, 4000, 8000], [250, 500])
+    """
+    rounds = (configurations - 1).bit_length()
+    return [length >> k for k in range(rounds, 0, -1) if length >> k >= FEWEST]

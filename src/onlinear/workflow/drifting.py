@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from onlinear.batch import Batch
 from onlinear.drift.adapting import Adapting
 from onlinear.learner import Learner
 from onlinear.selection.configurations import Configuration
-from onlinear.targets import Numbers
 
 if TYPE_CHECKING:
     from onlinear.workflow.select import Parts
@@ -39,7 +36,7 @@ def adapted(winner: Configuration, parts: Parts, on_drift: str) -> tuple[Learner
         outputs=task.width(winner.loss),
         settings=winner.settings,
     )
-    targets = task.targets(parts.targets, winner.loss) if task.classes else Numbers(np.asarray(parts.targets, float))
+    targets = task.targets(parts.targets, winner.loss)
     adapting = Adapting(on_drift)
     adapting.learn(learner, Batch(parts.train.rows, targets, parts.train.importance, sound=True))
     return learner, adapting

@@ -12,7 +12,7 @@ from onlinear.batch import Batch
 from onlinear.learner import Learner
 from onlinear.selection.bootstrap import draws
 from onlinear.selection.configurations import Configuration
-from onlinear.selection.race import Examples, Finish, Race, Task
+from onlinear.selection.race import Examples, Finish, Race, Task, rungs_of
 from onlinear.selection.splits import folds_of
 from onlinear.targets import Members
 from onlinear.workflow.rows import Held
@@ -23,8 +23,6 @@ FEW = 20_000
 FOLDS = 5
 #: examples that a model of few rows learns, all passes together, and most passes
 EXAMPLES, MOST_PASSES = 100_000, 40
-#: rungs of successive halving: the first is at this share of the rows
-FIRST_RUNG = 1 / 16
 #: rows that are learned before anyone is told of the progress
 STRETCH = 1 << 16
 
@@ -76,7 +74,7 @@ def raced(
     count = len(rows)
     codes = targets if task.classes else None
     folds = folds_of(count, how.folds, seed=how.seed, codes=codes, groups=groups) if how.folds else None
-    rungs = [] if how.folds or not halving else rungs_for(count, len(configurations))
+    rungs = [] if how.folds or not halving else rungs_of(count, len(configurations))
     race = Race(configurations, task, features, folds=how.folds, rungs=rungs)
     examples = Examples(rows.rows, targets, rows.importance, folds, sound=True)
     for number, order in enumerate(orders(count, how)):
@@ -88,12 +86,6 @@ def raced(
         if how.folds:
             race.end_pass()
     return race
-
-
-def rungs_for(rows: int, configurations: int) -> list[int]:
-    """Where the worse half stops: at a sixteenth of the rows, an eighth, ... as long as more than one is left."""
-    halvings = min(4, max(0, (configurations - 1).bit_length()))
-    return [rung for k in range(halvings) if (rung := int(rows * FIRST_RUNG * 2**k)) > 0]
 
 
 class Refit(NamedTuple):
@@ -121,7 +113,8 @@ def refit(
     bank.banked = not together
     learned = np.ones((len(rows), models), np.int8)
     learned[:, 1:] = draws(rows.numbers, models - 1, how.seed) if models > 1 else 0
-    theirs = Members(task.targets(targets, winner.loss), width, learned, learned, np.empty(outputs))
+    own, judges = task.targets(targets, winner.loss), task.judges(targets, winner.loss)
+    theirs = Members(own, judges, width, learned, learned, np.empty(outputs), np.zeros(outputs))
     batch = Batch(rows.rows, theirs, rows.importance, sound=True)
     for number, order in enumerate(orders(len(rows), how)):
         if number:

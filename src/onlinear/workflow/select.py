@@ -18,6 +18,7 @@ import onlinear
 from onlinear.answers import Answers
 from onlinear.classes import Classes
 from onlinear.errors import BadInput
+from onlinear.learner import Learner
 from onlinear.modelfile import Trained
 from onlinear.profile.choice import Choice, choose_recipe
 from onlinear.profile.table import Profile, profile_of
@@ -29,6 +30,7 @@ from onlinear.streams.matching import MISSING
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import open_alike
 from onlinear.training import Training
+from onlinear.winners import lone
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.drifting import followed
 from onlinear.workflow.explaining import weights_that_matter
@@ -142,7 +144,7 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
         learner, drift = followed(winner, parts, asked.on_drift)
     if drift is None or asked.on_drift == "ignore":
         learner, replicates = refit(winner, *same, 0 if watcher.stopped else asked.replicates)
-    trained = Trained(training_of(winner, learner, parts, how), parts.recipe)
+    trained = Trained(training_of(learner, parts, how), parts.recipe)
     return Chosen(said, winner, trained, replicates, how, drift)
 
 
@@ -272,14 +274,9 @@ def configurations_for(asked: Asked, task: str) -> list[Configuration]:
     return sampled(found, asked.configurations, asked.seed) if asked.configurations else found
 
 
-def training_of(winner: Configuration, learner: Any, parts: Parts, how: How) -> Training:
+def training_of(learner: Learner, parts: Parts, how: How) -> Training:
     """The winner as a training that has learned the rows, to be saved and to go on."""
-    training = Training(winner.loss, winner.rule, winner.settings, parts.classes, parts.recipe.bits)
-    training.learner = learner
-    if parts.recipe.bits is None:
-        training.width = parts.features
-    training.pass_starts += [training.pass_starts[0]] * (how.passes - 1)
-    return training
+    return Training.of(lone(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * how.passes)
 
 
 # ------------------------------------------------------------------ measuring
