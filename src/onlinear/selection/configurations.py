@@ -169,10 +169,15 @@ def sampled(configurations: Sequence[Configuration], count: int, seed: int = 0) 
     return [configurations[place] for place in sorted(chosen.tolist())]
 
 
-def usual(task: str, *, forgetting: bool = False) -> list[Configuration]:
-    """What is raced where nobody says what: for "classification" or "regression", and rows in the order of time."""
+def usual(task: str, *, unit: float = 1.0, forgetting: bool = False) -> list[Configuration]:
+    """What is raced where nobody says what: for "classification" or "regression".
+
+    ``unit`` is how far the numbers of a regression spread, which AdaGrad's rates are multiples of; with ``forgetting``
+    also what rows in the order of time may need.
+    """
     loss: Any = losses.Squared() if task == "regression" else losses.Logistic()
-    normalised, adagrad = ([RULES[name](rate=rate) for rate in RATES] for name in ("normalised", "adagrad"))
+    normalised = [RULES["normalised"](rate=rate) for rate in RATES]
+    adagrad = [RULES["adagrad"](rate=rate * unit) for rate in RATES]
     found = grid(loss=loss, rule=normalised + adagrad, average=[False, True])
     found += grid(loss=loss, rule=normalised[1:], l2=list(PENALTIES))
     return found + (grid(loss=loss, rule=normalised, forget=list(FORGETS)) if forgetting else [])

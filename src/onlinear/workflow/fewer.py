@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinear.learner import Settings
-from onlinear.registry import PENALISED, RULES, name_of
+from onlinear.registry import RULES
 from onlinear.selection.configurations import Configuration
 from onlinear.workflow.racing import How, raced
 from onlinear.workflow.watching import Watcher
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 #: strengths of the penalty, from none on
 STRENGTHS = (0.0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3)
+RATE = 0.2
 #: entries of rows times passes that are worth the while
 MOST_ENTRIES = 50_000_000
 
@@ -25,9 +26,8 @@ def path_of(winner: Configuration, parts: Parts, how: How) -> list[dict[str, Any
     """The score, judged as in the race, and the number of features for each strength; None if it would take long."""
     if hasattr(winner.loss, "slopes") or len(parts.train.rows.values) * how.passes > MOST_ENTRIES:
         return None
-    rule = winner.rule if name_of(winner.rule, RULES) in PENALISED else RULES["normalised"]()
-    unit = 1.0 if parts.task.classes else float(parts.targets.std())  # slopes are as large as the numbers
-    settings = [Settings(l1=l1 * unit, intercept=winner.settings.intercept) for l1 in STRENGTHS]
+    settings = [Settings(l1=l1 * parts.unit, intercept=winner.settings.intercept) for l1 in STRENGTHS]
+    rule = RULES["adagrad"](rate=RATE * parts.unit)  # which pays the penalty at the pace of each weight
     configurations = [Configuration(winner.loss, rule, setting) for setting in settings]
     same = (configurations, parts.task, parts.train, parts.targets, parts.features)
     judged = raced(*same, how, parts.groups, Watcher(), halving=False)

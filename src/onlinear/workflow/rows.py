@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from onlinear.classes import Classes
-from onlinear.errors import BadInput, BadLine, OnlinearError
+from onlinear.errors import BadInput, OnlinearError
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block, RowNumbers
 from onlinear.streams.recipe import Recipe
@@ -51,24 +51,27 @@ def width_of(rows: SparseRows) -> int:
     return int(rows.columns.max()) + 1 if len(rows.columns) else 0
 
 
-def held(stream: Stream, has_label: np.ndarray, *, learns: bool) -> Held:
+def held(stream: Stream, has_label: np.ndarray | None, *, learns: bool) -> Held:
     """All rows of a stream that have a label, with columns but not scaled.
 
-    ``has_label`` says of each row of the table whether it has one; new names are only remembered where it ``learns``.
+    ``has_label`` says of each row of the table whether it has one; if nobody knows, those that have one are counted.
+    New names are only remembered where it ``learns``.
     """
     blocks = list(unscaled(stream, learns=learns))
     labels = np.concatenate([block.labels for block in blocks]) if blocks else np.empty(0)
     rows = joined([block.rows for block in blocks])
     importance = np.concatenate([block.importance for block in blocks]) if blocks else np.empty(0)
-    numbers = np.flatnonzero(has_label)
-    if labels.dtype.kind == "f" and len(labels) == len(has_label):  # a missing number is read as one
+    if labels.dtype.kind == "f":  # a missing number is read as one
         there = np.flatnonzero(~np.isnan(labels))
         rows, labels, importance = taken(rows, there), labels[there], importance[there]
+    numbers = np.arange(len(labels)) if has_label is None else np.flatnonzero(has_label)
     if len(labels) != len(numbers):
         raise OnlinearError(
             f"the table has {len(labels):,} rows with a label, but {len(numbers):,} were counted: "
             "let nothing write to it meanwhile, and start again"
         )
+    if not len(labels):
+        raise BadInput(f"{stream.sources[0]!s:.200}: has no rows with a label: there is nothing to measure on")
     return Held(rows, labels, importance, numbers)
 
 
@@ -76,24 +79,18 @@ def unscaled(stream: Stream, *, learns: bool) -> Iterator[Block]:
     """The blocks of a pass before scaling; lines without a label are left out."""
     recipe = stream.recipe
     for block in stream.blocks(stop_at_bad=False):
-        for line, text in block.bad:
-            refuse_unless_unlabelled(line, text, stream)
+        for line, _ in block.bad:
+            if not line.reason.startswith("the label, column"):
+                raise line
         if not len(block):
             continue
+        block.bad = []
         if recipe.vocabulary is not None:
             take = recipe.vocabulary.take if learns else recipe.vocabulary.look_up
             block = take(block, True)
-        block = recipe.clipped(block)
         for line, _ in block.bad:
             raise line
-        yield block
-
-
-def refuse_unless_unlabelled(line: BadLine, text: bytes, stream: Stream) -> None:
-    if not line.reason.startswith("the label, column"):
-        if stream.on_bad is None:
-            raise line
-        stream.on_bad(line, text)
+        yield recipe.clipped(block)
 
 
 def joined(parts: Sequence[SparseRows | DenseRows]) -> SparseRows:

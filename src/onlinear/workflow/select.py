@@ -74,6 +74,11 @@ class Parts:
     def task(self) -> Task:
         return Task(0 if self.classes is None else len(self.classes))
 
+    @property
+    def unit(self) -> float:
+        """How large slopes are: as the numbers of a regression spread, 1 for classes."""
+        return 1.0 if self.classes is not None else float(self.targets.std()) or 1.0
+
 
 @dataclass(slots=True)
 class Chosen:
@@ -93,7 +98,7 @@ def select(
     """The whole job. ``on_model`` gets the model as soon as it is learned: whatever happens then, it is there."""
     began = time.perf_counter()
     watcher.tell("looking at the columns", 0.0)
-    profile = look(asked, asked.files)
+    profile = look(asked)
     choice = choose_recipe(profile, keep=asked.keep, names=asked.names, scale=asked.scale, clip=asked.clip)
     watcher.tell("reading the rows", 0.0)
     parts = parts_of(asked, profile, choice)
@@ -130,7 +135,7 @@ def select(
 def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) -> Chosen:
     """Race the configurations and learn the winner."""
     how = how_for(len(parts.train), parts.split.shuffled, asked.folds, asked.passes, asked.seed)
-    configurations = configurations_for(asked, profile.target.task)
+    configurations = configurations_for(asked, profile.target.task, parts.unit)
     began = time.perf_counter()
     watcher.tell("racing configurations", 0.0)
     same = (parts.task, parts.train, parts.targets, parts.features, how)
@@ -177,10 +182,10 @@ def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, wat
 # ------------------------------------------------------------------ looking and reading
 
 
-def look(asked: Asked, files: list[str], target: str | int | None = None, task: str | None = None) -> Profile:
+def look(asked: Asked) -> Profile:
     return profile_of(
-        files,
-        target=asked.target if target is None else target,
+        asked.files,
+        target=asked.target,
         time=asked.time,
         group=asked.group,
         weight=asked.weight,
@@ -191,7 +196,7 @@ def look(asked: Asked, files: list[str], target: str | int | None = None, task: 
         delimiter=asked.delimiter,
         missing=tuple(asked.missing) or MISSING,
         format=asked.format,
-        task=asked.task if task is None else task,
+        task=asked.task,
         seed=asked.seed,
     )
 
@@ -217,7 +222,7 @@ def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
         times = np.arange(len(rows))
     if asked.test_files:
         split = Split("test file", order_of(len(rows), times, asked.seed), np.arange(0), "the rows of the test file")
-        test = tested_file(asked, stream.recipe, profile)
+        test = tested_file(asked, stream.recipe)
         digest = digest_of_test(sha256_of(asked.test_files), test.numbers)
         if times is not None:
             split = split._replace(kind="time")
@@ -247,11 +252,9 @@ def check_classes(targets: np.ndarray, classes: Classes | None) -> None:
         raise BadInput("the rows to learn are of one class only: test fewer rows, or split them otherwise")
 
 
-def tested_file(asked: Asked, recipe: Recipe, profile: Profile) -> Held:
+def tested_file(asked: Asked, recipe: Recipe) -> Held:
     """The rows of the test files, whose columns are found by their names."""
-    stream = open_alike(asked.test_files, recipe.format, recipe=recipe)
-    looked = look(asked, asked.test_files, target=profile.target.name, task=profile.target.task)
-    return held(stream, labelled(looked), learns=False)
+    return held(open_alike(asked.test_files, recipe.format, recipe=recipe), None, learns=False)
 
 
 def sha256_of(files: list[str]) -> str:
@@ -264,10 +267,10 @@ def sha256_of(files: list[str]) -> str:
 # ------------------------------------------------------------------ choosing
 
 
-def configurations_for(asked: Asked, task: str) -> list[Configuration]:
+def configurations_for(asked: Asked, task: str, unit: float) -> list[Configuration]:
     """Those that were asked for by loss and rule, or the usual ones; so many of them as were asked for."""
     in_time = asked.in_order or asked.time is not None
-    found = usual(task, forgetting=in_time and asked.on_drift == "ignore")
+    found = usual(task, unit=unit, forgetting=in_time and asked.on_drift == "ignore")
     if asked.losses or asked.rules:
         default = ["squared_error"] if task == "regression" else ["log_loss"]
         found = grid(loss=asked.losses or default, rule=asked.rules or ["normalised"], average=[False, True])
@@ -369,7 +372,8 @@ def configuration_words(race: Race, finish: Finish, rows: int) -> dict[str, Any]
 def worst_words(asked: Asked, choice: Choice, answers: Answers, parts: Parts) -> list[dict[str, Any]]:
     """The worst test rows, with their cells."""
     worst = worst_rows(answers, parts.test, None if parts.classes is None else parts.wanted)
-    cells = cells_of(asked.test_files or asked.files, parts.recipe.format, [each["row"] for each in worst])
+    files, labelled = (asked.test_files, True) if asked.test_files else (asked.files, False)
+    cells = cells_of(files, parts.recipe.format, [each["row"] for each in worst], labelled=labelled)
     names = [name for name, role in choice.roles.items() if role in ("feature", "time", "group")]
     for each in worst:
         del each["place"]
