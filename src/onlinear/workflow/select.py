@@ -92,7 +92,9 @@ def select(
     began = time.perf_counter()
     watcher.tell("looking at the columns", 0.0)
     profile = look(asked, asked.files)
-    choice = choose_recipe(profile, keep=asked.keep, names=asked.names, scale=asked.scale, clip=asked.clip)
+    choice = choose_recipe(
+        profile, keep=asked.keep, names=asked.names, scale=asked.scale, clip=asked.clip, ranges=asked.ranges
+    )
     watcher.tell("reading the rows", 0.0)
     parts = parts_of(asked, profile, choice)
     chosen = chosen_from(asked, profile, parts, watcher)
