@@ -147,7 +147,7 @@ Clip = option(bool, READING, "Clip outliers.", "--clip/--no-clip")
 SomeRanges = option(
     bool | None,
     READING,
-    "Learn the range that a number lies in, too; from 2,000 rows on if you do not say.",
+    "Learn the range that a number lies in, too; if you do not say, from 2,000 rows on, but not in time order.",
     "--ranges/--no-ranges",
 )
 Losses = option(list[str] | None, LEARNING, "Loss to race; may be repeated.", "--loss", metavar="NAME")

@@ -75,7 +75,8 @@ def choose_recipe(
     names : "exact" or "hashed"; by default exact for up to 50,000 names
     scale : "standardise", "max-abs" or "none"; by default numbers are standardised
     clip : whether outliers are clipped
-    ranges : whether numbers also give the range that they lie in; by default if there are at least 2,000 rows
+    ranges : whether numbers also give the range that they lie in; by default if there are at least 2,000 rows, and
+        these come in no order of time, as later numbers may lie in other ranges
     rare_below : categories with fewer rows than that share one feature; with 0 or 1, none do
     """
     kept = {profile.columns[position_of([each.name for each in profile.columns], name)].name for name in keep}
@@ -85,7 +86,7 @@ def choose_recipe(
         raise nothing_left(ignored)
     frequent = {column.name: found for column in features if (found := frequent_of(column, rare_below))}
     bounds = {column.name: column.bounds for column in features if clip and column.bounds is not None}
-    cut = profile.rows >= FEWEST_ROWS if ranges is None else ranges
+    cut = profile.rows >= FEWEST_ROWS and profile.times is None if ranges is None else ranges
     edges = {column.name: column.edges for column in features if cut and column.kind == "number" and column.edges}
     scaling = scaling_of(features, scale)
     naming = naming_of(names, names_in(features, frequent, edges, profile.rows))

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from onlinear.profile import ids, words
+from onlinear.profile.edges import edges_of, ranges_for
 from onlinear.profile.gathering import Gathered
 from onlinear.profile.leaks import leak_in, leak_of_numbers
-from onlinear.profile.numbers import FAR, FEWEST_VALUES, MOST_OUTLIERS, Spread, edges_of, spread_of
+from onlinear.profile.numbers import FAR, FEWEST_VALUES, MOST_OUTLIERS, Spread, spread_of
 
 #: values that are told as the most common
 COMMON = 5
@@ -139,9 +140,10 @@ def spread_now(found: Gathered, drawn: Drawn) -> Spread:
 
 def edges_now(found: Gathered, drawn: Drawn) -> tuple[float, ...]:
     """The edges of a column's ranges: exact, or those of a sample."""
+    ranges = ranges_for(found.present)
     if found.counts.complete:
-        return edges_of(found.counts.values.view(np.float64), found.counts.counts)
-    return edges_of(drawn.bits[drawn.present].view(np.float64))
+        return edges_of(found.counts.values.view(np.float64), ranges, found.counts.counts)
+    return edges_of(drawn.bits[drawn.present].view(np.float64), ranges)
 
 
 def outliers_note(column: ColumnProfile) -> str:

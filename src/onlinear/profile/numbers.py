@@ -11,8 +11,6 @@ import numpy as np
 MEDIAN_DISTANCE, QUARTILES_DISTANCE = 1.4826, 0.7413
 #: how many robust deviations from the median an outlier is away
 FAR = 5.0
-#: how many ranges numbers are cut into
-RANGES = 8
 #: with a larger share of outliers, or fewer different values, a column is merely not normal
 MOST_OUTLIERS, FEWEST_VALUES = 0.02, 20
 
@@ -52,22 +50,6 @@ def spread_of(numbers: np.ndarray, counts: np.ndarray | None = None) -> Spread:
     if deviation == 0.0 or not math.isfinite(FAR * deviation):
         return Spread(median, 0.0, 0)
     return Spread(median, deviation, int(counts[distances > FAR * deviation].sum()))
-
-
-def edges_of(numbers: np.ndarray, counts: np.ndarray | None = None, ranges: int = RANGES) -> tuple[float, ...]:
-    """The edges of so many ranges with about as many numbers each; each number comes as often as its count says.
-
-    The k-th edge is the smallest number that a share of k / ranges of all is below. No range is empty then, and there
-    are fewer of them where a number comes so often that it has one of its own.
-
-    >>> edges_of(np.array([0.0, 3.0, 5.0]), np.array([90, 5, 5]))
-    (3.0,)
-    """
-    counts = np.ones(len(numbers), np.int64) if counts is None else counts
-    values, where = np.unique(numbers, return_inverse=True)
-    below = np.append(0, np.cumsum(np.bincount(where, counts, len(values)))[:-1])
-    places = np.searchsorted(below, np.arange(1, ranges) * counts.sum() / ranges)
-    return tuple(values[np.unique(places[places < len(values)])].tolist())
 
 
 def quantile(numbers: np.ndarray, counts: np.ndarray, share: float) -> float:
