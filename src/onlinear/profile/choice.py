@@ -86,7 +86,7 @@ def choose_recipe(
         raise nothing_left(ignored)
     frequent = {column.name: found for column in features if (found := frequent_of(column, rare_below))}
     bounds = {column.name: column.bounds for column in features if clip and column.bounds is not None}
-    cut = profile.rows >= FEWEST_ROWS and profile.times is None if ranges is None else ranges
+    cut = cuts(profile) if ranges is None else ranges
     edges = {column.name: column.edges for column in features if cut and column.kind == "number" and column.edges}
     scaling = scaling_of(features, scale)
     naming = naming_of(names, names_in(features, frequent, edges, profile.rows))
@@ -121,6 +121,15 @@ def frequent_of(column: ColumnProfile, rare_below: int) -> tuple[str, ...] | Non
         return None
     frequent = tuple(sorted(name for name, count in known.items() if count >= rare_below))
     return frequent if len(known) - len(frequent) >= FEWEST_RARE else None
+
+
+def cuts(profile: Profile) -> bool:
+    """Whether numbers are cut into ranges if nobody says.
+
+    Not in order of time: where the numbers drift, each range has to be learned anew. On the prices of electricity the
+    best progressive error was 8.4 % without ranges, and 11.9 % with them.
+    """
+    return profile.rows >= FEWEST_ROWS and profile.times is None
 
 
 def scaling_of(features: Sequence[ColumnProfile], scale: str | None) -> str | None:
