@@ -13,6 +13,7 @@ import onlinear
 from onlinear.errors import BadInput, OnlinearError
 from onlinear.profile.choice import Choice, choose_recipe
 from onlinear.profile.table import profile_of
+from onlinear.rows import SparseRows
 from tables import table
 
 SIZE = 400
@@ -146,6 +147,60 @@ def test_a_table_with_nothing_to_learn_from_is_refused(tmp_path: Path) -> None:
         choose_recipe(profile_of(file))
     with pytest.raises(BadInput, match="there is no column beside the target to learn from: is the delimiter right"):
         choose_recipe(profile_of(table(tmp_path, {"y": ["p", "q", "q"] * 10})))
+
+
+def many(rows: int) -> dict[str, list[Any]]:
+    """Columns with many and with few different values; a number of the first is missing, and mostly 0 in the second."""
+    ages = RANDOM.integers(18, 90, rows).tolist()
+    return {
+        "age": ["", *ages[1:]],
+        "gain": [0 if k % 8 else k for k in range(rows)],
+        "rooms": [k % 20 for k in range(rows)],
+        "town": RANDOM.choice(["Bern", "Thun"], rows).tolist(),
+        "y": RANDOM.choice(["p", "q"], rows).tolist(),
+    }
+
+
+def test_numbers_of_many_rows_also_give_their_range(tmp_path: Path) -> None:
+    found = choose_recipe(profile_of(table(tmp_path, many(2_000))))
+    edges = found.stream["ranges"]
+    assert list(edges) == ["age", "gain"]  # rooms has too few values
+    assert 0 < edges["gain"][0] <= 8  # 0 has a range of its own
+    said = "The numbers of age and gain also give the range they lie in, 8 each, so that their effect may bend."
+    assert said in found.sentences
+    stream = found.open()
+    (block,) = stream
+    assert isinstance(block.rows, SparseRows)
+    assert np.diff(block.rows.starts).tolist() == [5] + [6] * 1_999  # the missing age is in none
+    names = set(stream.recipe.exact_names or [])
+    assert {"age", "age=?", "gain", "rooms", "town=Bern"} <= names
+    assert sum("<" in name or ">" in name for name in names) == sum(len(each) + 1 for each in edges.values())
+
+
+def test_one_column_with_ranges_is_said_in_other_words(tmp_path: Path) -> None:
+    columns = {"x": list(range(2_000)), "y": RANDOM.choice(["p", "q"], 2_000).tolist()}
+    found = choose_recipe(profile_of(table(tmp_path, columns)), keep=["x"])
+    assert found.stream["ranges"] == {"x": tuple(250.0 * k for k in range(1, 8))}
+    assert (
+        "The numbers of x also give the range they lie in, one of 8, so that their effect may bend." in found.sentences
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "time", "wanted", "cut"),
+    [
+        (1_999, None, None, False),
+        (1_999, None, True, True),
+        (2_000, None, None, True),
+        (2_000, None, False, False),
+        (2_000, "rooms", None, False),
+        (2_000, "rooms", True, True),
+    ],
+)
+def test_whether_there_are_ranges(tmp_path: Path, rows: int, time: str | None, wanted: bool | None, cut: bool) -> None:
+    found = choose_recipe(profile_of(table(tmp_path, many(rows)), time=time), ranges=wanted)
+    assert bool(found.stream["ranges"]) is cut
+    assert any("range they lie in" in sentence for sentence in found.sentences) is cut
 
 
 def test_rows_without_a_target_are_bad_lines(tmp_path: Path) -> None:

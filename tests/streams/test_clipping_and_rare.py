@@ -125,7 +125,8 @@ def test_models_that_know_of_neither_still_load(tmp_path: Path) -> None:
     header, arrays = stream.recipe.parts()
     assert "clipping" not in header
     old = json.loads(json.dumps(header))
-    del old["format"]["csv"]["naming"]["frequent"]
+    for unknown in ("frequent", "ranges"):
+        del old["format"]["csv"]["naming"][unknown]
     del old["format"]["csv"]["quoted"]
     assert Recipe.restored(old, arrays).format == stream.recipe.format
     with pytest.raises(OnlinearError, match="where the fields"):

@@ -144,6 +144,12 @@ SomeScale = option(
     choices=("standardise", "max-abs", "none"),
 )
 Clip = option(bool, READING, "Clip outliers.", "--clip/--no-clip")
+SomeRanges = option(
+    bool | None,
+    READING,
+    "Learn the range that a number lies in, too; if you do not say, from 2,000 rows on, but not in time order.",
+    "--ranges/--no-ranges",
+)
 Losses = option(list[str] | None, LEARNING, "Loss to race; may be repeated.", "--loss", metavar="NAME")
 Rules = option(list[str] | None, LEARNING, "Rule to race; may be repeated.", "--rule", metavar="NAME")
 Configurations = option(int, LEARNING, "Race N of the configurations, drawn at random.", min=0, metavar="N")

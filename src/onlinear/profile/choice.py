@@ -20,6 +20,9 @@ WEIGHTS_OF_A_NAME, MOST_BITS = 4, 24
 #: categories with fewer rows share one feature, if there are at least two of them
 RARE_BELOW, FEWEST_RARE = 5, 2
 
+#: with fewer rows, a weight for each range is learned from too few of them
+FEWEST_ROWS = 2_000
+
 #: why a column is ignored, by what is true of it
 REASONS = {"empty": "all missing", "constant": "always the same", "id": "an id", "useless": "dates, each for itself"}
 
@@ -58,6 +61,7 @@ def choose_recipe(
     names: str | None = None,
     scale: str | None = None,
     clip: bool = True,
+    ranges: bool | None = None,
     rare_below: int = RARE_BELOW,
 ) -> Choice:
     """What to do with the columns of a table, from its profile.
@@ -71,6 +75,8 @@ def choose_recipe(
     names : "exact" or "hashed"; by default exact for up to 50,000 names
     scale : "standardise", "max-abs" or "none"; by default numbers are standardised
     clip : whether outliers are clipped
+    ranges : whether numbers also give the range that they lie in; by default if there are at least 2,000 rows, and
+        these come in no order of time, as later numbers may lie in other ranges
     rare_below : categories with fewer rows than that share one feature; with 0 or 1, none do
     """
     kept = {profile.columns[position_of([each.name for each in profile.columns], name)].name for name in keep}
@@ -80,11 +86,13 @@ def choose_recipe(
         raise nothing_left(ignored)
     frequent = {column.name: found for column in features if (found := frequent_of(column, rare_below))}
     bounds = {column.name: column.bounds for column in features if clip and column.bounds is not None}
+    cut = cuts(profile) if ranges is None else ranges
+    edges = {column.name: column.edges for column in features if cut and column.kind == "number" and column.edges}
     scaling = scaling_of(features, scale)
-    naming = naming_of(names, names_in(features, frequent, profile.rows))
+    naming = naming_of(names, names_in(features, frequent, edges, profile.rows))
     roles = {column.name: "ignored" if column.name in ignored else column.role for column in profile.columns}
-    said = sentences.of_recipe(features, ignored, kept, scaling, naming, bounds, frequent, rare_below)
-    stream = profile.reading | naming | {"scale": scaling, "clip": bounds, "frequent": frequent}
+    said = sentences.of_recipe(features, ignored, kept, scaling, naming, bounds, edges, frequent, rare_below)
+    stream = profile.reading | naming | {"scale": scaling, "clip": bounds, "frequent": frequent, "ranges": edges}
     stream["ignore"] = [name for name, role in roles.items() if role in ("ignored", "time", "group")]
     stream["text"] = [column.name for column in features if column.kind == "text"]
     return Choice(profile, roles, said, stream)
@@ -115,19 +123,33 @@ def frequent_of(column: ColumnProfile, rare_below: int) -> tuple[str, ...] | Non
     return frequent if len(known) - len(frequent) >= FEWEST_RARE else None
 
 
+def cuts(profile: Profile) -> bool:
+    """Whether numbers are cut into ranges if nobody says.
+
+    Not in order of time: later numbers may lie in ranges of which little was learned. On the prices of electricity the
+    winner's progressive error was 8.4 % without ranges, and 11.9 % with them.
+    """
+    return profile.rows >= FEWEST_ROWS and profile.times is None
+
+
 def scaling_of(features: Sequence[ColumnProfile], scale: str | None) -> str | None:
     if scale is None:
         return "standardise" if any(column.kind == "number" for column in features) else None
     return None if scale == "none" else scale
 
 
-def names_in(features: Sequence[ColumnProfile], frequent: dict[str, tuple[str, ...]], rows: int) -> int:
+def names_in(
+    features: Sequence[ColumnProfile],
+    frequent: dict[str, tuple[str, ...]],
+    edges: dict[str, tuple[float, ...]],
+    rows: int,
+) -> int:
     """How many names there will be, at most; of texts, as many as words."""
     total = 0
     for column in features:
         missing = int(column.missing > 0.0)
         if column.kind == "number":
-            total += 1 + missing
+            total += 1 + missing + (len(edges[column.name]) + 1 if column.name in edges else 0)
         elif column.kind == "text":
             total += int(rows * column.words) + missing
         else:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.profile import ids, words
+from onlinear.profile.edges import edges_of, ranges_for
 from onlinear.profile.gathering import Gathered
 from onlinear.profile.leaks import leak_in, leak_of_numbers
 from onlinear.profile.numbers import FAR, FEWEST_VALUES, MOST_OUTLIERS, Spread, spread_of
@@ -26,7 +27,8 @@ class ColumnProfile:
     ``missing`` is a share. ``distinct`` counts the different values, ``capped`` if there are more than that. ``kind``
     is "number", "category", "text" or, for types that can only be ignored, "other"; ``role`` what the user said it is:
     "feature", "target", "time", "group", "weight" or "ignored". ``bounds`` lie around all numbers but the outliers,
-    where these are few. ``whole`` says that all are whole numbers.
+    where these are few; ``edges`` cut numbers with many different values into ranges, about as many of them in each.
+    ``whole`` says that all are whole numbers.
     """
 
     name: str
@@ -43,6 +45,7 @@ class ColumnProfile:
     skew: float | None = None
     outliers: int | None = None
     bounds: tuple[float, float] | None = None
+    edges: tuple[float, ...] = ()
     common: list[tuple[str, int]] = field(default_factory=list)
     constant: bool = False
     empty: bool = False
@@ -110,14 +113,16 @@ def column_profile(found: Gathered, role: str, drawn: Drawn, said: str | None) -
 
 
 def add_numbers(column: ColumnProfile, found: Gathered, drawn: Drawn) -> None:
-    """What is said of numbers. Median and outliers are those of a sample if there are too many different numbers."""
+    """What is said of numbers. Median, outliers and edges are a sample's if there are too many different numbers."""
     column.low, column.high = found.low, found.high
     column.mean = found.moments.mean if math.isfinite(found.moments.mean) else None
     column.skew = found.moments.skew
     spread = spread_now(found, drawn)
     column.median, column.outliers = spread.median, spread.outliers
     few = 0 < spread.outliers <= MOST_OUTLIERS * found.present
-    column.bounds = spread.bounds if few and column.distinct > FEWEST_VALUES else None
+    if column.distinct > FEWEST_VALUES:
+        column.bounds = spread.bounds if few else None
+        column.edges = edges_now(found, drawn)
     if column.role == "target" and drawn.of_classes:
         column.common = [(number_text(value), count) for value, count in found.counts.most_common(COMMON)]
 
@@ -131,6 +136,14 @@ def spread_now(found: Gathered, drawn: Drawn) -> Spread:
     reach = FAR * spread.deviation
     sure = (found.low < spread.median - reach) + (found.high > spread.median + reach) if spread.deviation else 0
     return spread._replace(outliers=max(sure, round(spread.outliers * found.present / len(numbers))))
+
+
+def edges_now(found: Gathered, drawn: Drawn) -> tuple[float, ...]:
+    """The edges of a column's ranges: exact, or those of a sample."""
+    ranges = ranges_for(found.present)
+    if found.counts.complete:
+        return edges_of(found.counts.values.view(np.float64), ranges, found.counts.counts)
+    return edges_of(drawn.bits[drawn.present].view(np.float64), ranges)
 
 
 def outliers_note(column: ColumnProfile) -> str:

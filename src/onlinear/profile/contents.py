@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from onlinear.errors import BadSource, Refused
-from onlinear.streams.formats import EXTENSIONS, common_format, extension_of
+from onlinear.streams.formats import EXTENSIONS, TABLES, common_format, extension_of
 from onlinear.streams.sources import COMPRESSIONS, LONGEST_SIGNATURE, SIGNATURES, open_bytes
 
-#: the formats that have columns which can be looked at, and those that have to be converted before
-TABLES = ("csv", "parquet", "arrow")
 #: how files begin that are no text
 MARKS = {
     b"PAR1": "a Parquet file",

@@ -22,6 +22,7 @@ def of_recipe(
     scaling: str | None,
     naming: Mapping[str, Any],
     bounds: Mapping[str, tuple[float, float]],
+    edges: Mapping[str, tuple[float, ...]],
     frequent: Mapping[str, tuple[str, ...]],
     rare_below: int,
 ) -> list[str]:
@@ -31,7 +32,8 @@ def of_recipe(
     if others:
         said.append(f"Not learned from: {of_ignored(others)}.")
     said.append(of_features(features))
-    said += of_texts(features) + of_scaling(scaling) + of_bounds(features, bounds) + of_missing(features)
+    said += of_texts(features) + of_scaling(scaling) + of_bounds(features, bounds) + of_ranges(edges)
+    said += of_missing(features)
     return said + of_rare(features, frequent, rare_below) + [of_naming(naming)] + of_codes(features)
 
 
@@ -86,6 +88,21 @@ def beyond(column: ColumnProfile, low: float, high: float) -> str:
     below = [f"below {low:.6g}"] if column.low is not None and column.low < low else []
     above = [f"above {high:.6g}"] if column.high is not None and column.high > high else []
     return " or ".join(below + above)
+
+
+def of_ranges(edges: Mapping[str, tuple[float, ...]]) -> list[str]:
+    """What is said of columns whose numbers are cut into ranges.
+
+    >>> of_ranges({"age": (25.0, 37.0, 48.0), "hours": (40.0,)})
+    ['The numbers of age and hours also give the range they lie in, up to 4 each, so that their effect may bend.']
+    """
+    if not edges:
+        return []
+    sizes = {len(each) + 1 for each in edges.values()}
+    count = f"{'up to ' * (len(sizes) > 1)}{max(sizes)} each" if len(edges) > 1 else f"one of {max(sizes)}"
+    return [
+        f"The numbers of {listed(list(edges))} also give the range they lie in, {count}, so that their effect may bend."
+    ]
 
 
 def of_missing(features: Sequence[ColumnProfile]) -> list[str]:

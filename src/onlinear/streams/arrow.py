@@ -37,6 +37,7 @@ from onlinear.streams.csvtext import Column, check_columns
 from onlinear.streams.inference import listed, with_roles
 from onlinear.streams.matching import FEATURE_KINDS, MISSING, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.ranges import check_ranges
 from onlinear.streams.rare import check_frequent
 from onlinear.streams.tables import Piece, pieces_of, rows_of_a_piece, schema_of
 from onlinear.streams.texts import Entries, with_grams
@@ -76,6 +77,7 @@ class ArrowTable:
         check_columns(self.columns)
         check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
         check_frequent(self.naming.frequent, [column.name for column in self.columns if column.kind == "category"])
+        check_ranges(self.naming.ranges, self.numbers())
         check_words(self.words)
 
     def pieces(self, source: Any) -> Iterator[Piece]:

@@ -30,6 +30,7 @@ from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.lines import Lines
 from onlinear.streams.matching import FEATURE_KINDS, MISSING, ROLES, kind_now, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.ranges import check_ranges
 from onlinear.streams.rare import check_frequent
 from onlinear.streams.reading import own_room, read_lines
 from onlinear.streams.sources import Chunk, chunks
@@ -87,6 +88,7 @@ class CSVText:
         check_columns(self.columns)
         check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
         check_frequent(self.naming.frequent, [column.name for column in self.columns if column.kind == "category"])
+        check_ranges(self.naming.ranges, self.numbers())
         check_words(self.words)
         if self.naming.bits is not None:
             HashedNames(self.naming.bits)  # refuses too many

@@ -41,6 +41,9 @@ FORMATS = {
     "vw": "vwtext.VWText",
 }
 
+#: those that have columns which can be looked at; the others have to be converted before
+TABLES = ("csv", "parquet", "arrow")
+
 #: the options that say something of a table
 OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing", "text", "words", "naming")
 #: those that say something of each format, of arrays, or of synthetic rows
@@ -58,7 +61,7 @@ USED = {
 
 #: options that are several
 NAMED = {
-    "naming": "how names become columns (bits, names, keep_names, crosses, frequent)",
+    "naming": "how names become columns (bits, names, keep_names, crosses, frequent, ranges)",
     "words": "how texts are cut (ngrams, lower, presence, unit_length)",
 }
 
@@ -115,8 +118,10 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
     if name not in FORMATS:
         raise Refused(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
     check_used(name, options)
-    if options.naming.frequent and name not in ("csv", "parquet", "arrow"):
+    if options.naming.frequent and name not in TABLES:
         raise Refused(f"only columns of a table have rare categories, and {name!r} is none: leave out frequent")
+    if options.naming.ranges and name not in TABLES:
+        raise Refused(f"only columns of a table are cut into ranges, and {name!r} is none: leave out ranges")
     found: Format
     match name:
         case "svmlight":

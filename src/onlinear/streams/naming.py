@@ -15,6 +15,7 @@ from onlinear.kernels.placing import place_by_hash
 from onlinear.rows import SparseRows
 from onlinear.streams import crossing
 from onlinear.streams.blocks import Block
+from onlinear.streams.ranges import with_ranges
 from onlinear.streams.rare import with_rare
 
 #: what may be wrong with a row, beside what is wrong with its crosses
@@ -30,7 +31,8 @@ class Naming(NamedTuple):
     """How names become columns: hashed to 2**bits of them, or each with its own (``bits`` None), at most ``cap``.
 
     ``keep`` remembers hashed names, too. ``crosses`` are pairs of columns or namespaces whose features are multiplied,
-    ``frequent`` columns with those of their categories that are not rare (:mod:`onlinear.streams.rare`).
+    ``frequent`` columns with those of their categories that are not rare (:mod:`onlinear.streams.rare`), ``ranges``
+    columns with the edges of the ranges that their numbers lie in (:mod:`onlinear.streams.ranges`).
     """
 
     bits: int | None = 18
@@ -38,6 +40,7 @@ class Naming(NamedTuple):
     cap: int = MOST_FEATURES
     crosses: tuple[tuple[str, str], ...] = ()
     frequent: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    ranges: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
     @property
     def remembers(self) -> bool:
@@ -47,7 +50,7 @@ class Naming(NamedTuple):
     @property
     def grouped(self) -> bool:
         """Whether features have to say which column or namespace they come from."""
-        return bool(self.crosses or self.frequent)
+        return bool(self.crosses or self.frequent or self.ranges)
 
 
 @dataclass(slots=True)
@@ -94,6 +97,8 @@ def with_columns(block: Block, named: NamedRows, naming: Naming, stop_at_bad: bo
     wrong = np.full(len(named.starts) - 1, FINE, np.uint8)
     if naming.frequent:
         named = with_rare(named, naming.frequent)
+    if naming.ranges:
+        named = with_ranges(named, naming.ranges)
     if naming.crosses:
         named, wrong = crossing.with_products(named, naming.crosses)
     if naming.remembers:

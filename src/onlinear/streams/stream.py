@@ -16,6 +16,7 @@ from onlinear.streams.formats import Format, Options, check_alike, check_feature
 from onlinear.streams.generated import Generated
 from onlinear.streams.matching import MISSING
 from onlinear.streams.naming import MOST_FEATURES, Naming
+from onlinear.streams.ranges import ranges_of
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand, total_bytes
 from onlinear.streams.standard_input import STANDARD_INPUT, with_looks
@@ -136,6 +137,7 @@ def open_stream(
     keep_names: bool = False,
     crosses: Sequence[tuple[str, str]] = (),
     frequent: Mapping[str, Sequence[str]] | None = None,
+    ranges: Mapping[str, Sequence[float]] | None = None,
     clip: Mapping[str, tuple[float, float]] | None = None,
     scale: str | None = None,
     first_index: int = 1,
@@ -165,6 +167,8 @@ def open_stream(
     crosses : pairs of columns or namespaces; each feature of one is multiplied with each of the other
     frequent : for columns of categories, those with a feature of their own; all others of ``town`` share
         ``town=(rare)``, as those do that come first in a prediction
+    ranges : for columns of numbers, edges in ascending order; a number also gives a feature for the range that it lies
+        in, ``25<=age<37``, so that its effect may bend
     clip : for columns of numbers, the bounds between which they are kept
     scale : "standardise" (the number columns of a table) or "max-abs", by what was seen so far
     first_index : of svmlight's indices, 1 or 0
@@ -180,7 +184,7 @@ def open_stream(
         delimiter,
         missing,
         first_index,
-        naming_of(names, bits, keep_names, crosses, features, frequent or {}),
+        naming_of(names, bits, keep_names, crosses, features, frequent or {}, ranges or {}),
         tuple(text),
         Words(ngrams, lower, presence, unit_length),
         None if names == "exact" else features,
@@ -210,19 +214,19 @@ def naming_of(
     crosses: Sequence[tuple[str, str]],
     features: int | None,
     frequent: Mapping[str, Sequence[str]],
+    ranges: Mapping[str, Sequence[float]],
 ) -> Naming:
     """How names become columns."""
     pairs = tuple((first, second) for first, second in crosses)
-    known = tuple((column, tuple(categories)) for column, categories in frequent.items())
+    known, edges = tuple((column, tuple(categories)) for column, categories in frequent.items()), ranges_of(ranges)
     if names == "hashed":
-        return Naming(
-            HashedNames(BITS if bits is None else bits).bits, keep, crosses=pairs, frequent=known
-        )  # refuses too many
+        bits = HashedNames(BITS if bits is None else bits).bits  # refuses too many
+        return Naming(bits, keep, crosses=pairs, frequent=known, ranges=edges)
     if names != "exact":
         raise Refused(f"names are {names!r}: choose 'hashed' or 'exact'")
     if bits is not None:
         raise Refused("exact names are not hashed: leave out bits, or choose hashed names")
-    return Naming(None, True, features or MOST_FEATURES, pairs, known)
+    return Naming(None, True, features or MOST_FEATURES, pairs, known, edges)
 
 
 def open_alike(

@@ -36,6 +36,7 @@ class Asked:
     names: str | None = None
     scale: str | None = None
     clip: bool = True
+    ranges: bool | None = None  # whether numbers also give the range they lie in; None: with many rows, in no order
     losses: list[str] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
     configurations: int = 0  # how many are drawn from the grid; 0: all

@@ -99,7 +99,10 @@ def select(
     began = time.perf_counter()
     watcher.tell("looking at the columns", 0.0)
     profile = look(asked)
-    choice = choose_recipe(profile, keep=asked.keep, names=asked.names, scale=asked.scale, clip=asked.clip)
+    ranges = False if asked.ranges is None and asked.in_order else asked.ranges  # the profile knows of no order
+    choice = choose_recipe(
+        profile, keep=asked.keep, names=asked.names, scale=asked.scale, clip=asked.clip, ranges=ranges
+    )
     watcher.tell("reading the rows", 0.0)
     parts = parts_of(asked, profile, choice)
     chosen = chosen_from(asked, profile, parts, watcher)
