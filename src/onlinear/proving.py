@@ -62,14 +62,13 @@ def examples_in(trained: Trained, files: list[str]) -> Examples:
     return examples_from(blocks, trained.training.learner.features, classes_of(trained))
 
 
-def export(trained: Trained, files: list[str], output: BinaryIO) -> list[int]:
-    """Write the rows as the model sees them, to the bit, in svmlight; answer the labels that stand for the classes.
+def export(examples: Examples, classes: int, output: BinaryIO) -> list[int]:
+    """Write rows as the model sees them, to the bit, in svmlight; answer the labels that stand for the classes.
 
     Those are -1 and 1 for two classes, else 0, 1, 2 and so on.
     """
-    count = len(classes_of(trained))
-    labels = [-1, 1] if count == 2 else list(range(count))
-    for row in all_rows(examples_in(trained, files)):
+    labels = [-1, 1] if classes == 2 else list(range(classes))
+    for row in all_rows(examples):
         entries = "".join(f" {j + 1}:{x!r}" for j, x in zip(row.columns, row.values.tolist(), strict=True))
         output.write(f"{labels[int(row.target)]}{entries}\n".encode())
     return labels

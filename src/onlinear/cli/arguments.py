@@ -168,6 +168,9 @@ OnDriftOf = option(
 References = option(bool, LEARNING, "Compare with scikit-learn's models.", "--references/--no-references")
 Seed = option(int, LEARNING, "Of everything that is drawn.", min=0, metavar="N")
 Repeat = option(Path | None, READING, "Do again what this JSON result says.", metavar="FILE")
+CertifiedExport = option(
+    str | None, OUTPUT, "Write the rows of the certificate, for verify.", "--export", metavar="FILE", is_file=True
+)
 ReportFile = option(Path | None, OUTPUT, "Where to write the report.", "--report", metavar="FILE")
 
 TestFiles = option(

@@ -26,7 +26,7 @@ def certify(
     with ending():
         from onlinear.cli.beginning import column
         from onlinear.modelfile import open_model
-        from onlinear.proving import certificates_of, perceptron_of
+        from onlinear.proving import certificates_of, classes_of, examples_in, perceptron_of
         from onlinear.streams.stream import open_stream
 
         if model is None:
@@ -38,7 +38,7 @@ def certify(
             digest = hashlib.sha256(model.read_bytes()).hexdigest()
             found = changed(found, lambda _: {"file_sha256": digest})
         if export is not None:
-            found = exported(trained, files, export, found)
+            found = exported(examples_in(trained, files), len(classes_of(trained)), export, found)
         text = json.dumps(found, indent=2)
         if output is not None:
             with writing(output) as file:
@@ -46,12 +46,12 @@ def certify(
         print(text if as_json else "\n".join(words_of(found)))
 
 
-def exported(trained: Any, files: list[str], path: str, found: dict[str, Any]) -> dict[str, Any]:
+def exported(examples: Any, classes: int, path: str, found: dict[str, Any]) -> dict[str, Any]:
     """Write the prepared rows, and let the certificates speak of their labels."""
     from onlinear.proving import export
 
     with writing(path) as rows:
-        labels = export(trained, files, rows)
+        labels = export(examples, classes, rows)
     together = "sha256" in found
     return changed(found, lambda place: {"classes": labels if together else [None, labels[place]]})
 

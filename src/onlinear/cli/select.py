@@ -53,6 +53,7 @@ def select(
     repeat: cli.Repeat = None,
     model: cli.Model = None,
     report: cli.ReportFile = None,
+    export: cli.CertifiedExport = None,
     as_json: cli.AsJson = False,
     quiet: cli.Quiet = False,
 ) -> None:
@@ -113,6 +114,8 @@ def select(
             result = found.result
             save(path, found.trained)
             finish(result, path, page_path)
+            if export is not None:
+                result["certificate"] = exported_rows(found, export)
             if result["certificate"] is not None:
                 with writing(result["files"]["certificate"]) as file:
                     file.write(json.dumps(result["certificate"], indent=1).encode() + b"\n")
@@ -122,6 +125,17 @@ def select(
             print(json.dumps(result, indent=1))
         elif not quiet:
             print("\n".join(words(result)))
+
+
+def exported_rows(found: Any, path: str) -> dict[str, Any]:
+    """Write the rows that the certificate speaks of, for ``onlinear verify``; the certificate with their labels."""
+    from onlinear.cli.certify import exported
+    from onlinear.errors import Refused
+
+    if found.certified is None:
+        raise Refused("nothing was proven, so there are no rows to export: leave out --export")
+    certificate = found.result["certificate"]
+    return exported(found.certified, len(certificate["classes"]), path, certificate)
 
 
 def stem_of(file: str) -> str:

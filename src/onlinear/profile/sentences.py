@@ -72,7 +72,7 @@ def of_texts(features: Sequence[ColumnProfile]) -> list[str]:
 
 def of_scaling(scaling: str | None) -> list[str]:
     if scaling == "standardise":
-        return ["Numbers are standardised: less their mean and by their deviation in the rows so far."]
+        return ["Numbers are standardised: less their mean and by their deviation in the rows learned."]
     return ["All values are divided by the largest of their column so far."] if scaling == "max-abs" else []
 
 

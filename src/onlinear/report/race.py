@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onlinear.report.markup import NOTHING, Html, escaped, folded, join, name_of, paragraph, row, shortened, table, tag
 from onlinear.report.numbers import between, count, finite, many, number, score, seconds
 from onlinear.report.result import Result, baseline, items, measure, measured, pair, part, points, thinned
@@ -40,20 +38,8 @@ def how(result: Result) -> str:
     if run.get("how") == "progressive":
         said += "; each example is predicted before it is learned from"
     if winner.get("name"):
-        said += f". The best is {shortened(winner['name'], 120)}{settings_of(winner)}"
+        said += f". The best is {shortened(winner['name'], 120)}"
     return f"{said}."
-
-
-def settings_of(entry: Result) -> str:
-    known = part(entry, "settings")
-    said = ", ".join(f"{shortened(key, 40)} {setting(given)}" for key, given in list(known.items())[:12])
-    return f" ({said})" if said else ""
-
-
-def setting(given: Any) -> str:
-    if isinstance(given, bool):
-        return "yes" if given else "no"
-    return f"{given:g}" if isinstance(given, int | float) else shortened(given, 40)
 
 
 def curves(result: Result, by: str) -> Html:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from onlinear import losses, rules
 from onlinear.learner import Settings
 from onlinear.theory.certifying import certificates_for, learner_subjects
-from onlinear.theory.examples import examples_from
+from onlinear.theory.examples import Examples, examples_from
 from onlinear.training import Training, trim
 
 if TYPE_CHECKING:
@@ -21,14 +21,22 @@ MOST_ENTRIES = 400_000
 PASSES = 20
 
 
-def proven(parts: Parts) -> tuple[Any, list[str]]:
-    """The certificate of a perceptron of all classes, and it in words."""
+class Proven(NamedTuple):
+    """A certificate, it in words, and the rows it speaks of; None where nothing is proven."""
+
+    certificate: Any
+    words: list[str]
+    examples: Examples | None
+
+
+def proven(parts: Parts) -> Proven:
+    """The certificate of a perceptron of all classes."""
     if parts.classes is None:
-        return None, ["The theorems speak of classes, and here numbers are learned."]
+        return Proven(None, ["The theorems speak of classes, and here numbers are learned."], None)
     rows, said = some(parts.train)
     codes = parts.classes.codes_of(rows.labels)
     if len(np.unique(codes)) < len(parts.classes):
-        return None, [*said, "Nothing is proven: these rows do not have all classes."]
+        return Proven(None, ["Nothing is proven: these rows do not have all classes.", *said], None)
     several = len(parts.classes) > 2
     loss = losses.MulticlassPerceptron() if several else losses.Perceptron()
     training = Training(loss, rules.PerceptronStep(), Settings(), parts.classes, parts.recipe.bits)
@@ -41,7 +49,7 @@ def proven(parts: Parts) -> tuple[Any, list[str]]:
         trim(training.learner, parts.features)
     examples = examples_from(lambda: [rows.block()], training.learner.features, parts.classes)
     found: Any = certificates_for(learner_subjects(training.learner, parts.classes), parts.classes, examples, several)
-    return found, [*said, str(found["claim"])]
+    return Proven(found, [str(found["claim"]), *said], examples)
 
 
 def some(rows: Held) -> tuple[Held, list[str]]:

@@ -29,6 +29,7 @@ from onlinear.selection.splits import Split, split_rows
 from onlinear.streams.matching import MISSING
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import open_alike
+from onlinear.theory.examples import Examples
 from onlinear.training import Training
 from onlinear.winners import lone
 from onlinear.workflow.asked import Asked
@@ -37,7 +38,7 @@ from onlinear.workflow.explaining import weights_that_matter
 from onlinear.workflow.fewer import path_of
 from onlinear.workflow.ledger import Ledger, digest_of_test
 from onlinear.workflow.measuring import tested_classes, tested_numbers, worst_rows
-from onlinear.workflow.proof import proven
+from onlinear.workflow.proof import Proven, proven
 from onlinear.workflow.racing import How, curve_of, how_for, raced, refit
 from onlinear.workflow.references import references
 from onlinear.workflow.rows import Held, check_labels, classes_of, held, scaled
@@ -49,10 +50,11 @@ INTERRUPTED = "It was interrupted: what was done until then is here, and the res
 
 @dataclass(slots=True)
 class Selected:
-    """The chosen model, and all there is to say of it."""
+    """The chosen model, all there is to say of it, and the rows that its certificate speaks of, if it has one."""
 
     trained: Trained
     result: dict[str, Any]
+    certified: Examples | None
 
 
 @dataclass(slots=True)
@@ -107,6 +109,8 @@ def select(
     parts = parts_of(asked, profile, choice)
     chosen = chosen_from(asked, profile, parts, watcher)
     on_model(chosen.trained)
+    watcher.tell("proving", 0.0)
+    proof = Proven(None, [], None) if watcher.stopped else proven(parts)
     explained = explained_by(asked, choice, parts, chosen, watcher)
     watcher.tell("testing", 0.0)
     answers = Answers(chosen.trained.training)
@@ -127,12 +131,14 @@ def select(
         "winner": chosen.race["configurations"][0],
         "test": test,
         **explained,
+        "certificate": proof.certificate,
+        "certificate_words": proof.words,
         "drift": chosen.drift,
         "files": {"model": None, "certificate": None, "report": None, "ledger": str(ledger.path)},
         "use": {"command": "", "python": ""},
     }
     result["seconds"] = round(time.perf_counter() - began, 3)
-    return Selected(chosen.trained, result)
+    return Selected(chosen.trained, result, proof.examples)
 
 
 def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) -> Chosen:
@@ -160,15 +166,10 @@ def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, wat
     """What a reader wants to know beside the test; less of it, if the watcher wants an end."""
     answers = Answers(chosen.trained.training)
     path: list[dict[str, Any]] | None = None
-    certificate: Any = None
-    words: list[str] = []
     compared: list[dict[str, Any]] = []
     if not watcher.stopped:
         watcher.tell("counting features", 0.0)
         path = path_of(chosen.configuration, parts, chosen.how)
-    if not watcher.stopped:
-        watcher.tell("proving", 0.0)
-        certificate, words = proven(parts)
     if not watcher.stopped and asked.references:
         watcher.tell("asking others", 0.0)
         compared = others(parts)
@@ -176,8 +177,6 @@ def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, wat
         "references": compared,
         "weights": weights_that_matter(answers, parts.recipe, chosen.replicates),
         "path": path,
-        "certificate": certificate,
-        "certificate_words": words,
         "worst": worst_words(asked, choice, answers, parts),
     }
 
