@@ -9,10 +9,10 @@ import numpy as np
 
 from onlinear.errors import BadInput
 from onlinear.rows import DenseRows, SparseRows
-from onlinear.targets import Distances, Labels, Members, Numbers, Signs, Watched
+from onlinear.targets import ClassMembers, Labels, Members, Numbers, Signs, Watched
 
 Rows = DenseRows | SparseRows
-Targets = Numbers | Signs | Labels | Distances | Members | Watched
+Targets = Numbers | Signs | Labels | Members | ClassMembers | Watched
 
 
 @dataclass(slots=True)

@@ -13,6 +13,13 @@ class Numbers(NamedTuple):
 
     values: Any
 
+    def badness(self, i: int, answer: float) -> float:
+        distance = answer - self.values[i]
+        return distance * distance
+
+    def missed(self, i: int, score: float) -> float:
+        return 0.0
+
     def target_of(self, i: int, m: int) -> float:
         return self.values[i]
 
@@ -27,6 +34,12 @@ class Signs(NamedTuple):
     """Targets -1 and +1: every output of the bank sees the same sign. A tie answers -1, the first class."""
 
     values: Any
+
+    def badness(self, i: int, answer: float) -> float:
+        return missed(self, i, answer)
+
+    def missed(self, i: int, score: float) -> float:
+        return 1.0 if (score > 0.0) != (self.values[i] > 0.0) else 0.0
 
     def target_of(self, i: int, m: int) -> float:
         return self.values[i]
@@ -70,34 +83,49 @@ class Labels(NamedTuple):
             mistakes[0] += 1.0
 
 
-class Distances(NamedTuple):
-    """Regression targets for a comparison: what is counted as mistakes are the squared distances to them."""
-
-    values: Any
-
-    def target_of(self, i: int, m: int) -> float:
-        return self.values[i]
-
-    def size(self, target: float, largest: float) -> float:
-        return max(abs(target), largest)
-
-    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
-        for m in range(scores.shape[0]):
-            distance = scores[m] - self.values[i]
-            mistakes[m] += distance * distance
-
-
 class Members(NamedTuple):
-    """Targets for a bank of models, each of which has ``width`` outputs: one, or one for each class.
+    """Targets for a bank of models that are compared, each of one output.
 
-    ``targets`` are those of one model. It learns a row ``learned[row, model]`` times over. What it answers, by its
-    average if it has one, is judged by ``judges``, and ``counted[row, model]`` times that is added to ``counts`` at its
-    first output; ``answers`` is room for what all outputs answer. A fold that a model leaves out is counted and not
-    learned, the other folds are learned and not counted; a row that a bootstrap replicate has not drawn is neither.
+    A model learns a row ``learned[row, model]`` times over. What it answers, by its average if it has one, is judged: a
+    mistake counts 1, a number by its squared distance, and ``counted[row, model]`` times that is added to ``counts``. A
+    fold that a model leaves out is counted and not learned, the other folds are learned and not counted; a row that a
+    bootstrap replicate has not drawn is neither. ``answers`` is room for what the models answer.
     """
 
     targets: Any
-    judges: Any
+    learned: Any
+    counted: Any
+    answers: Any
+    counts: Any
+
+    def wants_answers(self) -> bool:
+        return True
+
+    def take_answer(self, m: int, answer: float) -> None:
+        self.answers[m] = answer
+
+    def target_of(self, i: int, m: int) -> float:
+        return target_of(self.targets, i, m)
+
+    def size(self, target: float, largest: float) -> float:
+        return target_size(self.targets, target, largest)
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        for m in range(scores.shape[0]):
+            self.counts[m] += self.counted[i, m] * badness(self.targets, i, self.answers[m])
+            mistakes[m] += missed(self.targets, i, scores[m]) if self.learned[i, m] > 0 else 0.0
+
+    def share_of(self, i: int, m: int) -> float:
+        return float(self.learned[i, m])
+
+
+class ClassMembers(NamedTuple):
+    """The same for models that have an output for each class; what is counted of one is found at its first output.
+
+    ``targets`` are the labels for one model, ``width`` is the number of its outputs.
+    """
+
+    targets: Any
     width: int
     learned: Any
     counted: Any
@@ -125,7 +153,7 @@ class Members(NamedTuple):
             if share_of(self, i, first) > 0.0:
                 judge(self.targets, i, scores[first:stop], mistakes[first:stop])
             before = self.counts[first]
-            judge(self.judges, i, self.answers[first:stop], self.counts[first:stop])
+            judge(self.targets, i, self.answers[first:stop], self.counts[first:stop])
             self.counts[first] = before + self.counted[i, first // self.width] * (self.counts[first] - before)
 
     def share_of(self, i: int, m: int) -> float:
@@ -178,6 +206,16 @@ def target_size(self: Any, target: float, largest: float) -> float:
 
 def judge(self: Any, i: int, scores: Any, mistakes: Any) -> None:
     self.judge(i, scores, mistakes)
+
+
+def badness(self: Any, i: int, answer: float) -> float:
+    """How bad an answer is: 1 for a mistake, or the squared distance."""
+    return self.badness(i, answer)
+
+
+def missed(self: Any, i: int, score: float) -> float:
+    """1 for a mistake; numbers know none."""
+    return self.missed(i, score)
 
 
 def wants_answers(self: Any) -> bool:

@@ -15,7 +15,7 @@ from onlinear.batch import Batch
 from onlinear.kernels.state import ACTIVE, MISTAKES
 from onlinear.learner import Learner, Settings
 from onlinear.rows import DenseRows
-from onlinear.targets import Labels, Members, Signs, Watched
+from onlinear.targets import ClassMembers, Labels, Members, Signs, Watched
 
 
 @every_case
@@ -206,9 +206,14 @@ def drawn_shares(rows: int, outputs: int) -> np.ndarray:
     return shares
 
 
-def members_of(targets: Any, width: int, learned: np.ndarray, counted: np.ndarray) -> Members:
+def members_of(targets: Any, width: int, learned: np.ndarray, counted: np.ndarray) -> Any:
     outputs = learned.shape[1] * width
-    return Members(targets, targets, width, learned, counted, np.empty(outputs), np.zeros(outputs))
+    room = np.empty(outputs), np.zeros(outputs)
+    return (
+        Members(targets, learned, counted, *room)
+        if width == 1
+        else ClassMembers(targets, width, learned, counted, *room)
+    )
 
 
 def check_shares(loss: str, rule: str, kind: str, settings: Settings, compiled: bool = False) -> None:

@@ -59,6 +59,8 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     targets.target_of: ("target_of", None),
     targets.target_size: ("size", None),
     targets.judge: ("judge", None),
+    targets.badness: ("badness", None),
+    targets.missed: ("missed", None),
     targets.wants_answers: ("wants_answers", targets.no_answers),
     targets.take_answer: ("take_answer", targets.forget_answer),
     targets.share_of: ("share_of", targets.all_of_it),

@@ -19,7 +19,7 @@ from onlinear.errors import Diverged, OnlinearError, Refused
 from onlinear.kernels.bank import shape_of
 from onlinear.learner import Learner
 from onlinear.selection.configurations import Configuration
-from onlinear.targets import Distances, Labels, Members, Numbers, Signs
+from onlinear.targets import ClassMembers, Labels, Members, Numbers, Signs
 
 #: banks of a race that learn at the same time
 THREADS = min(2, os.cpu_count() or 1)
@@ -51,9 +51,14 @@ class Task(NamedTuple):
             return Signs((targets == 1) * 2.0 - 1.0)
         return Labels(targets, 0, self.classes)
 
-    def judges(self, targets: np.ndarray, loss: Any) -> Any:
-        """What its answers are judged by: mistakes, or squared distances."""
-        return self.targets(targets, loss) if self.classes else Distances(targets)
+    def members(
+        self, targets: np.ndarray, loss: Any, learned: np.ndarray, counted: np.ndarray, counts: np.ndarray
+    ) -> Members | ClassMembers:
+        """The targets of a bank of models: see :class:`onlinear.targets.Members`."""
+        one, answers = self.targets(targets, loss), np.empty(len(counts))
+        if self.width(loss) == 1:
+            return Members(one, learned, counted, answers, counts)
+        return ClassMembers(one, self.width(loss), learned, counted, answers, counts)
 
     def measured(self, sums: np.ndarray, rows: int) -> np.ndarray:
         """The error, or the root of the mean squared one, from what was counted over so many rows."""
@@ -120,17 +125,9 @@ class Lane:
         return diverged
 
     def _batch(self, examples: Examples, task: Task, members: Sequence[tuple[int, int]], counts: np.ndarray) -> Batch:
-        loss, codes = self.learner.losses[0], examples.targets
         if self._shares is None or self._shares[:2] != (id(examples), list(members)):
             self._shares = (id(examples), list(members), examples.shares_of(members))
-        targets = Members(
-            task.targets(codes, loss),
-            task.judges(codes, loss),
-            self.width,
-            *self._shares[2],
-            np.empty(len(members) * self.width),
-            counts,
-        )
+        targets = task.members(examples.targets, self.learner.losses[0], *self._shares[2], counts)
         return Batch(examples.rows, targets, examples.importance, sound=examples.sound)
 
     def _drop_those_that_cannot(self, examples: Examples, task: Task, row: np.ndarray) -> set[int]:

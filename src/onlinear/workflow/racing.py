@@ -14,7 +14,6 @@ from onlinear.selection.bootstrap import draws
 from onlinear.selection.configurations import Configuration
 from onlinear.selection.race import Examples, Finish, Race, Task, rungs_of
 from onlinear.selection.splits import folds_of
-from onlinear.targets import Members
 from onlinear.workflow.rows import Held
 from onlinear.workflow.watching import Watcher
 
@@ -113,8 +112,7 @@ def refit(
     bank.banked = not together
     learned = np.ones((len(rows), models), np.int8)
     learned[:, 1:] = draws(rows.numbers, models - 1, how.seed) if models > 1 else 0
-    own, judges = task.targets(targets, winner.loss), task.judges(targets, winner.loss)
-    theirs = Members(own, judges, width, learned, learned, np.empty(outputs), np.zeros(outputs))
+    theirs = task.members(targets, winner.loss, learned, learned, np.zeros(outputs))
     batch = Batch(rows.rows, theirs, rows.importance, sound=True)
     for number, order in enumerate(orders(len(rows), how)):
         if number:

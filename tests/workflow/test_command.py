@@ -1,0 +1,116 @@
+"""``onlinear select`` on the command line: what it writes, says and refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from commands import Ended, process, run_here
+from workflow import tables
+
+pytestmark = pytest.mark.compiles
+LESS = "--no-references --replicates 3"
+
+
+def run(words: str) -> Ended:
+    return run_here(*words.split())
+
+
+def test_the_files_it_leaves_and_what_can_be_done_with_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tables.cancer(tmp_path / "cells.csv")
+    ended = run(f"select cells.csv --target diagnosis --export rows.svm {LESS}")
+    assert ended.code == 0, ended
+    assert all(len(line) <= 80 for line in ended.out.splitlines())
+    assert "wrong on" in ended.out
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {
+        *("cells.csv", "cells.onlinear", "cells.certificate.json", "cells.report.html", "onlinear-ledger.json"),
+        "rows.svm",
+    }
+    assert run("verify cells.certificate.json rows.svm").code == 0
+    assert run("predict cells.onlinear cells.csv").out.count("\n") == 570
+    inspected = json.loads(run("inspect cells.onlinear --json").out)
+    assert inspected["classes"] == ["benign", "malignant"]
+    assert "<script" in (tmp_path / "cells.report.html").read_text()
+    again = run(f"select cells.csv --target diagnosis {LESS} --quiet")
+    assert (again.code, again.out) == (0, "")
+
+
+def test_json_and_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tables.iris(tmp_path / "iris.csv")
+    first = run(f"select iris.csv --target kind --json -m a.onlinear --report a.html {LESS}")
+    Path("a.json").write_text(first.out)
+    second = run("select --repeat a.json --json -m b.onlinear --report b.html")
+    one, two = json.loads(first.out), json.loads(second.out)
+    assert {*("test", "winner", "race", "columns", "seconds")} <= set(one)
+    assert one["test"]["error"] == two["test"]["error"]
+    assert one["files"] == {
+        "model": "a.onlinear",
+        "certificate": "a.certificate.json",
+        "report": "a.html",
+        "ledger": "onlinear-ledger.json",
+    }
+    assert two["test"]["used_before"]
+    assert Path("a.onlinear").read_bytes() == Path("b.onlinear").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("", 2, "name at least one file"),
+        ("nothing.csv", 1, "nothing.csv"),
+        ("iris.csv --target color", 1, "color"),
+        ("iris.csv --target kind --on-drift later", 2, "later"),
+        ("iris.csv --target kind --folds 1000", 1, "cannot be divided into 1000 folds"),
+        ("iris.csv --target kind --loss squashed", 2, "squashed"),
+        ("iris.csv --target kind --test-share 2", 2, "test-share"),
+        ("--repeat iris.csv", 1, "not the result of a selection"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, code: int, said: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    tables.iris(tmp_path / "iris.csv")
+    ended = run(f"select {words}")
+    assert ended.code == code, ended
+    assert said in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
+    """A first one ends the race: the model and the report of what is done are there."""
+    tables.visits(tmp_path / "v.csv", rows=15_000)
+    words = f"select v.csv --target rent --passes 400 {LESS}".split()
+    with process(*words, cwd=tmp_path) as command:
+        assert command.stderr is not None
+        while b"racing" not in command.stderr.readline():
+            assert command.poll() is None
+        time.sleep(1.0)
+        command.send_signal(signal.SIGINT)
+        out, err = command.communicate(timeout=240)
+    assert command.returncode == 0, err
+    assert b"interrupted" in out
+    assert (tmp_path / "v.onlinear").exists()
+    assert (tmp_path / "v.report.html").exists()
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no Chromium to open the page with")
+def test_the_page_of_a_real_selection_opens_in_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tables.diabetes(tmp_path / "d.csv")
+    assert run(f"select d.csv --target progression {LESS}").code == 0
+    page = (tmp_path / "d.report.html").as_uri()
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page]
+    found = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env=os.environ | {"HOME": str(tmp_path)}
+    )
+    assert "root mean squared error" in found.stdout
+    assert "<svg" in found.stdout
