@@ -232,21 +232,21 @@ class Race:
             raise Refused("a cross-validation needs the fold of each row: give folds")
         order = np.arange(len(examples.importance)) if order is None else order
         order = order[examples.importance[order] > 0.0]
-        while len(order):
-            stretch = order[: self._to_next_stop()]
-            self._learn(examples, stretch)
-            order = order[len(stretch) :]
+        with ThreadPoolExecutor(THREADS) as threads:
+            while len(order):
+                stretch = order[: self._to_next_stop()]
+                self._learn(examples, stretch, threads)
+                order = order[len(stretch) :]
 
     def _to_next_stop(self) -> int:
         """How many examples there are to the next rung, or to the next mark of the curves."""
         return min([1 << len(self._marks), *self.rungs[:1]]) - self.examples
 
-    def _learn(self, examples: Examples, order: np.ndarray) -> None:
+    def _learn(self, examples: Examples, order: np.ndarray, threads: ThreadPoolExecutor) -> None:
         def learn(lane: Lane) -> set[int]:
             return lane.learn(examples, order, self.task)
 
-        with ThreadPoolExecutor(THREADS) as threads:
-            diverged = set[int]().union(*threads.map(learn, self._lanes))
+        diverged = set[int]().union(*threads.map(learn, self._lanes))
         self.examples += len(order)
         self._stop(sorted(diverged), math.inf)
         if self.examples == 1 << len(self._marks):
