@@ -163,7 +163,7 @@ def test_the_certificate_verifies(tmp_path: Path) -> None:
 def rows_learned(path: Path, found: Selected) -> list[Any]:
     from onlinear.profile.choice import choose_recipe
     from onlinear.profile.table import profile_of
-    from onlinear.workflow.select import parts_of
+    from onlinear.workflow.parts import parts_of
 
     asked = Asked([str(path)], target="diagnosis")
     profile = profile_of([str(path)], target="diagnosis")

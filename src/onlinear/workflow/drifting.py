@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onlinear.batch import Batch
 from onlinear.drift.adapting import Adapting
 from onlinear.learner import Learner
 from onlinear.selection.configurations import Configuration
-
-if TYPE_CHECKING:
-    from onlinear.workflow.select import Parts
+from onlinear.workflow.parts import Parts
 
 
 def followed(winner: Configuration, parts: Parts, on_drift: str) -> tuple[Learner, dict[str, Any]]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from onlinear.learner import Settings
 from onlinear.registry import RULES
 from onlinear.selection.configurations import Configuration
+from onlinear.workflow.parts import Parts
 from onlinear.workflow.racing import How, raced
 from onlinear.workflow.watching import Watcher
-
-if TYPE_CHECKING:
-    from onlinear.workflow.select import Parts
 
 #: strengths of the penalty, from none on
 STRENGTHS = (0.0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3)

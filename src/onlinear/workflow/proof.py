@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from onlinear.learner import Settings
 from onlinear.theory.certifying import certificates_for, learner_subjects
 from onlinear.theory.examples import Examples, examples_from
 from onlinear.training import Training, trim
-
-if TYPE_CHECKING:
-    from onlinear.workflow.rows import Held
-    from onlinear.workflow.select import Parts
+from onlinear.workflow.parts import Parts
+from onlinear.workflow.rows import Held
 
 #: exact arithmetic takes its time: so many entries of rows are enough
 MOST_ENTRIES = 400_000

@@ -5,30 +5,20 @@ Everything it decides is in the result, a plain dict that becomes JSON and the r
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import onlinear
 from onlinear.answers import Answers
-from onlinear.classes import Classes
-from onlinear.errors import BadInput
 from onlinear.learner import Learner
 from onlinear.modelfile import Trained
 from onlinear.profile.choice import Choice, choose_recipe
-from onlinear.profile.table import Profile, profile_of
+from onlinear.profile.table import Profile
 from onlinear.selection.configurations import Configuration, grid, sampled, usual
-from onlinear.selection.intervals import wilson
-from onlinear.selection.race import Finish, Race, Task
-from onlinear.selection.splits import Split, split_rows
-from onlinear.streams.matching import MISSING
-from onlinear.streams.recipe import Recipe
-from onlinear.streams.stream import open_alike
 from onlinear.theory.examples import Examples
 from onlinear.training import Training
 from onlinear.winners import lone
@@ -36,16 +26,14 @@ from onlinear.workflow.asked import Asked
 from onlinear.workflow.drifting import followed
 from onlinear.workflow.explaining import weights_that_matter
 from onlinear.workflow.fewer import path_of
-from onlinear.workflow.ledger import Ledger, digest_of_test
-from onlinear.workflow.measuring import tested_classes, tested_numbers, worst_rows
+from onlinear.workflow.ledger import Ledger
+from onlinear.workflow.measuring import tested_classes, tested_numbers
+from onlinear.workflow.parts import Parts, look, parts_of
 from onlinear.workflow.proof import Proven, proven
-from onlinear.workflow.racing import How, curve_of, how_for, raced, refit
+from onlinear.workflow.racing import How, how_for, raced, refit
 from onlinear.workflow.references import references
-from onlinear.workflow.rows import Held, check_labels, classes_of, held, scaled
-from onlinear.workflow.texts import cells_of
+from onlinear.workflow.saying import INTERRUPTED, asked_words, data_words, race_words, used_words, worst_words
 from onlinear.workflow.watching import Watcher
-
-INTERRUPTED = "It was interrupted: what was done until then is here, and the rest is missing."
 
 
 @dataclass(slots=True)
@@ -55,31 +43,6 @@ class Selected:
     trained: Trained
     result: dict[str, Any]
     certified: Examples | None
-
-
-@dataclass(slots=True)
-class Parts:
-    """The rows to learn and to test, as the model sees them, with their targets: numbers, or codes of classes."""
-
-    train: Held
-    test: Held
-    targets: np.ndarray
-    wanted: np.ndarray
-    groups: np.ndarray | None
-    classes: Classes | None
-    recipe: Recipe
-    features: int
-    digest: str  # of the test rows
-    split: Split
-
-    @property
-    def task(self) -> Task:
-        return Task(0 if self.classes is None else len(self.classes))
-
-    @property
-    def unit(self) -> float:
-        """How large slopes are: as the numbers of a regression spread, 1 for classes."""
-        return 1.0 if self.classes is not None else float(self.targets.std()) or 1.0
 
 
 @dataclass(slots=True)
@@ -116,7 +79,10 @@ def select(
     answers = Answers(chosen.trained.training)
     uses = ledger.uses(parts.digest)
     test = test_of(answers, parts, uses)
-    ledger.enter(parts.digest, {"files": asked.files + asked.test_files, "score": test["error"] or test["rmse"]})
+    ledger.enter(
+        parts.digest,
+        {"files": asked.files + asked.test_files, "score": test["rmse"] if test["error"] is None else test["error"]},
+    )
     notes = [used_words(len(uses), ledger)] if uses else []
     notes += [INTERRUPTED] if watcher.stopped else []
     result = {
@@ -150,7 +116,7 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
     same = (parts.task, parts.train, parts.targets, parts.features, how)
     race = raced(configurations, *same, parts.groups, watcher)
     finishes = race.finishes()
-    said = race_words(race, finishes, how, time.perf_counter() - began)
+    said = race_words(race, finishes, how, len(parts.train), time.perf_counter() - began)
     winner = configurations[finishes[0].number]
     watcher.tell("learning the winner", 0.0)
     drift, replicates = None, np.empty((0, 1, 0))
@@ -179,91 +145,6 @@ def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, wat
         "path": path,
         "worst": worst_words(asked, choice, answers, parts),
     }
-
-
-# ------------------------------------------------------------------ looking and reading
-
-
-def look(asked: Asked) -> Profile:
-    return profile_of(
-        asked.files,
-        target=asked.target,
-        time=asked.time,
-        group=asked.group,
-        weight=asked.weight,
-        ignore=asked.ignore,
-        categories=asked.categories,
-        text=asked.text,
-        header=asked.header,
-        delimiter=asked.delimiter,
-        missing=tuple(asked.missing) or MISSING,
-        format=asked.format,
-        task=asked.task,
-        seed=asked.seed,
-    )
-
-
-def labelled(profile: Profile) -> np.ndarray:
-    """Which rows of a table have a target."""
-    if profile.target.codes is not None:
-        return profile.target.codes >= 0
-    assert profile.target.numbers is not None
-    return ~np.isnan(profile.target.numbers)
-
-
-def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
-    """The rows, read, split and scaled by those that are learned."""
-    stream = choice.open()
-    there = labelled(profile)
-    rows = held(stream, there, learns=True)
-    classes = classes_of(rows.labels) if profile.target.task == "classification" else None
-    codes = None if classes is None else classes.codes_of(rows.labels)
-    groups = None if profile.groups is None else profile.groups[there]
-    times = None if profile.times is None else profile.times[there]
-    if asked.in_order:
-        times = np.arange(len(rows))
-    if asked.test_files:
-        split = Split("test file", order_of(len(rows), times, asked.seed), np.arange(0), "the rows of the test file")
-        test = tested_file(asked, stream.recipe)
-        digest = digest_of_test(sha256_of(asked.test_files), test.numbers)
-        if times is not None:
-            split = split._replace(kind="time")
-    else:
-        split = split_rows(len(rows), share=asked.test_share, seed=asked.seed, codes=codes, times=times, groups=groups)
-        test = rows.part(split.test)
-        digest = digest_of_test(profile.sha256, test.numbers)
-    train = scaled(stream.recipe, rows.part(split.train), learns=True)
-    test = scaled(stream.recipe, test, learns=False)
-    if classes is None:
-        targets, wanted = train.labels, test.labels
-    else:
-        targets = classes.codes_of(train.labels)
-        wanted = check_labels(test.labels, classes, "the test file")
-    check_classes(targets, classes)
-    features = 1 << stream.recipe.bits if stream.recipe.bits is not None else len(stream.recipe.exact_names or ())
-    learned_groups = None if groups is None else groups[split.train]
-    return Parts(train, test, targets, wanted, learned_groups, classes, stream.recipe, features, digest, split)
-
-
-def order_of(rows: int, times: np.ndarray | None, seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).permutation(rows) if times is None else np.argsort(times, kind="stable")
-
-
-def check_classes(targets: np.ndarray, classes: Classes | None) -> None:
-    if classes is not None and len(np.unique(targets)) < 2:
-        raise BadInput("the rows to learn are of one class only: test fewer rows, or split them otherwise")
-
-
-def tested_file(asked: Asked, recipe: Recipe) -> Held:
-    """The rows of the test files, whose columns are found by their names."""
-    return held(open_alike(asked.test_files, recipe.format, recipe=recipe), None, learns=False)
-
-
-def sha256_of(files: list[str]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(Path(file).read_bytes())
-    return digest.hexdigest()
 
 
 # ------------------------------------------------------------------ choosing
@@ -303,82 +184,3 @@ def test_of(answers: Answers, parts: Parts, uses: list[dict[str, Any]]) -> dict[
 def others(parts: Parts) -> list[dict[str, Any]]:
     found = references(parts.train, parts.test, parts.targets, parts.wanted, parts.features, parts.task.classes)
     return [each for each in found if each["score"] is not None]
-
-
-def used_words(times: int, ledger: Ledger) -> str:
-    often = "once" if times == 1 else f"{times} times"
-    return (
-        f"These test rows have been measured on {often} before (see {ledger.path}): each further look makes the result "
-        "more flattering than it is; get new rows for an honest test."
-    )
-
-
-# ------------------------------------------------------------------ saying
-
-
-def asked_words(asked: Asked, profile: Profile) -> dict[str, Any]:
-    return {
-        "command": "",
-        "files": asked.files,
-        "test_files": asked.test_files,
-        "target": profile.target.name,
-        "time": asked.time,
-        "group": asked.group,
-        "task": profile.target.task,
-        "seed": asked.seed,
-        "options": asked.options(),
-    }
-
-
-def data_words(profile: Profile, parts: Parts) -> dict[str, Any]:
-    split = parts.split
-    return {
-        "rows": profile.rows,
-        "duplicates": profile.duplicates,
-        "sha256": profile.sha256,
-        "split": {"kind": split.kind, "train": len(parts.train), "test": len(parts.test), "words": split.words},
-    }
-
-
-def race_words(race: Race, finishes: list[Finish], how: How, seconds: float) -> dict[str, Any]:
-    rows = race.examples // how.passes
-    return {
-        "by": race.task.measure,
-        "how": how.words,
-        "examples": race.examples,
-        "passes": how.passes,
-        "seconds": round(seconds, 3),
-        "configurations": [configuration_words(race, finish, rows) for finish in finishes],
-    }
-
-
-def configuration_words(race: Race, finish: Finish, rows: int) -> dict[str, Any]:
-    one = race.configurations[finish.number]
-    judged = finish.stopped_at or rows
-    interval = None
-    if race.task.classes and np.isfinite(finish.score):
-        interval = list(wilson(round(finish.score * judged), judged))
-    loss, rule, *_ = one.name.split(", ")
-    return {
-        "name": one.name,
-        "loss": loss.split()[0],
-        "rule": rule.split()[0],
-        "settings": one.parameters(),
-        "score": finish.score if np.isfinite(finish.score) else None,
-        "interval": interval,
-        "stopped_at": finish.stopped_at,
-        "curve": curve_of(finish),
-    }
-
-
-def worst_words(asked: Asked, choice: Choice, answers: Answers, parts: Parts) -> list[dict[str, Any]]:
-    """The worst test rows, with their cells."""
-    worst = worst_rows(answers, parts.test, None if parts.classes is None else parts.wanted)
-    files, labelled = (asked.test_files, True) if asked.test_files else (asked.files, False)
-    cells = cells_of(files, parts.recipe.format, [each["row"] for each in worst], labelled=labelled)
-    names = [name for name, role in choice.roles.items() if role in ("feature", "time", "group")]
-    for each in worst:
-        del each["place"]
-        found = cells.get(each["row"], {})
-        each["cells"] = {name: found[name] for name in names if name in found}
-    return worst

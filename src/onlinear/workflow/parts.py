@@ -1,0 +1,129 @@
+"""The parts of a table: the rows that are learned and those that are tested, as the model sees them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from onlinear.classes import Classes
+from onlinear.errors import BadInput
+from onlinear.profile.choice import Choice
+from onlinear.profile.table import Profile, profile_of
+from onlinear.selection.race import Task
+from onlinear.selection.splits import Split, split_rows
+from onlinear.streams.matching import MISSING
+from onlinear.streams.recipe import Recipe
+from onlinear.streams.stream import open_alike
+from onlinear.workflow.asked import Asked
+from onlinear.workflow.ledger import digest_of_test
+from onlinear.workflow.rows import Held, check_labels, classes_of, held, scaled
+
+
+@dataclass(slots=True)
+class Parts:
+    """The rows to learn and to test, as the model sees them, with their targets: numbers, or codes of classes."""
+
+    train: Held
+    test: Held
+    targets: np.ndarray
+    wanted: np.ndarray
+    groups: np.ndarray | None
+    classes: Classes | None
+    recipe: Recipe
+    features: int
+    digest: str  # of the test rows
+    split: Split
+
+    @property
+    def task(self) -> Task:
+        return Task(0 if self.classes is None else len(self.classes))
+
+    @property
+    def unit(self) -> float:
+        """How large slopes are: as the numbers of a regression spread, 1 for classes."""
+        return 1.0 if self.classes is not None else float(self.targets.std()) or 1.0
+
+
+def look(asked: Asked) -> Profile:
+    return profile_of(
+        asked.files,
+        target=asked.target,
+        time=asked.time,
+        group=asked.group,
+        weight=asked.weight,
+        ignore=asked.ignore,
+        categories=asked.categories,
+        text=asked.text,
+        header=asked.header,
+        delimiter=asked.delimiter,
+        missing=tuple(asked.missing) or MISSING,
+        format=asked.format,
+        task=asked.task,
+        seed=asked.seed,
+    )
+
+
+def labelled(profile: Profile) -> np.ndarray:
+    """Which rows of a table have a target."""
+    if profile.target.codes is not None:
+        return profile.target.codes >= 0
+    assert profile.target.numbers is not None
+    return ~np.isnan(profile.target.numbers)
+
+
+def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
+    """The rows, read, split and scaled by those that are learned."""
+    stream = choice.open()
+    there = labelled(profile)
+    rows = held(stream, there, learns=True)
+    classes = classes_of(rows.labels) if profile.target.task == "classification" else None
+    codes = None if classes is None else classes.codes_of(rows.labels)
+    groups = None if profile.groups is None else profile.groups[there]
+    times = None if profile.times is None else profile.times[there]
+    if asked.in_order:
+        times = np.arange(len(rows))
+    if asked.test_files:
+        split = Split("test file", order_of(len(rows), times, asked.seed), np.arange(0), "the rows of the test file")
+        test = tested_file(asked, stream.recipe)
+        digest = digest_of_test(sha256_of(asked.test_files), test.numbers)
+        if times is not None:
+            split = split._replace(kind="time")
+    else:
+        split = split_rows(len(rows), share=asked.test_share, seed=asked.seed, codes=codes, times=times, groups=groups)
+        test = rows.part(split.test)
+        digest = digest_of_test(profile.sha256, test.numbers)
+    train = scaled(stream.recipe, rows.part(split.train), learns=True)
+    test = scaled(stream.recipe, test, learns=False)
+    if classes is None:
+        targets, wanted = train.labels, test.labels
+    else:
+        targets = classes.codes_of(train.labels)
+        wanted = check_labels(test.labels, classes, "the test file")
+    check_classes(targets, classes)
+    features = 1 << stream.recipe.bits if stream.recipe.bits is not None else len(stream.recipe.exact_names or ())
+    learned_groups = None if groups is None else groups[split.train]
+    return Parts(train, test, targets, wanted, learned_groups, classes, stream.recipe, features, digest, split)
+
+
+def order_of(rows: int, times: np.ndarray | None, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).permutation(rows) if times is None else np.argsort(times, kind="stable")
+
+
+def check_classes(targets: np.ndarray, classes: Classes | None) -> None:
+    if classes is not None and len(np.unique(targets)) < 2:
+        raise BadInput("the rows to learn are of one class only: test fewer rows, or split them otherwise")
+
+
+def tested_file(asked: Asked, recipe: Recipe) -> Held:
+    """The rows of the test files, whose columns are found by their names."""
+    return held(open_alike(asked.test_files, recipe.format, recipe=recipe), None, learns=False)
+
+
+def sha256_of(files: list[str]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(Path(file).read_bytes())
+    return digest.hexdigest()
