@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
 import sys
+from dataclasses import fields
 from pathlib import Path
-from types import FrameType
 from typing import Any
+
+import click
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
-from onlinear.workflow.watching import Watcher
+from onlinear.cli.steps import watching
 
 PYTHON = """import onlinear
 
@@ -59,60 +60,20 @@ def select(
 ) -> None:
     """Choose, learn, test and explain a model of a table: columns, recipe, race, one honest test, report."""
     with ending():
-        from onlinear.cli.beginning import column
         from onlinear.cli.certify import writing
-        from onlinear.errors import Refused
         from onlinear.modelfile import save
         from onlinear.report import page, words
         from onlinear.workflow.asked import Asked
         from onlinear.workflow.ledger import NAME, Ledger
         from onlinear.workflow.select import select as whole_job
 
-        if repeat is not None:
-            asked = Asked.repeated(repeat)
-        elif not files:
-            raise Refused("there is nothing to read: name at least one file, or the result to --repeat")
-        else:
-            asked = Asked(
-                files=list(files),
-                target=column(target),
-                test_files=list(test or ()),
-                time=column(time),
-                in_order=in_order,
-                group=column(group),
-                weight=column(weight),
-                ignore=[column(each) for each in ignore or ()],  # type: ignore[misc]
-                keep=[column(each) for each in keep or ()],  # type: ignore[misc]
-                categories=[column(each) for each in categories or ()],  # type: ignore[misc]
-                text=[column(each) for each in text or ()],  # type: ignore[misc]
-                missing=list(missing or ()),
-                header=header,
-                delimiter=delimiter,
-                format=format,
-                task=task,
-                names=names,
-                scale=scale,
-                clip=clip,
-                ranges=ranges,
-                losses=list(losses or ()),
-                rules=list(rules or ()),
-                configurations=configurations,
-                folds=folds,
-                passes=passes,
-                test_share=test_share,
-                replicates=replicates,
-                on_drift=on_drift,
-                seed=seed,
-                references=references,
-            )
+        asked = asked_by(click.get_current_context().params) if repeat is None else Asked.repeated(repeat)
         path = model or Path(f"{stem_of(asked.files[0])}.onlinear")
         page_path = report or path.with_name(f"{path.stem}.report.html")
         with watching(quiet or as_json) as watcher:
-            found = whole_job(
-                asked, Ledger(path.with_name(NAME)), watcher, on_model=lambda trained: save(path, trained)
-            )
+            ledger = Ledger(path.with_name(NAME))
+            found = whole_job(asked, ledger, watcher, on_model=lambda trained: save(path, trained))
             result = found.result
-            save(path, found.trained)
             finish(result, path, page_path)
             if export is not None:
                 result["certificate"] = exported_rows(found, export)
@@ -125,6 +86,23 @@ def select(
             print(json.dumps(result, indent=1))
         elif not quiet:
             print("\n".join(words(result)))
+
+
+def asked_by(options: dict[str, Any]) -> Any:
+    """What the options of the command line ask for."""
+    from onlinear.cli.beginning import column
+    from onlinear.errors import Refused
+    from onlinear.workflow.asked import Asked
+
+    if not options["files"]:
+        raise Refused("there is nothing to read: name at least one file, or the result to --repeat")
+    wanted: dict[str, Any] = {each.name: options.get(each.name) for each in fields(Asked)} | {
+        "test_files": options["test"]
+    }
+    wanted |= {name: column(wanted[name]) for name in ("target", "time", "group", "weight")}
+    wanted |= {name: [column(each) for each in wanted[name] or ()] for name in ("ignore", "keep", "categories", "text")}
+    wanted |= {name: list(wanted[name] or ()) for name in ("test_files", "missing", "losses", "rules")}
+    return Asked(**wanted)
 
 
 def exported_rows(found: Any, path: str) -> dict[str, Any]:
@@ -154,69 +132,3 @@ def finish(result: dict[str, Any], path: Path, page_path: Path) -> None:
         "command": shlex.join(["onlinear", "predict", str(path), example]),
         "python": PYTHON.format(model=str(path), file=example),
     }
-
-
-class Steps(Watcher):
-    """A line for each step."""
-
-    def __init__(self) -> None:
-        self.stopped = False
-        self._step = ""
-        self._before: Any = None
-
-    def tell(self, step: str, share: float) -> None:
-        if step != self._step:
-            self._step = step
-            self.show(step)
-
-    def show(self, step: str) -> None:
-        print(f"{step} ...", file=sys.stderr, flush=True)
-
-    def __enter__(self) -> Steps:
-        self._before = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        """A first Ctrl-C ends what can be ended early; a second one everything."""
-        if self.stopped:
-            raise KeyboardInterrupt
-        self.stopped = True
-        print("ending with what is done; once more to end at once", file=sys.stderr, flush=True)
-
-
-class Silent(Steps):
-    """Shows nothing, but ends early all the same."""
-
-    def show(self, step: str) -> None: ...
-
-
-class Bar(Steps):
-    """A bar that fills with each step."""
-
-    def __enter__(self) -> Bar:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        columns: tuple[Any, ...] = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self.task = self.bar.add_task("", total=None)
-        self.bar.start()
-        super().__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
-        self.bar.stop()
-
-    def tell(self, step: str, share: float) -> None:
-        self.bar.update(self.task, description=step, total=1.0 if share else None, completed=share)
-
-
-def watching(silent: bool) -> Steps:
-    """What suits whoever looks."""
-    if silent:
-        return Silent()
-    return Bar() if sys.stderr.isatty() else Steps()

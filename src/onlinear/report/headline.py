@@ -28,13 +28,16 @@ def headline(result: Result) -> Html:
 
 
 def title(result: Result) -> str:
-    """What was asked.
+    """What was asked; columns without names have numbers.
 
-    >>> title({"asked": {"target": "income"}})
-    'A linear model of “income”'
+    >>> title({"asked": {"target": "income"}}), title({"asked": {"target": "24"}})
+    ('A linear model of “income”', 'A linear model of column 24')
     """
     target = part(result, "asked").get("target")
-    return "A linear model" if target is None else f"A linear model of “{shortened(target, 120)}”"
+    if target is None:
+        return "A linear model"
+    shown = f"column {target}" if str(target).isdigit() else f"“{shortened(target, 120)}”"
+    return f"A linear model of {shown}"
 
 
 def sentence(result: Result) -> str:

@@ -60,9 +60,9 @@ class Task(NamedTuple):
             return Members(one, learned, counted, answers, counts)
         return ClassMembers(one, self.width(loss), learned, counted, answers, counts)
 
-    def measured(self, sums: np.ndarray, rows: int) -> np.ndarray:
+    def measured(self, sums: np.ndarray, rows: int | np.ndarray) -> np.ndarray:
         """The error, or the root of the mean squared one, from what was counted over so many rows."""
-        means = sums / max(rows, 1)
+        means = sums / np.maximum(rows, 1)
         return means if self.classes else np.sqrt(means)
 
 

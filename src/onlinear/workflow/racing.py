@@ -88,10 +88,14 @@ def raced(
 
 
 class Refit(NamedTuple):
-    """The winner's learner, and the weights of its replicates: ``[replicate, output, feature]``."""
+    """The winner's learner, the weights of its replicates, ``[replicate, output, feature]``, and their scores.
+
+    A replicate has a score if there was one pass: each of its rows was judged before it was learned.
+    """
 
     learner: Learner
     replicates: np.ndarray
+    scores: np.ndarray
 
 
 def refit(
@@ -119,7 +123,9 @@ def refit(
             bank.start_pass()
         bank.learn(batch, order)
     weights = bank.weights()[width:].reshape(models - 1, width, features) if models > 1 else np.empty((0, width, 0))
-    return Refit(bank.only(range(width)), weights)
+    counted = theirs.counts[width::width] if how.passes == 1 else np.empty(0)
+    scores = task.measured(counted, learned[:, 1 : 1 + len(counted)].sum(axis=0, dtype=np.int64))
+    return Refit(bank.only(range(width)), weights, scores)
 
 
 def curve_of(finish: Finish) -> list[list[float]]:

@@ -18,6 +18,7 @@ from onlinear.learner import Learner
 from onlinear.modelfile import Trained
 from onlinear.profile.choice import Choice, choose_recipe
 from onlinear.profile.table import Profile
+from onlinear.selection.bootstrap import interval
 from onlinear.selection.configurations import Configuration, grid, sampled, usual
 from onlinear.theory.examples import Examples
 from onlinear.training import Training
@@ -123,7 +124,9 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
     if not parts.split.shuffled:
         learner, drift = followed(winner, parts, asked.on_drift)
     if drift is None or asked.on_drift == "ignore":
-        learner, replicates = refit(winner, *same, 0 if watcher.stopped else asked.replicates)
+        learner, replicates, scores = refit(winner, *same, 0 if watcher.stopped else asked.replicates)
+        if len(scores):
+            said["configurations"][0]["interval"] = [float(end) for end in interval(scores)]
     trained = Trained(training_of(learner, parts, how), parts.recipe)
     return Chosen(said, winner, trained, replicates, how, drift)
 
