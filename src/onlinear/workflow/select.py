@@ -132,7 +132,7 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
 
 
 def around(score: float, replicates: np.ndarray) -> list[float]:
-    """The interval of a score by how far replicates spread: they see fewer different rows, so all are a little worse."""
+    """The interval of a score by how far replicates spread; they see fewer different rows, so all are a bit worse."""
     return [max(0.0, score + float(end) - float(replicates.mean())) for end in interval(replicates)]
 
 
@@ -179,14 +179,23 @@ def training_of(learner: Learner, parts: Parts, how: How) -> Training:
 def test_of(answers: Answers, parts: Parts, uses: list[dict[str, Any]]) -> dict[str, Any]:
     if parts.classes is None:
         found = tested_numbers(answers, parts.test)
-        said = f"RMSE {found['rmse']:.4g}"
-        low, high = (f"{end:.4g}" for end in found["interval"])
+        said = f"RMSE {shown(found['rmse'])}"
+        low, high = map(shown, found["interval"])
     else:
         found = tested_classes(answers, parts.test, parts.wanted)
         said = f"{found['mistakes']:,} of {found['rows']:,} test rows are wrong, {100 * found['error']:.2f} %"
         low, high = (f"{100 * end:.2f} %" for end in found["interval"])
     words = f"{said} (95 % interval {low} to {high})."
     return {**found, "used_before": bool(uses), "words": words}
+
+
+def shown(number: float) -> str:
+    """A number of four digits, or all of those before the point.
+
+    >>> shown(56442.7), shown(0.123456)
+    ('56,443', '0.1235')
+    """
+    return f"{number:,.0f}" if abs(number) >= 1000.0 else f"{number:.4g}"
 
 
 def others(parts: Parts) -> list[dict[str, Any]]:
