@@ -39,7 +39,15 @@ def mixed(numbers: np.ndarray) -> np.ndarray:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """The percentile interval over replicates, which are the last axis."""
-    low, high = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=-1)
-    return low, high
+def around(estimates: np.ndarray, replicates: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """The intervals of estimates, from how far their replicates spread, which are the last axis.
+
+    Replicates see fewer different rows, and so all of them err to one side: their percentiles are moved to where the
+    estimates are.
+
+    >>> around(np.array([5.0]), np.array([[1.0, 2.0, 3.0]]), level=1.0)
+    (array([4.]), array([6.]))
+    """
+    low, high = np.quantile(replicates, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=-1)
+    moved = estimates - replicates.mean(axis=-1)
+    return low + moved, high + moved

@@ -18,7 +18,7 @@ from onlinear.learner import Learner
 from onlinear.modelfile import Trained
 from onlinear.profile.choice import Choice, choose_recipe
 from onlinear.profile.table import Profile
-from onlinear.selection.bootstrap import interval
+from onlinear.selection.bootstrap import around
 from onlinear.selection.configurations import Configuration, grid, sampled, usual
 from onlinear.theory.examples import Examples
 from onlinear.training import Training
@@ -126,14 +126,10 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
     if drift is None or asked.on_drift == "ignore":
         learner, replicates, scores = refit(winner, *same, 0 if watcher.stopped else asked.replicates)
         if len(scores):
-            said["configurations"][0]["interval"] = around(finishes[0].score, scores)
+            ends = around(np.array(finishes[0].score), scores)
+            said["configurations"][0]["interval"] = [max(0.0, float(end)) for end in ends]
     trained = Trained(training_of(learner, parts, how), parts.recipe)
     return Chosen(said, winner, trained, replicates, how, drift)
-
-
-def around(score: float, replicates: np.ndarray) -> list[float]:
-    """The interval of a score by how far replicates spread; they see fewer different rows, so all are a bit worse."""
-    return [max(0.0, score + float(end) - float(replicates.mean())) for end in interval(replicates)]
 
 
 def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
