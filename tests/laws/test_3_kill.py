@@ -101,7 +101,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(name: str, 
         if not model.exists():
             Path(BAD).unlink(missing_ok=True)
         words = ["train", "--resume", model.name, "--quiet"] if model.exists() else begun
-        killed = kill_after(process(*words), model, rng.randrange(10, 50), rng.uniform(0.0, 0.005))
+        killed = kill_after(process(*words), model, rng.randrange(5, 25), rng.uniform(0.0, 0.005))
         if is_finished(model):
             break
         assert killed
