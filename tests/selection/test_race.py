@@ -108,6 +108,18 @@ def test_folds_are_models_that_never_saw_them(classes: int) -> None:
         assert [count for count, _ in finish.curve] == [60, 120]
 
 
+def test_batches_of_any_length_one_after_another_are_one() -> None:
+    """Whatever is remembered of one batch must not be taken for another's, which may lie in the same place."""
+    X, y = drawn(2)
+    folds, configurations = np.arange(60) * 7 % 5, mixed(2)
+    whole = Race(configurations, Task(2), X.shape[1], folds=5, compiled=False)
+    whole.learn(examples(X, y, folds))
+    parts = Race(configurations, Task(2), X.shape[1], folds=5, compiled=False)
+    for start, stop in ((0, 3), (3, 6), (6, 20), (20, 22), (22, 60)):
+        parts.learn(examples(X[start:stop], y[start:stop], folds[start:stop]))
+    assert [finish[:2] for finish in parts.finishes()] == [finish[:2] for finish in whole.finishes()]
+
+
 def test_halving_stops_the_worse_half_and_leaves_the_others_alone() -> None:
     X, y = drawn(2, rows=200)
     rates = [1e-4, 0.3, 1e-3, 0.03, 3.0, 0.1, 1e-5]

@@ -23,8 +23,6 @@ from onlinear.targets import ClassMembers, Labels, Members, Numbers, Signs
 
 #: banks of a race that learn at the same time
 THREADS = min(2, os.cpu_count() or 1)
-
-
 #: no configuration stops before so many examples: an error on fewer is mostly chance
 FEWEST = 250
 
@@ -109,25 +107,31 @@ class Lane:
         )
         self.learner.banked = not together
         self.counts = np.zeros(len(chosen))
-        self._shares: tuple[int, list[tuple[int, int]], tuple[np.ndarray, np.ndarray]] | None = None
+        self._shares: list[np.ndarray] = []  # how often rows are learned and counted, while they are
+
+    def meet(self, examples: Examples) -> None:
+        """Make ready for examples; :meth:`leave` afterwards."""
+        self._shares = list(examples.shares_of(self.members))
+
+    def leave(self) -> None:
+        self._shares = []
 
     def learn(self, examples: Examples, order: np.ndarray, task: Task) -> set[int]:
-        """Learn rows; the numbers of the configurations that diverged, and were dropped."""
+        """Learn rows that were met; the numbers of the configurations that diverged, and were dropped."""
         diverged: set[int] = set()
         while len(order) and self.members:
             before = self.learner.examples
             try:
-                self.learner.learn(self._batch(examples, task, self.members, self.counts), order)
+                self.learner.learn(self._batch(examples, task, self._shares, self.counts), order)
                 break
             except Diverged:
                 order = order[self.learner.examples - before :]
                 diverged |= self._drop_those_that_cannot(examples, task, order[:1])
         return diverged
 
-    def _batch(self, examples: Examples, task: Task, members: Sequence[tuple[int, int]], counts: np.ndarray) -> Batch:
-        if self._shares is None or self._shares[:2] != (id(examples), list(members)):
-            self._shares = (id(examples), list(members), examples.shares_of(members))
-        targets = task.members(examples.targets, self.learner.losses[0], *self._shares[2], counts)
+    def _batch(self, examples: Examples, task: Task, shares: Sequence[np.ndarray], counts: np.ndarray) -> Batch:
+        learned, counted = shares
+        targets = task.members(examples.targets, self.learner.losses[0], learned, counted, counts)
         return Batch(examples.rows, targets, examples.importance, sound=examples.sound)
 
     def _drop_those_that_cannot(self, examples: Examples, task: Task, row: np.ndarray) -> set[int]:
@@ -135,8 +139,8 @@ class Lane:
         failed = set()
         for place, member in enumerate(self.members):
             try:
-                counts = np.zeros(self.width)
-                self._part([place]).learn(self._batch(examples, task, [member], counts), row)
+                own = [np.ascontiguousarray(share[:, [place]]) for share in self._shares]
+                self._part([place]).learn(self._batch(examples, task, own, np.zeros(self.width)), row)
             except Diverged:
                 failed.add(member[0])
         if not failed:
@@ -163,6 +167,7 @@ class Lane:
         if places and len(places) < len(self.members):
             self.learner = self._part(places)
             self.counts = self.counts[self.outputs_of(places)]
+            self._shares = [np.ascontiguousarray(share[:, places]) for share in self._shares]
         self.members = [self.members[place] for place in places]
         return bool(places)
 
@@ -232,11 +237,15 @@ class Race:
             raise Refused("a cross-validation needs the fold of each row: give folds")
         order = np.arange(len(examples.importance)) if order is None else order
         order = order[examples.importance[order] > 0.0]
+        for lane in self._lanes:
+            lane.meet(examples)
         with ThreadPoolExecutor(THREADS) as threads:
             while len(order):
                 stretch = order[: self._to_next_stop()]
                 self._learn(examples, stretch, threads)
                 order = order[len(stretch) :]
+        for lane in self._lanes:
+            lane.leave()
 
     def _to_next_stop(self) -> int:
         """How many examples there are to the next rung, or to the next mark of the curves."""
