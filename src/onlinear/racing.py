@@ -82,7 +82,7 @@ def race(
     ----------
     source : a stream, or what :func:`onlinear.open_stream` takes, with its options (``target=...``)
     configurations : from :func:`onlinear.selection.configuration` or :func:`onlinear.selection.grid`, or dicts of their
-        parameters; by default forty that are usual
+        parameters; by default those that are usual
     folds : of a cross-validation: each row is judged by models that never learn it
     halving : stop the worse half at length/2, and of those before at length/4, length/8, ... down to 250 examples
     passes : over the rows, with folds; what counts is the last one

@@ -86,14 +86,13 @@ def tested_numbers(answers: Answers, rows: Held) -> dict[str, Any]:
 
 
 def worst_rows(answers: Answers, rows: Held, codes: np.ndarray | None) -> list[dict[str, Any]]:
-    """The rows that the model got most wrong, without their cells; ``place`` is where they are among the rows."""
+    """The rows that the model got most wrong, without their cells."""
     scores = answers.scores(rows.block())
     if codes is None or answers.labels is None:
         distances = np.abs(scores[:, 0] - rows.labels)
         order = np.argsort(-distances, kind="stable")[:WORST]
         return [
             {
-                "place": int(i),
                 "row": int(rows.numbers[i]) + 1,
                 "label": float(rows.labels[i]),
                 "predicted": float(scores[i, 0]),
@@ -108,7 +107,6 @@ def worst_rows(answers: Answers, rows: Held, codes: np.ndarray | None) -> list[d
     wrong = [i for i in np.argsort(badness, kind="stable").tolist() if found[i] != codes[i]][:WORST]
     return [
         {
-            "place": i,
             "row": int(rows.numbers[i]) + 1,
             "label": str(answers.labels[codes[i]]),
             "predicted": str(answers.labels[found[i]]),

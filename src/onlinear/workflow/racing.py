@@ -12,7 +12,7 @@ from onlinear.batch import Batch
 from onlinear.learner import Learner
 from onlinear.selection.bootstrap import draws
 from onlinear.selection.configurations import Configuration
-from onlinear.selection.race import Examples, Finish, Race, Task, rungs_of
+from onlinear.selection.race import Examples, Race, Task, rungs_of
 from onlinear.selection.splits import folds_of
 from onlinear.workflow.rows import Held
 from onlinear.workflow.watching import Watcher
@@ -126,7 +126,3 @@ def refit(
     counted = theirs.counts[width::width] if how.passes == 1 else np.empty(0)
     scores = task.measured(counted, learned[:, 1 : 1 + len(counted)].sum(axis=0, dtype=np.int64))
     return Refit(bank.only(range(width)), weights, scores)
-
-
-def curve_of(finish: Finish) -> list[list[float]]:
-    return [[count, score] for count, score in finish.curve]

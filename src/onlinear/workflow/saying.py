@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import numpy as np
 
 from onlinear.answers import Answers
 from onlinear.profile.choice import Choice
 from onlinear.profile.table import Profile
-from onlinear.selection.intervals import wilson
-from onlinear.selection.race import Finish, Race
+from onlinear.registry import LOSSES, RULES, name_of
+from onlinear.selection.race import Race
+from onlinear.selection.standings import How as Compared, Place, Standings
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import Ledger
 from onlinear.workflow.measuring import worst_rows
 from onlinear.workflow.parts import Parts
-from onlinear.workflow.racing import How, curve_of
+from onlinear.workflow.racing import How
 from onlinear.workflow.texts import cells_of
 
 INTERRUPTED = "It was interrupted: what was done until then is here, and the rest is missing."
@@ -53,33 +53,29 @@ def data_words(profile: Profile, parts: Parts) -> dict[str, Any]:
     }
 
 
-def race_words(race: Race, finishes: list[Finish], how: How, rows: int, seconds: float) -> dict[str, Any]:
+def race_words(race: Race, how: How, rows: int, seconds: float) -> dict[str, Any]:
+    standings = Standings.of(race, Compared(min(rows, race.examples), how.folds, how.passes))
     return {
         "by": race.task.measure,
         "how": how.words,
         "examples": race.examples,
         "passes": how.passes,
         "seconds": round(seconds, 3),
-        "configurations": [configuration_words(race, finish, rows) for finish in finishes],
+        "configurations": [configuration_words(place) for place in standings.places],
     }
 
 
-def configuration_words(race: Race, finish: Finish, rows: int) -> dict[str, Any]:
-    one = race.configurations[finish.number]
-    judged = min(finish.stopped_at or rows, rows, race.examples)
-    interval = None
-    if race.task.classes and np.isfinite(finish.score):
-        interval = list(wilson(round(finish.score * judged), judged))
-    loss, rule, *_ = one.name.split(", ")
+def configuration_words(place: Place) -> dict[str, Any]:
+    one, finish = place.configuration, place.finish
     return {
         "name": one.name,
-        "loss": loss.split()[0],
-        "rule": rule.split()[0],
+        "loss": name_of(one.loss, LOSSES) or type(one.loss).__name__,
+        "rule": name_of(one.rule, RULES) or type(one.rule).__name__,
         "settings": one.parameters(),
-        "score": finish.score if np.isfinite(finish.score) else None,
-        "interval": interval,
+        "score": finish.score if math.isfinite(finish.score) else None,
+        "interval": None if place.interval is None else list(place.interval),
         "stopped_at": finish.stopped_at,
-        "curve": curve_of(finish),
+        "curve": [list(point) for point in finish.curve],
     }
 
 
@@ -90,7 +86,6 @@ def worst_words(asked: Asked, choice: Choice, answers: Answers, parts: Parts) ->
     cells = cells_of(files, parts.recipe.format, [each["row"] for each in worst], labelled=labelled)
     names = [name for name, role in choice.roles.items() if role in ("feature", "time", "group")]
     for each in worst:
-        del each["place"]
         found = cells.get(each["row"], {})
         each["cells"] = {name: found[name] for name in names if name in found}
     return worst

@@ -14,6 +14,7 @@ import numpy as np
 
 import onlinear
 from onlinear.answers import Answers
+from onlinear.errors import Diverged
 from onlinear.learner import Learner
 from onlinear.modelfile import Trained
 from onlinear.profile.choice import Choice, choose_recipe
@@ -79,7 +80,7 @@ def select(
     watcher.tell("testing", 0.0)
     answers = Answers(chosen.trained.training)
     uses = ledger.uses(parts.digest)
-    test = test_of(answers, parts, uses)
+    test = measured_on(answers, parts, uses)
     ledger.enter(
         parts.digest,
         {"files": asked.files + asked.test_files, "score": test["rmse"] if test["error"] is None else test["error"]},
@@ -116,8 +117,10 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
     watcher.tell("racing configurations", 0.0)
     same = (parts.task, parts.train, parts.targets, parts.features, how)
     race = raced(configurations, *same, parts.groups, watcher)
+    if not race.running:
+        raise Diverged("every configuration diverged: let the columns be scaled, or name other rules")
     finishes = race.finishes()
-    said = race_words(race, finishes, how, len(parts.train), time.perf_counter() - began)
+    said = race_words(race, how, len(parts.train), time.perf_counter() - began)
     winner = configurations[finishes[0].number]
     watcher.tell("learning the winner", 0.0)
     drift, replicates = None, np.empty((0, 1, 0))
@@ -172,7 +175,7 @@ def training_of(learner: Learner, parts: Parts, how: How) -> Training:
 # ------------------------------------------------------------------ measuring
 
 
-def test_of(answers: Answers, parts: Parts, uses: list[dict[str, Any]]) -> dict[str, Any]:
+def measured_on(answers: Answers, parts: Parts, uses: list[dict[str, Any]]) -> dict[str, Any]:
     if parts.classes is None:
         found = tested_numbers(answers, parts.test)
         said = f"RMSE {shown(found['rmse'])}"
