@@ -17,7 +17,7 @@ Three more are optional:
 A *row loss* sees all scores of a row at once: ``value(scores, label)``, ``slopes(scores, label, out)`` and
 optionally ``link(scores, out)``.
 
-``math`` functions, not NumPy's: compiled and interpreted code then agree to the last bit.
+Functions of :mod:`onlinear.powers`, or ``math``, not NumPy's: compiled and interpreted code then agree to the last bit.
 
 >>> Logistic().value(0.0, 1.0) == math.log(2.0)
 True
@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
+from onlinear.powers import exp_of_less, log_of_more
 from onlinear.seen import Seen
 
 
@@ -125,23 +126,18 @@ class SquaredHinge(NamedTuple):
 
 def logistic_value(z: float) -> float:
     """``log(1 + e^-z)``."""
-    tail = math.exp(-abs(z))  # as in the slope: compiled code takes the power once
-    more = 1.0 + tail
-    # log1p(tail): log(1 + tail), and what the sum has rounded away; the library's takes three times as long
-    return math.log(more) + (tail - (more - 1.0)) / more + max(0.0, -z)
+    return log_of_more(exp_of_less(-abs(z))) + max(0.0, -z)
 
 
 def sigmoid(score: float) -> float:
     """``1 / (1 + e^-s)``."""
-    if score >= 0.0:
-        return 1.0 / (1.0 + math.exp(-score))
-    tail = math.exp(score)
-    return tail / (1.0 + tail)
+    tail = exp_of_less(-abs(score))
+    return (1.0 if score >= 0.0 else tail) / (1.0 + tail)
 
 
 def logistic_curvature(score: float) -> float:
     """``p (1 - p)`` for the sigmoid p of the score."""
-    tail = math.exp(-abs(score))
+    tail = exp_of_less(-abs(score))
     return tail / ((1.0 + tail) * (1.0 + tail))
 
 
@@ -190,7 +186,7 @@ class Logistic(NamedTuple):
 
     def slope(self, score: float, target: float) -> float:
         z = target * score
-        tail = math.exp(-abs(z))
+        tail = exp_of_less(-abs(z))
         return -target * (tail if z > 0.0 else 1.0) / (1.0 + tail)
 
     def link(self, score: float) -> float:
@@ -442,7 +438,7 @@ def softmax(scores: Any, out: Any) -> None:
     top = highest(scores)
     total = 0.0
     for m in range(scores.shape[0]):
-        out[m] = math.exp(scores[m] - top)
+        out[m] = exp_of_less(scores[m] - top)
         total += out[m]
     for m in range(scores.shape[0]):
         out[m] /= total
@@ -497,7 +493,7 @@ class Softmax(NamedTuple):
         top = highest(scores)
         total = 0.0
         for m in range(scores.shape[0]):
-            total += math.exp(scores[m] - top)
+            total += exp_of_less(scores[m] - top)
         return math.log(total) + (top - scores[label])
 
     def slopes(self, scores: Any, label: int, out: Any) -> None:

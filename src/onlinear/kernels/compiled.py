@@ -14,7 +14,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.runtime import _nrt_python
 
 import onlinear
-from onlinear.kernels import abreast, cells, fetch, gather, lanes, matrix, teach, uniform
+from onlinear.kernels import abreast, cells, fetch, gather, lanes, matrix, powers, teach, uniform
 from onlinear.kernels.bare import bare
 
 TAUGHT = (
@@ -23,6 +23,7 @@ TAUGHT = (
     fetch.LINE,
     gather.FOUR,
     abreast.WIDTHS,
+    powers.BITS,
 )  # modules that are imported for what they register
 
 Loop = Callable[..., int]
@@ -52,7 +53,7 @@ def source_digest() -> str:
     Numba's disk cache looks only at the file of the loop itself; the digest, captured by the loop, enters its key.
     """
     root = Path(onlinear.__file__).parent
-    names = ("calls.py", "gate.py", "losses.py", "rows.py", "seen.py", "targets.py", "features/names.py")
+    names = ("calls.py", "gate.py", "losses.py", "powers.py", "rows.py", "seen.py", "targets.py", "features/names.py")
     files = [root / name for name in names]
     files += sorted((root / "rules").glob("*.py")) + sorted((root / "kernels").glob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

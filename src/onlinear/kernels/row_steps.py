@@ -24,11 +24,15 @@ from onlinear.kernels.state import (
     PACE,
     POSITIVE,
     SCORE,
+    SCORES,
     SIZE,
     SLOPE,
+    SLOPES,
     UPDATES,
     VALUE,
+    VALUES,
     LoneState,
+    State,
     T,
 )
 from onlinear.rows import cell_get, double, row_column, row_columns, row_values
@@ -47,35 +51,42 @@ def _outputs_of(state: Any) -> Any:
     return lambda state: state.clock.shape[0]
 
 
-@register_jitable(forceinline=True)
 def assess(loss: Any, targets: Any, i: int, state: Any) -> float:
     """Write value and slope of the loss for every output; answer how many times over a step is taken.
 
     That is the number of outputs that move together: 1 for a scalar loss, where every output is on its own.
     """
-    together = assess_together(loss, targets, i, state)
-    for m in range(outputs_of(state)):
-        assess_output(loss, targets, i, m, state)
-    return together
-
-
-def assess_together(loss: Any, targets: Any, i: int, state: Any) -> float:
-    """The part of :func:`assess` that looks at all outputs at once: that of a row loss."""
-    return assess_row(loss, targets, i, state) if hasattr(loss, "slopes") else 1.0
-
-
-def assess_output(loss: Any, targets: Any, i: int, m: int, state: Any) -> None:
-    """The part of :func:`assess` that looks at one output: that of a scalar loss."""
-    if not hasattr(loss, "slopes"):
-        assess_alone(loss, targets, i, m, state)
+    return assess_row(loss, targets, i, state) if hasattr(loss, "slopes") else assess_each(loss, targets, i, state)
 
 
 @register_jitable(forceinline=True)
-def assess_alone(loss: Any, targets: Any, i: int, m: int, state: Any) -> None:
+def assess_each(loss: Any, targets: Any, i: int, state: Any) -> float:
     clock = state.clock
-    target = target_of(targets, i, m)
-    clock[m, VALUE] = loss_value(member(loss, m), clock[m, SCORE], target)
-    clock[m, SLOPE] = loss_slope(member(loss, m), clock[m, SCORE], target)
+    for m in range(outputs_of(state)):
+        target = target_of(targets, i, m)
+        clock[m, VALUE] = loss_value(member(loss, m), clock[m, SCORE], target)
+        clock[m, SLOPE] = loss_slope(member(loss, m), clock[m, SCORE], target)
+    return 1.0
+
+
+@register_jitable(forceinline=True)
+def assess_abreast(loss: Any, targets: Any, i: int, state: Any) -> float:
+    """The same for a bank, whose numbers are laid side by side: for vector registers, if the loss has no branch."""
+    clock = state.clock
+    scores = state.spare[SCORES]
+    values = state.spare[VALUES]
+    slopes = state.spare[SLOPES]
+    outputs = outputs_of(state)
+    for m in range(outputs):
+        scores[m] = clock[m, SCORE]
+    for m in range(outputs):
+        target = target_of(targets, i, m)
+        values[m] = loss_value(member(loss, m), scores[m], target)
+        slopes[m] = loss_slope(member(loss, m), scores[m], target)
+    for m in range(outputs):
+        clock[m, VALUE] = values[m]
+        clock[m, SLOPE] = slopes[m]
+    return 1.0
 
 
 @register_jitable(forceinline=True)
@@ -95,18 +106,13 @@ def is_row_loss(loss: Any) -> bool:
     return isinstance(loss, types.BaseNamedTuple) and hasattr(loss.instance_class, "slopes")
 
 
-@overload(assess_together, strict=False, jit_options={"forceinline": True})
-def _assess_together(loss: Any, targets: Any, i: Any, state: Any) -> Any:
+@overload(assess, strict=False, jit_options={"forceinline": True})
+def _assess(loss: Any, targets: Any, i: Any, state: Any) -> Any:
     if is_row_loss(loss):
         return lambda loss, targets, i, state: assess_row(loss, targets, i, state)
-    return lambda loss, targets, i, state: 1.0
-
-
-@overload(assess_output, strict=False, jit_options={"forceinline": True})
-def _assess_output(loss: Any, targets: Any, i: Any, m: Any, state: Any) -> Any:
-    if is_row_loss(loss):
-        return lambda loss, targets, i, m, state: None
-    return lambda loss, targets, i, m, state: assess_alone(loss, targets, i, m, state)
+    if state.instance_class is State:
+        return lambda loss, targets, i, state: assess_abreast(loss, targets, i, state)
+    return lambda loss, targets, i, state: assess_each(loss, targets, i, state)
 
 
 def curvature_of(loss: Any, score: float, target: float) -> float:

@@ -47,7 +47,10 @@ WIDTH = 1  # what it answers second
 BEFORE = 2  # the weights before they move
 KEPT = 3  # intercepts and clock before the row
 ENTRIES = 4  # the values of the row
-SPARE = 5
+SCORES = 5  # of a bank, like the next two: scores, values and slopes of the row at hand, side by side
+VALUES = 6
+SLOPES = 7
+SPARE = 8
 
 
 class State(NamedTuple):

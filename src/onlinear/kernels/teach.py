@@ -14,7 +14,7 @@ from typing import Any
 from numba import types
 from numba.extending import overload, register_jitable
 
-from onlinear import calls, losses, rows, targets
+from onlinear import calls, losses, powers, rows, targets
 
 #: free function -> (method it stands for, function to take where a class has no such method)
 METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
@@ -121,6 +121,8 @@ HELPERS = (
     rows.fill_up,
     rows.dense_dot,
     rows.dense_square,
+    powers.exp_of_less,
+    powers.log_of_more,
     losses.logistic_value,
     losses.sigmoid,
     losses.logistic_curvature,

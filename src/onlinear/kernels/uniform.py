@@ -18,8 +18,7 @@ from numba.extending import register_jitable
 from onlinear.calls import rule_norm, rule_radius, rule_rate, rule_step
 from onlinear.kernels.bank import member
 from onlinear.kernels.row_steps import (
-    assess_output,
-    assess_together,
+    assess,
     averaged,
     count_output,
     count_row,
@@ -78,6 +77,8 @@ from onlinear.targets import take_answer, wants_answers
 LARGEST_MOVE = 1e290
 #: a bank of which no more than one in so many outputs moves is moved one by one
 FEW = 4
+#: for what the loop seldom calls: taken into it, as Numba does if nothing is said, it would take up registers
+seldom = register_jitable(forceinline=False)
 
 
 @register_jitable(forceinline=True)
@@ -101,7 +102,7 @@ def learn_uniform(
             return position
         keep(state, SCORE)
         square = score_outputs(rule, options, rows, i, state)
-        together = assess_together(loss, targets, i, state)
+        together = assess(loss, targets, i, state)
         norm = 0.0
         if rule_norm(member(rule, 0)) or member(options, 0).track > 0.0:
             norm = row_length(rows, i)
@@ -172,7 +173,6 @@ def plan_steps(
     clock = state.clock
     fine = True
     for m in range(outputs_of(state)):
-        assess_output(loss, targets, i, m, state)
         seen = look(loss, targets, i, m, h, norm + member(options, m).intercept_norm, together, state)
         step = 0.0
         if learns(targets, i, m, state):
@@ -188,7 +188,7 @@ def step_fits(rows: Any, i: int, step: float) -> bool:
     return abs(step) <= 1.0 or abs(step) * row_peak(rows, i) <= LARGEST_MOVE
 
 
-@register_jitable
+@seldom
 def row_peak(rows: Any, i: int) -> float:
     """The largest absolute value of the row, with the intercept's 1."""
     peak = 1.0
@@ -335,7 +335,7 @@ def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
         flush(rows, m, options, state)  # the average is a difference, which a small scale would blur
 
 
-@register_jitable
+@seldom
 def unscale(rows: Any, m: int, options: Any, state: Any) -> None:
     """Write the scale into the table."""
     table = state.table
@@ -346,7 +346,7 @@ def unscale(rows: Any, m: int, options: Any, state: Any) -> None:
     clock[m, SCALE] = clock[m, FLUSHED] = 1.0
 
 
-@register_jitable
+@seldom
 def flush(rows: Any, m: int, options: Any, state: Any) -> None:
     """Write the mass averaged so far into the average."""
     table = state.table
@@ -369,7 +369,7 @@ def pay_row(rows: Any, i: int, m: int, options: Any, state: Any) -> None:
         pay(rows, j, m, options, state)
 
 
-@register_jitable
+@seldom
 def pay_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """Let every weight pay what it owes."""
     table = state.table
@@ -398,7 +398,7 @@ def pay(rows: Any, j: int, m: int, options: Any, state: Any) -> None:
     cell_set(rows, table, j, m, slot, paid + scale * (left - v))
 
 
-@register_jitable
+@seldom
 def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """The eager average: add every weight as it stands."""
     table = state.table
@@ -411,7 +411,7 @@ def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
         cell_set(rows, table, j, m, slot, total)
 
 
-@register_jitable
+@seldom
 def penalty_now(rows: Any, m: int, options: Any, state: Any) -> float:
     """The penalty at the weights the row was scored with."""
     table = state.table
