@@ -15,8 +15,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
+from onlinear.kernels.parts import in_place_of
 from onlinear.rows import LONG_SPARSE, add_abreast, dots_abreast
 
 #: so many numbers are taken at once, as long as there are as many left
@@ -138,7 +139,7 @@ def _add(typing: Any, columns: Any, values: Any, table: Any, amounts: Any, facto
     return types.void(columns, values, table, amounts, factors, *[types.int64] * 2), generate
 
 
-@overload(dots_abreast, strict=False, jit_options={"forceinline": True})
+@in_place_of(dots_abreast)
 def _overload_dots(columns: Any, values: Any, table: Any, sums: Any) -> Any:
     def implementation(columns, values, table, sums):  # type: ignore
         length = np.int64(len(columns))
@@ -148,7 +149,7 @@ def _overload_dots(columns: Any, values: Any, table: Any, sums: Any) -> Any:
     return implementation
 
 
-@overload(add_abreast, strict=False, jit_options={"forceinline": True})
+@in_place_of(add_abreast)
 def _overload_add(columns: Any, values: Any, table: Any, amounts: Any, factors: Any) -> Any:
     def implementation(columns, values, table, amounts, factors):  # type: ignore
         size = np.int64(table.shape[1] * table.shape[2])

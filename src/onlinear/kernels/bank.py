@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.extending import overload
+
+from onlinear.kernels.parts import in_place_of
 
 
 class Bank(NamedTuple):
@@ -62,7 +63,7 @@ def member(thing: Any, m: int) -> Any:
     return thing
 
 
-@overload(member, strict=False, jit_options={"forceinline": True})
+@in_place_of(member)
 def _member(thing: Any, m: Any) -> Any:
     if not (isinstance(thing, types.BaseNamedTuple) and thing.instance_class is Bank):
         return lambda thing, m: thing

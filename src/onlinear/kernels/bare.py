@@ -10,7 +10,9 @@ from typing import Any
 
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
+
+from onlinear.kernels.parts import in_place_of
 
 
 @intrinsic
@@ -31,7 +33,7 @@ def bare(thing: Any) -> Any:
     return thing
 
 
-@overload(bare, strict=False, jit_options={"forceinline": True})
+@in_place_of(bare)
 def _bare(thing: Any) -> Any:
     if isinstance(thing, types.Array):
         return lambda thing: uncounted(thing)

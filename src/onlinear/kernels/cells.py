@@ -11,10 +11,9 @@ import math
 import sys
 from typing import Any
 
-from numba.extending import overload, register_jitable
-
 from onlinear.calls import rule_curved, rule_fade, rule_move, rule_pace, rule_step, rule_stretch
 from onlinear.kernels.bank import member
+from onlinear.kernels.parts import in_place_of, part
 from onlinear.kernels.row_steps import (
     all_finite,
     assess,
@@ -69,7 +68,7 @@ APART, HERE, MOVED = 0.0, 1.0, 2.0
 MOST = sys.float_info.max
 
 
-@register_jitable(forceinline=True)
+@part
 def learn_cells(
     loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
 ) -> int:
@@ -104,7 +103,7 @@ def learn_cells(
     return order.shape[0]
 
 
-@register_jitable(forceinline=True)
+@part
 def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, state: Any) -> bool:
     """Move the row's cells, side by side; answer whether all is finite."""
     clock = state.clock
@@ -127,7 +126,7 @@ def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: in
     return True
 
 
-@register_jitable(forceinline=True)
+@part
 def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
     """What output m answers: by its average, if it has one."""
     clock = state.clock
@@ -136,7 +135,7 @@ def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
     return averaged(rows, i, m, 0.0 if options.eager > 0.0 else clock[m, COUNT], options, state)
 
 
-@register_jitable(forceinline=True)
+@part
 def score_row(rule: Any, rows: Any, i: int, row: Any, m: int, options: Any, state: Any) -> float:
     """The row's score without the intercept, its cells awake.
 
@@ -159,7 +158,7 @@ def score_row(rule: Any, rows: Any, i: int, row: Any, m: int, options: Any, stat
     return row_near_dot(rows, row, cells[m, 0])
 
 
-@register_jitable(forceinline=True)
+@part
 def learn_output(
     loss: Any, rule: Any, options: Any, rows: Any, i: int, row: Any, m: int, seen: Seen, state: Any
 ) -> bool:
@@ -182,7 +181,7 @@ def learn_output(
     return fine
 
 
-@register_jitable(forceinline=True)
+@part
 def move_row(
     rule: Any, row: Any, cells: Any, m: int, options: Any, step: float, seen: Seen, before: float, state: Any
 ) -> bool:
@@ -208,12 +207,12 @@ def move_row(
 # ------------------------------------------------------------------ the lazy average
 
 
-@register_jitable(forceinline=True)
+@part
 def is_lazy(options: Any) -> bool:
     return options.average_from > 0.0 and options.eager == 0.0
 
 
-@register_jitable(forceinline=True)
+@part
 def remember(row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
     """Write down the weights, which are about to move, if there is a lazy average."""
     if is_lazy(options):
@@ -222,7 +221,7 @@ def remember(row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
             weights[k] = cell_get(row, cells, k, m, 0)
 
 
-@register_jitable(forceinline=True)
+@part
 def lean(row: Any, cells: Any, m: int, options: Any, count: float, state: Any) -> None:
     """Tell the lazy average how far the weights have moved."""
     if is_lazy(options):
@@ -243,7 +242,7 @@ def stretch_row(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: See
     return seen
 
 
-@register_jitable(forceinline=True)
+@part
 def stretch_cells(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: Seen, state: Any) -> Seen:
     bias = state.bias
     clock = state.clock
@@ -288,7 +287,7 @@ def stretch_cells(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: S
     )
 
 
-@overload(stretch_row, strict=False, jit_options={"forceinline": True})
+@in_place_of(stretch_row)
 def _stretch_row(rule: Any, row: Any, cells: Any, m: Any, options: Any, seen: Any, state: Any) -> Any:
     if hasattr(rule.instance_class, "stretch"):
         return lambda rule, row, cells, m, options, seen, state: stretch_cells(
@@ -311,26 +310,26 @@ def can(rule: Any, method: str) -> bool:
     return hasattr(rule, method)
 
 
-@register_jitable(forceinline=True)
+@part
 def fading(rule: Any, cell: Any, slept: float, options: Any) -> Any:
     if options.forget == 0.0:
         return cell
     return rule_fade(rule, cell, (1.0 - options.forget) ** slept)
 
 
-@register_jitable(forceinline=True)
+@part
 def shrinking(rule: Any, cell: Any, slept: float, options: Any) -> Any:
     return shrunk(cell, rule_pace(rule, cell) * slept, options)
 
 
-@register_jitable(forceinline=True)
+@part
 def either(rule: Any, cell: Any, slept: float, options: Any) -> Any:
     if options.forget > 0.0:
         return fading(rule, cell, slept, options)
     return shrinking(rule, cell, slept, options)
 
 
-@overload(wake, strict=False, jit_options={"forceinline": True})
+@in_place_of(wake)
 def _wake(rule: Any, cell: Any, slept: Any, options: Any) -> Any:
     fades = hasattr(rule.instance_class, "fade")
     shrinks = hasattr(rule.instance_class, "pace")
@@ -343,7 +342,7 @@ def _wake(rule: Any, cell: Any, slept: Any, options: Any) -> Any:
     return lambda rule, cell, slept, options: cell
 
 
-@register_jitable(forceinline=True)
+@part
 def shrunk(cell: Any, amount: float, options: Any) -> Any:
     """Follow ``dw/da = -alpha (l2 w + l1 sign(w))`` for ``amount``, stopping at zero: penalties compose exactly."""
     size = abs(cell[0])
@@ -355,7 +354,7 @@ def shrunk(cell: Any, amount: float, options: Any) -> Any:
     return (math.copysign(max(size, 0.0), cell[0]),) + cell[1:]
 
 
-@register_jitable(forceinline=True)
+@part
 def wake_cell(rule: Any, rows: Any, table: Any, j: int, m: int, options: Any, state: Any) -> None:
     clock = state.clock
     slot = int(options.sleep_slot)
@@ -367,7 +366,7 @@ def wake_cell(rule: Any, rows: Any, table: Any, j: int, m: int, options: Any, st
         cell_set(rows, table, j, m, slot, now)
 
 
-@register_jitable(forceinline=True)
+@part
 def wake_row(rule: Any, row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
     bias = state.bias
     clock = state.clock
@@ -380,7 +379,7 @@ def wake_row(rule: Any, row: Any, cells: Any, m: int, options: Any, state: Any) 
         bias[m, slot] = clock[m, T]
 
 
-@register_jitable(forceinline=True)
+@part
 def add_all_cells(rule: Any, rows: Any, m: int, options: Any, state: Any) -> None:
     """The eager average: wake every cell and add its weight."""
     table = state.table
@@ -431,13 +430,13 @@ def repeat(pattern: str, rule: Any, between: str) -> str:
     return between.join(pattern.format(s=s) for s in range(len(rule.instance_class.CELL)))
 
 
-@overload(load_cell, strict=False, jit_options={"forceinline": True})
+@in_place_of(load_cell)
 def _load_cell(rule: Any, rows: Any, table: Any, j: Any, m: Any) -> Any:
     numbers = repeat("cell_get(rows, table, j, m, {s})", rule, ", ")
     return unrolled(f"def implementation(rule, rows, table, j, m): return ({numbers},)", rule)
 
 
-@overload(store_cell, strict=False, jit_options={"forceinline": True})
+@in_place_of(store_cell)
 def _store_cell(rule: Any, rows: Any, table: Any, j: Any, m: Any, cell: Any) -> Any:
     writes = repeat("cell_set(rows, table, j, m, {s}, cell[{s}])", rule, "; ")
     finite = repeat("(abs(cell[{s}]) <= MOST)", rule, " & ")
@@ -445,13 +444,13 @@ def _store_cell(rule: Any, rows: Any, table: Any, j: Any, m: Any, cell: Any) -> 
     return unrolled(f"{head}\n    {writes}\n    return {finite}", rule)
 
 
-@overload(load_bias, strict=False, jit_options={"forceinline": True})
+@in_place_of(load_bias)
 def _load_bias(rule: Any, bias: Any, m: Any) -> Any:
     numbers = repeat("bias[m, {s}]", rule, ", ")
     return unrolled(f"def implementation(rule, bias, m): return ({numbers},)", rule)
 
 
-@overload(store_bias, strict=False, jit_options={"forceinline": True})
+@in_place_of(store_bias)
 def _store_bias(rule: Any, bias: Any, m: Any, cell: Any) -> Any:
     writes = repeat("bias[m, {s}] = cell[{s}]", rule, "; ")
     finite = repeat("(abs(cell[{s}]) <= MOST)", rule, " & ")

@@ -7,8 +7,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
+from onlinear.kernels.parts import in_place_of
 from onlinear.rows import fetch
 
 _BYTE, _INT = ir.IntType(8), ir.IntType(32)
@@ -29,7 +30,7 @@ def prefetch(typing: Any, address: Any) -> Any:
     return types.void(types.intp), emit
 
 
-@overload(fetch, strict=False, jit_options={"forceinline": True})
+@in_place_of(fetch)
 def _fetch(numbers: Any, start: Any, stop: Any) -> Any:
     def implementation(numbers, start, stop):  # type: ignore
         size = numbers.itemsize

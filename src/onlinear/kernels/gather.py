@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic
 
+from onlinear.kernels.parts import in_place_of, part
 from onlinear.rows import fill_up, gather, scatter
 
 FOUR = 4
@@ -129,21 +130,21 @@ def turning(turner: Any, move: Any) -> Any:
     return implementation
 
 
-@register_jitable(forceinline=True)
+@part
 def bring(column: Any, table: Any, m: int, slot: int, near: Any, k: int) -> None:
     near[m, slot, k] = table[column, m, slot]
 
 
-@register_jitable(forceinline=True)
+@part
 def put_back(column: Any, table: Any, m: int, slot: int, near: Any, k: int) -> None:
     table[column, m, slot] = near[m, slot, k]
 
 
-@overload(gather, strict=False, jit_options={"forceinline": True})
+@in_place_of(gather)
 def _gather(columns: Any, table: Any, m: Any, near: Any) -> Any:
     return turning(turner_in, bring)
 
 
-@overload(scatter, strict=False, jit_options={"forceinline": True})
+@in_place_of(scatter)
 def _scatter(columns: Any, table: Any, m: Any, near: Any) -> Any:
     return turning(turner_out, put_back)

@@ -12,8 +12,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
+from onlinear.kernels.parts import in_place_of
 from onlinear.rows import LANES, lane_dot
 
 _SUMS = ir.VectorType(ir.DoubleType(), LANES)
@@ -55,6 +56,6 @@ def _folded(builder: Any, sums: Any) -> Any:
     return builder.extract_element(sums, ir.Constant(ir.IntType(32), 0))
 
 
-@overload(lane_dot, strict=False, jit_options={"forceinline": True})
+@in_place_of(lane_dot)
 def _overload_lane_dot(w: Any, x: Any, stop: Any) -> Any:
     return lambda w, x, stop: _lane_dot(w, x, stop)

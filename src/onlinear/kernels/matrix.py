@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba.extending import register_jitable
-
 from onlinear.calls import rule_growth, rule_step
 from onlinear.kernels.bank import member
+from onlinear.kernels.parts import part
 from onlinear.kernels.row_steps import (
     all_finite,
     assess,
@@ -25,7 +24,7 @@ from onlinear.seen import Seen
 from onlinear.targets import take_answer, wants_answers
 
 
-@register_jitable(forceinline=True)
+@part
 def learn_matrix(
     loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
 ) -> int:
@@ -62,7 +61,7 @@ def learn_matrix(
     return order.shape[0]
 
 
-@register_jitable(forceinline=True)
+@part
 def answer_of(m: int, options: Any, state: Any) -> float:
     """What output m answers: by its average, if it has one."""
     if not has_average(m, options, state):
@@ -71,7 +70,7 @@ def answer_of(m: int, options: Any, state: Any) -> float:
     return -(dense_dot(state.table[m, slot], state.dense[0]) + state.bias[m, slot]) / state.clock[m, COUNT]
 
 
-@register_jitable(forceinline=True)
+@part
 def spread_out(rows: Any, i: int, x: Any) -> None:
     """Write the row to ``x``; the place behind it is the intercept's."""
     x[:] = 0.0
@@ -81,7 +80,7 @@ def spread_out(rows: Any, i: int, x: Any) -> None:
         x[row_column(rows, columns, k)] += float(values[k])
 
 
-@register_jitable(forceinline=True)
+@part
 def dense_dot(a: Any, b: Any) -> float:
     """The product of ``a`` with the beginning of ``b``, in four lanes.
 
@@ -103,7 +102,7 @@ def dense_dot(a: Any, b: Any) -> float:
     return (a0 + a2) + (a1 + a3)
 
 
-@register_jitable(forceinline=True)
+@part
 def times(matrix: Any, x: Any, z: Any) -> None:
     """Write ``P x`` to ``z``; P is symmetric, so its rows serve as columns, and zeros cost nothing."""
     z[:] = 0.0
@@ -113,7 +112,7 @@ def times(matrix: Any, x: Any, z: Any) -> None:
                 z[k] += x[j] * matrix[j, k]
 
 
-@register_jitable(forceinline=True)
+@part
 def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: Any) -> bool:
     """Grow the matrix of one output by its share of ``x x^T`` and step; answer whether all is finite."""
     table = state.table
@@ -144,7 +143,7 @@ def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: 
     return fine
 
 
-@register_jitable(forceinline=True)
+@part
 def rank_one(inverse: Any, z: Any, share: float) -> None:
     """Sherman-Morrison: ``P -= share z z^T``."""
     for j in range(z.shape[0]):
@@ -153,7 +152,7 @@ def rank_one(inverse: Any, z: Any, share: float) -> None:
             inverse[j, k] -= scaled * z[k]
 
 
-@register_jitable(forceinline=True)
+@part
 def move(weights: Any, bias: Any, m: int, z: Any, step: float) -> None:
     for j in range(weights.shape[0]):
         weights[j] += step * z[j]

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba import carray, types
-from numba.extending import overload, register_jitable
 
 from onlinear.gate import BUSY, GENERATION, VERSION
 from onlinear.kernels.cells import load_cell, wake
 from onlinear.kernels.compiled import interpreted_loop, is_ours, kept, kind_of, named, source_digest
+from onlinear.kernels.parts import in_place_of, part
 from onlinear.kernels.place import (
     BESIDE,
     BESIDE_ROOM,
@@ -80,7 +80,7 @@ MARK = 1
 READ = 0
 
 
-@register_jitable(forceinline=True)
+@part
 def state_at(place):
     """The learner's arrays, from their addresses."""
     outputs, slots = place[OUTPUTS], place[SLOTS]
@@ -93,7 +93,7 @@ def state_at(place):
     )
 
 
-@register_jitable(forceinline=True)
+@part
 def rows_at(place, length):
     """One row of the given length in the scratch arrays."""
     small = carray(pointer(place[SMALL]), 8, np.int64)
@@ -110,7 +110,7 @@ def make(cls, inner, numbers, start):
     raise NotImplementedError("compiled code only")
 
 
-@overload(make, strict=False, jit_options={"forceinline": True})
+@in_place_of(make)
 def _make(cls, inner, numbers, start):
     def fields(count):
         return ", ".join(f"numbers[start + {k}]" for k in range(count))
@@ -189,13 +189,13 @@ def learn_one_loop(shape: Shape) -> Any:
     return kept(compiled) if is_ours((Loss, Rule, Inner or Rule)) else compiled
 
 
-@register_jitable(forceinline=True)
+@part
 def label_of(place, small, weights, target):
     small[LABEL] = np.int64(target)
     return Labels(small[LABEL : LABEL + 1], place[FIRST], place[CLASSES])
 
 
-@register_jitable(forceinline=True)
+@part
 def number_of(place, small, weights, target):
     return Numbers(weights[1:2])
 
@@ -232,7 +232,7 @@ def answer_one_loop(shape: Shape) -> Any:
     return kept(compiled) if is_ours((Loss, Rule, Inner or Rule)) else compiled
 
 
-@register_jitable(forceinline=True)
+@part
 def score_now(rule, options, rows, m, weight_now, state):
     """The row's score with the weights as of now: penalties paid, averages formed, nothing changed."""
     clock = state.clock
@@ -248,7 +248,7 @@ def score_now(rule, options, rows, m, weight_now, state):
     return total + bias
 
 
-@register_jitable
+@part
 def uniform_weight(rule, options, rows, j, m, state):
     clock = state.clock
     v = cell_get(rows, state.table, j, m, 0)
@@ -266,7 +266,7 @@ def uniform_weight(rule, options, rows, j, m, state):
     return w
 
 
-@register_jitable
+@part
 def cell_weight(rule, options, rows, j, m, state):
     clock = state.clock
     if options.average_from > 0.0 and clock[m, COUNT] > 0.0:

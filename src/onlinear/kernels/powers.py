@@ -7,8 +7,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
+from onlinear.kernels.parts import in_place_of
 from onlinear.powers import PARTS, ROOTS, WHOLE, two_to
 
 BITS = ir.IntType(64)
@@ -33,6 +34,6 @@ def _two_to(typing: Any, k: Any) -> Any:
     return types.float64(types.float64), generate
 
 
-@overload(two_to, strict=False, jit_options={"forceinline": True})
+@in_place_of(two_to)
 def _overload_two_to(k: Any) -> Any:
     return lambda k: _two_to(k)

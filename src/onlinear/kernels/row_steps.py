@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from numba import types
-from numba.extending import overload, register_jitable
 
 from onlinear.calls import loss_curvature, loss_slope, loss_value, row_slopes, row_value
 from onlinear.kernels.bank import member
+from onlinear.kernels.parts import in_place_of, part
 from onlinear.kernels.state import (
     ACTIVE,
     CLOCK,
@@ -44,7 +44,7 @@ def outputs_of(state: Any) -> int:
     return int(state.clock.shape[0])
 
 
-@overload(outputs_of, strict=False, jit_options={"forceinline": True})
+@in_place_of(outputs_of)
 def _outputs_of(state: Any) -> Any:
     if state.instance_class is LoneState:
         return lambda state: 1
@@ -59,7 +59,7 @@ def assess(loss: Any, targets: Any, i: int, state: Any) -> float:
     return assess_row(loss, targets, i, state) if hasattr(loss, "slopes") else assess_each(loss, targets, i, state)
 
 
-@register_jitable(forceinline=True)
+@part
 def assess_each(loss: Any, targets: Any, i: int, state: Any) -> float:
     clock = state.clock
     for m in range(outputs_of(state)):
@@ -69,7 +69,7 @@ def assess_each(loss: Any, targets: Any, i: int, state: Any) -> float:
     return 1.0
 
 
-@register_jitable(forceinline=True)
+@part
 def assess_abreast(loss: Any, targets: Any, i: int, state: Any) -> float:
     """The same for a bank, whose numbers are laid side by side: for vector registers, if the loss has no branch."""
     clock = state.clock
@@ -89,7 +89,7 @@ def assess_abreast(loss: Any, targets: Any, i: int, state: Any) -> float:
     return 1.0
 
 
-@register_jitable(forceinline=True)
+@part
 def assess_row(loss: Any, targets: Any, i: int, state: Any) -> float:
     clock = state.clock
     label = label_of(targets, i)
@@ -106,7 +106,7 @@ def is_row_loss(loss: Any) -> bool:
     return isinstance(loss, types.BaseNamedTuple) and hasattr(loss.instance_class, "slopes")
 
 
-@overload(assess, strict=False, jit_options={"forceinline": True})
+@in_place_of(assess)
 def _assess(loss: Any, targets: Any, i: Any, state: Any) -> Any:
     if is_row_loss(loss):
         return lambda loss, targets, i, state: assess_row(loss, targets, i, state)
@@ -120,14 +120,14 @@ def curvature_of(loss: Any, score: float, target: float) -> float:
     return 0.0 if hasattr(loss, "slopes") else loss_curvature(loss, score, target)
 
 
-@overload(curvature_of, strict=False, jit_options={"forceinline": True})
+@in_place_of(curvature_of)
 def _curvature_of(loss: Any, score: Any, target: Any) -> Any:
     if is_row_loss(loss):
         return lambda loss, score, target: 0.0
     return lambda loss, score, target: loss_curvature(loss, score, target)
 
 
-@register_jitable(forceinline=True)
+@part
 def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, together: float, state: Any) -> Seen:
     """The row as output m sees it."""
     clock = state.clock
@@ -149,13 +149,13 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, togethe
     )
 
 
-@register_jitable(forceinline=True)
+@part
 def learns(targets: Any, i: int, m: int, state: Any) -> bool:
     """Whether output m learns from the row: it has not stopped, and has a share of the row."""
     return state.clock[m, ACTIVE] > 0.0 and share_of(targets, i, m) > 0.0
 
 
-@register_jitable(forceinline=True)
+@part
 def row_length(rows: Any, i: int) -> float:
     """The row's squared length."""
     total = 0.0
@@ -164,7 +164,7 @@ def row_length(rows: Any, i: int) -> float:
     return total
 
 
-@register_jitable(forceinline=True)
+@part
 def all_finite(numbers: Any) -> bool:
     for number in numbers:
         if not math.isfinite(number):
@@ -172,7 +172,7 @@ def all_finite(numbers: Any) -> bool:
     return True
 
 
-@register_jitable(forceinline=True)
+@part
 def averaged(rows: Any, i: int, m: int, mass: float, options: Any, state: Any) -> float:
     """What output m answers by its lazy average; ``mass`` is the weight of the examples averaged so far."""
     table = state.table
@@ -189,12 +189,12 @@ def averaged(rows: Any, i: int, m: int, mass: float, options: Any, state: Any) -
     return total / count + bias[m, 0] - bias[m, slot] / count
 
 
-@register_jitable(forceinline=True)
+@part
 def has_average(m: int, options: Any, state: Any) -> bool:
     return options.average_from > 0.0 and state.clock[m, COUNT] > 0.0
 
 
-@register_jitable(forceinline=True)
+@part
 def keep_count(targets: Any, i: int, h: float, state: Any) -> None:
     """Add the row to the progressive figures: called before any weight moves (law 1)."""
     count_row(targets, i, h, state)
@@ -202,7 +202,7 @@ def keep_count(targets: Any, i: int, h: float, state: Any) -> None:
         count_output(targets, i, m, h, state)
 
 
-@register_jitable(forceinline=True)
+@part
 def count_row(targets: Any, i: int, h: float, state: Any) -> None:
     """The part of :func:`keep_count` that looks at all outputs at once."""
     clock = state.clock
@@ -211,7 +211,7 @@ def count_row(targets: Any, i: int, h: float, state: Any) -> None:
     clock[0, EXAMPLES] += 1.0
 
 
-@register_jitable(forceinline=True)
+@part
 def count_output(targets: Any, i: int, m: int, h: float, state: Any) -> None:
     """The part of :func:`keep_count` that looks at one output: called before its weights move."""
     clock = state.clock
@@ -223,7 +223,7 @@ def count_output(targets: Any, i: int, m: int, h: float, state: Any) -> None:
         clock[m, UPDATES] += 1.0 if clock[m, SLOPE] != 0.0 else 0.0
 
 
-@register_jitable(forceinline=True)
+@part
 def keep(state: Any, first: int) -> None:
     """Copy the clock from a column on, before a row changes it that perhaps cannot be learned.
 
@@ -242,7 +242,7 @@ def keep(state: Any, first: int) -> None:
                 kept[at + m * bias.shape[1] + k] = bias[m, k]
 
 
-@register_jitable(forceinline=True)
+@part
 def restore(state: Any, first: int) -> None:
     """The inverse of :func:`keep`."""
     kept = state.spare[KEPT]
@@ -258,7 +258,7 @@ def restore(state: Any, first: int) -> None:
                 bias[m, k] = kept[at + m * bias.shape[1] + k]
 
 
-@register_jitable(forceinline=True)
+@part
 def tick(m: int, forget: float, average_from: float, state: Any) -> bool:
     """Count the example for output m; answer whether it belongs to the average."""
     clock = state.clock

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import types
-from numba.extending import overload, register_jitable
 
 from onlinear import calls, losses, powers, rows, targets
+from onlinear.kernels.parts import in_place_of, part
 
 #: free function -> (method it stands for, function to take where a class has no such method)
 METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
@@ -77,7 +77,7 @@ def teach(function: Callable[..., Any], choose: Callable[[type], Callable[..., A
         if list(inspect.signature(method).parameters) == names:
             return method
         # Numba insists on equal argument names; a user's method may name its own as it likes
-        scope: dict[str, Any] = {"method": register_jitable(method)}
+        scope: dict[str, Any] = {"method": part(method)}
         exec(f"def renamed({arguments}): return method({arguments})", scope)
         return scope["renamed"]
 
@@ -88,7 +88,7 @@ def teach(function: Callable[..., Any], choose: Callable[[type], Callable[..., A
         f"        return implementation_for(self.instance_class)\n",
         scope,
     )
-    overload(function, strict=False, jit_options={"forceinline": True})(scope["typed"])
+    in_place_of(function)(scope["typed"])
 
 
 def method_of(name: str, otherwise: Callable[..., Any] | None) -> Callable[[type], Any]:
@@ -132,4 +132,4 @@ HELPERS = (
     losses.softmax,
 )
 for helper in HELPERS:
-    register_jitable(helper)
+    part(helper)

@@ -13,10 +13,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba.extending import register_jitable
-
 from onlinear.calls import rule_norm, rule_radius, rule_rate, rule_step
 from onlinear.kernels.bank import member
+from onlinear.kernels.parts import part, seldom
 from onlinear.kernels.row_steps import (
     assess,
     averaged,
@@ -77,11 +76,9 @@ from onlinear.targets import take_answer, wants_answers
 LARGEST_MOVE = 1e290
 #: a bank of which no more than one in so many outputs moves is moved one by one
 FEW = 4
-#: for what the loop seldom calls: taken into it, as Numba does if nothing is said, it would take up registers
-seldom = register_jitable(forceinline=False)
 
 
-@register_jitable(forceinline=True)
+@part
 def learn_uniform(
     loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
 ) -> int:
@@ -119,7 +116,7 @@ def learn_uniform(
     return order.shape[0]
 
 
-@register_jitable(forceinline=True)
+@part
 def score_outputs(rule: Any, options: Any, rows: Any, i: int, state: Any) -> float:
     """Score the row, the penalties on its weights paid; answer its squared length if the rule keeps the radius."""
     table = state.table
@@ -147,7 +144,7 @@ def score_outputs(rule: Any, options: Any, rows: Any, i: int, state: Any) -> flo
     return square
 
 
-@register_jitable(forceinline=True)
+@part
 def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
     """What output m answers: by its average, if it has one."""
     clock = state.clock
@@ -156,7 +153,7 @@ def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
     return averaged(rows, i, m, 0.0 if options.eager > 0.0 else clock[m, MASS], options, state)
 
 
-@register_jitable(forceinline=True)
+@part
 def plan_steps(
     loss: Any,
     rule: Any,
@@ -182,7 +179,7 @@ def plan_steps(
     return fine
 
 
-@register_jitable(forceinline=True)
+@part
 def step_fits(rows: Any, i: int, step: float) -> bool:
     """Whether no weight can overflow: a step of up to 1 moves none by more than the row's own values."""
     return abs(step) <= 1.0 or abs(step) * row_peak(rows, i) <= LARGEST_MOVE
@@ -197,7 +194,7 @@ def row_peak(rows: Any, i: int) -> float:
     return peak
 
 
-@register_jitable(forceinline=True)
+@part
 def move_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, norm: float, state: Any) -> None:
     """Count, shrink, step and average, in this order: one output after the other, or a bank together."""
     outputs = outputs_of(state)
@@ -214,7 +211,7 @@ def move_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: fl
             settle_all(rows, m, member(options, m), state)
 
 
-@register_jitable(forceinline=True)
+@part
 def move_abreast(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, norm: float, state: Any) -> None:
     """The same for a bank whose outputs step together, unless few of them do."""
     slots = state.table.shape[2]
@@ -249,7 +246,7 @@ def move_abreast(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: fl
                 settle_all(rows, m, member(options, m), state)
 
 
-@register_jitable(forceinline=True)
+@part
 def set_out(rule: Any, options: Any, rows: Any, m: int, norm: float, state: Any) -> float:
     """Shrink the weights of one output and move its intercept; answer by how many times the row the table moves."""
     bias = state.bias
@@ -280,7 +277,7 @@ def set_out(rule: Any, options: Any, rows: Any, m: int, norm: float, state: Any)
     return step / clock[m, SCALE]
 
 
-@register_jitable(forceinline=True)
+@part
 def line_up(m: int, amount: float, mass: float, options: Any, state: Any) -> None:
     """Write down how far the other slots of one output move: none, but the average's, which is the last."""
     slots = state.table.shape[2]
@@ -293,7 +290,7 @@ def line_up(m: int, amount: float, mass: float, options: Any, state: Any) -> Non
         amounts[m * slots + slots - 1] = amount
 
 
-@register_jitable(forceinline=True)
+@part
 def shift(rows: Any, i: int, m: int, amount: float, mass: float, options: Any, state: Any) -> None:
     """Add ``amount * x`` to the table, and what the lazy average needs."""
     table = state.table
@@ -303,7 +300,7 @@ def shift(rows: Any, i: int, m: int, amount: float, mass: float, options: Any, s
         row_add(rows, i, table, m, amount)
 
 
-@register_jitable(forceinline=True)
+@part
 def arrive(m: int, options: Any, state: Any) -> None:
     """Count what is averaged."""
     clock = state.clock
@@ -313,7 +310,7 @@ def arrive(m: int, options: Any, state: Any) -> None:
             clock[m, MASS] += clock[m, SCALE]
 
 
-@register_jitable(forceinline=True)
+@part
 def settle_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """Pay and average where that takes every weight, once the row's have moved."""
     if options.eager > 0.0:
@@ -322,7 +319,7 @@ def settle_all(rows: Any, m: int, options: Any, state: Any) -> None:
             add_all(rows, m, options, state)
 
 
-@register_jitable(forceinline=True)
+@part
 def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
     """Multiply the weights of one output: by the scale, until that grows too small to divide by."""
     clock = state.clock
@@ -360,7 +357,7 @@ def flush(rows: Any, m: int, options: Any, state: Any) -> None:
     clock[m, FLUSHED] = clock[m, SCALE]
 
 
-@register_jitable(forceinline=True)
+@part
 def pay_row(rows: Any, i: int, m: int, options: Any, state: Any) -> None:
     """Let the weights of the row pay what they owe."""
     if options.l1 == 0.0 or options.eager > 0.0:
@@ -378,7 +375,7 @@ def pay_all(rows: Any, m: int, options: Any, state: Any) -> None:
             pay(rows, j, m, options, state)
 
 
-@register_jitable(forceinline=True)
+@part
 def pay(rows: Any, j: int, m: int, options: Any, state: Any) -> None:
     """One weight pays its L1 penalty, but never through zero; what it cannot pay it goes on owing."""
     table = state.table
