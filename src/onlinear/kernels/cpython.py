@@ -22,9 +22,10 @@ import numpy as np
 from llvmlite import binding, ir
 from numba import config, types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
 from onlinear.kernels.fetch import prefetch
+from onlinear.kernels.parts import part
 
 TYPE_OFFSET = 8  # of ob_type in an object: after the reference count
 FLOAT_OFFSET = 16  # of the number in a float: after its type
@@ -98,12 +99,12 @@ type_int32 = type_object(np.int32)
 type_numpy_bool = type_object(np.bool_)
 
 
-@register_jitable
+@part
 def type_of(address):
     return word_at(address + TYPE_OFFSET)
 
 
-@register_jitable
+@part
 def hash_of(text):
     """The hash of a string that is, or was, a dict's key; -1 if nobody has asked for it yet."""
     return word_at(text + HASH_OFFSET)
@@ -117,7 +118,7 @@ def word_at(typing_context, address):
     return types.intp(types.intp), emit
 
 
-@register_jitable
+@part
 def prefetch_text(text):
     """As above for a string: its head and its characters are often in two lines of memory."""
     prefetch(text)
@@ -172,7 +173,7 @@ def utf8(typing_context, text):
     return types.UniTuple(types.intp, 2)(types.intp), emit
 
 
-@register_jitable
+@part
 def finite_number(value):
     """A finite float, or NaN for whatever the Python path must look at."""
     kind = type_of(value)
@@ -190,7 +191,7 @@ def finite_number(value):
     return number if math.isfinite(number) else np.nan
 
 
-@register_jitable
+@part
 def is_safe_number(kind):
     # Subclasses of float (float64 is one) keep their number in the same place. Of NumPy's other
     # scalars the usual four; their conversion is C code and cannot fail.

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.features.names import hash_name
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.hashing import crossed
+from onlinear.kernels.parts import part
 
 #: what may be wrong with a row, none of whose entries are then left
 FINE, INFINITE, TOO_MANY = range(3)
@@ -107,7 +107,7 @@ def cross_rows() -> Any:
     return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, cross_rows)))
 
 
-@register_jitable
+@part
 def count_members(groups, start, stop, crosses, heads):
     """``heads[g + 2]``: how many entries of a row are in group g."""
     for group in range(len(heads)):
@@ -118,7 +118,7 @@ def count_members(groups, start, stop, crosses, heads):
             heads[group + 2] += 1
 
 
-@register_jitable
+@part
 def products(pairs, heads):
     """How many products a row has."""
     count = 0
@@ -128,7 +128,7 @@ def products(pairs, heads):
     return count
 
 
-@register_jitable
+@part
 def list_members(groups, start, stop, crosses, heads, members):
     """The entries of each group g, in order: ``members[heads[g]:heads[g + 1]]``."""
     count_members(groups, start, stop, crosses, heads)
@@ -141,7 +141,7 @@ def list_members(groups, start, stop, crosses, heads, members):
             heads[group + 1] += 1
 
 
-@register_jitable(forceinline=True)
+@part
 def number_of(group, crosses):
     """The number of a group, or FREE if it is crossed with none."""
     mask = np.uint64(len(crosses.slots) - 1)
@@ -151,7 +151,7 @@ def number_of(group, crosses):
     return np.int64(crosses.slots[slot])
 
 
-@register_jitable
+@part
 def copied(entries, start, stop, at):
     """Write a row's own entries; where the next one goes."""
     for k in range(start, stop):
@@ -160,7 +160,7 @@ def copied(entries, start, stop, at):
     return at
 
 
-@register_jitable
+@part
 def multiplied(entries, pairs, heads, members, at):
     """Write the products of a row; where the next entry goes, and whether all of them are finite."""
     hashes, values, fine = entries.hashes, entries.values, True

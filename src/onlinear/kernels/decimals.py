@@ -7,7 +7,7 @@ arXiv:2212.06644). Only what has more digits and lies next to the middle of two 
 whole numbers, digit by digit.
 
 Numba makes a float of an unsigned and a signed integer: what is a word of bits here is np.uint64 throughout, positions
-and exponents are np.int64. A function inherits ``forceinline`` from whoever calls it: what is rare says no.
+and exponents are np.int64.
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
@@ -21,7 +21,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
+
+from onlinear.kernels.parts import part, seldom
 
 PLUS, MINUS, POINT, ZERO, LETTER_E = (np.uint64(ord(character)) for character in "+-.0e")
 LOWER_CASE = np.uint64(0x20)  # the bit that makes a capital letter a small one
@@ -169,7 +171,7 @@ def room_for_limbs(typing_context):
     return types.CPointer(types.uint64)(), emit
 
 
-@register_jitable(forceinline=True)
+@part
 def read_number(text, at, stop):
     """The number that starts at ``text[at]`` and where it ends: at the first byte that cannot belong to it.
 
@@ -179,7 +181,7 @@ def read_number(text, at, stop):
     return number_at(address_of(text), np.int64(at), np.int64(stop))
 
 
-@register_jitable(forceinline=True)
+@part
 def number_at(text, at, stop):
     """As above, from an address."""
     start = at
@@ -215,7 +217,7 @@ def number_at(text, at, stop):
     return -value if negative else value, end
 
 
-@register_jitable(forceinline=True)
+@part
 def few_digits(text, at, stop, before):
     """The digits at ``at`` appended to those of the number ``before``, modulo 2^64, and where they end.
 
@@ -231,7 +233,7 @@ def few_digits(text, at, stop, before):
     return number, here
 
 
-@register_jitable(forceinline=True)
+@part
 def more_digits(text, at, stop, before):
     """As above, eight at once: best where the predictor would guess badly how many there are, as after a point."""
     number, here = before, at
@@ -248,7 +250,7 @@ def more_digits(text, at, stop, before):
     return few_digits(text, here, stop, number)
 
 
-@register_jitable(forceinline=True)
+@part
 def value_of(digits):
     """The number that eight digits write: pairs first, then the pairs' weighted sum."""
     digits = digits * _TEN + (digits >> np.uint64(8))
@@ -256,7 +258,7 @@ def value_of(digits):
     return (outer * OUTER_PAIRS + inner * INNER_PAIRS) >> LIMB
 
 
-@register_jitable(forceinline=False)
+@seldom
 def read_exponent(text, at, stop):
     """The exponent whose letter is ``text[at]`` and where it ends; without digits, 0 and ``at``."""
     here = at + 1
@@ -280,7 +282,7 @@ def read_exponent(text, at, stop):
     return -power if negative else power, here
 
 
-@register_jitable(forceinline=False)
+@seldom
 def nearest(mantissa, exponent):
     """The bits of the float nearest to mantissa * 10^exponent: Eisel and Lemire's algorithm.
 
@@ -319,7 +321,7 @@ def nearest(mantissa, exponent):
     return min(bits + (np.uint64(power - 1) << np.uint64(FRACTION_BITS)), INFINITE)
 
 
-@register_jitable(forceinline=False)
+@seldom
 def from_many_digits(text, start, point, last, exponent):
     """The float nearest to more digits than a word holds: ``text[start:last]``, times 10^exponent.
 
@@ -340,7 +342,7 @@ def from_many_digits(text, start, point, last, exponent):
     return float_of(bits)
 
 
-@register_jitable
+@part
 def take_digits(text, at, point, last, count):
     """The number that up to ``count`` digits write, stepping over the point, and where they end."""
     number = np.uint64(0)
@@ -353,7 +355,7 @@ def take_digits(text, at, point, last, count):
     return number, here
 
 
-@register_jitable
+@part
 def nearest_by_all_digits(text, first, point, last, exponent, bits):
     """Which of two neighbouring floats is nearest to 0.ddd... * 10^exponent; ``bits`` are the lower one's.
 
@@ -377,7 +379,7 @@ def nearest_by_all_digits(text, first, point, last, exponent, bits):
     return bits
 
 
-@register_jitable
+@part
 def all_digits(text, first, point, last, big):
     """The whole number that the digits write: how many limbs, how many digits.
 
@@ -401,7 +403,7 @@ def all_digits(text, first, point, last, big):
     return size, count
 
 
-@register_jitable
+@part
 def times_plus(big, size, factor, summand):
     """Multiply ``big`` by a factor of at most 32 bits, add a word, and say how many limbs it has now."""
     carry = summand
@@ -416,7 +418,7 @@ def times_plus(big, size, factor, summand):
     return size
 
 
-@register_jitable
+@part
 def scale(big, size, fives, twos):
     """Multiply ``big`` by powers of five and of two, if positive, and say how many limbs it has now."""
     twos = max(twos, 0)
@@ -436,7 +438,7 @@ def scale(big, size, fives, twos):
     return size + whole
 
 
-@register_jitable
+@part
 def compare(one, n_one, other, n_other):
     """-1, 0 or 1, as the one is less than, equal to or more than the other."""
     if n_one != n_other:

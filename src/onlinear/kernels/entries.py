@@ -9,7 +9,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
+
+from onlinear.kernels.parts import part
 
 SHORT_ROW = 24  # entries up to which insertion alone is the faster sort
 DIGIT_BITS = 8
@@ -30,7 +31,7 @@ class Entries(NamedTuple):
     starts: Any  # where a digit's entries start
 
 
-@register_jitable
+@part
 def sort_and_sum(entries, n):
     """How many entries are left when those of one column are added up; negative if a sum is beyond all floats."""
     columns, values = entries.columns, entries.values
@@ -42,7 +43,7 @@ def sort_and_sum(entries, n):
     return sum_duplicates(columns, values, n)
 
 
-@register_jitable
+@part
 def is_ascending(columns, n):
     ascending = True
     for k in range(1, n):
@@ -50,7 +51,7 @@ def is_ascending(columns, n):
     return ascending
 
 
-@register_jitable
+@part
 def insert(columns, values, n):
     """Sort by column, then value: fast where little is out of order."""
     for start in range(1, n):
@@ -62,7 +63,7 @@ def insert(columns, values, n):
         columns[k], values[k] = column, value
 
 
-@register_jitable
+@part
 def sort_by_digits(entries, n):
     """Sort by column, the lowest digit first: as many passes as the highest column has digits."""
     columns, values, keys, kept = entries.columns, entries.values, entries.keys, entries.kept
@@ -83,7 +84,7 @@ def sort_by_digits(entries, n):
         columns[k], values[k] = key >> HALF, kept[key & LOWER_HALF]
 
 
-@register_jitable
+@part
 def pass_by_digit(keys, here, there, n, shift, starts):
     """Move n keys from ``here`` to ``there``, in the order of one digit."""
     starts[:] = 0
@@ -100,7 +101,7 @@ def pass_by_digit(keys, here, there, n, shift, starts):
         starts[digit] += 1
 
 
-@register_jitable
+@part
 def sum_duplicates(columns, values, n):
     last = 0
     for k in range(1, n):

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.decimals import address_of, byte_of
 from onlinear.kernels.hashing import PRIME, mixed
+from onlinear.kernels.parts import part, seldom
 
 _NONE, _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in range(5))
 BLANK = np.uint64(ord(" "))
@@ -72,7 +72,7 @@ def cut_texts() -> Any:
     return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, cut_texts)))
 
 
-@register_jitable(forceinline=False)
+@seldom
 def grams_of(text, start, stop, state, grams, hashes, values, at):
     """Write the grams of a text from the entry ``at`` on; where the next entry goes."""
     if grams.most == 1:  # the same function for different numbers: the states that nobody asks for are not computed
@@ -87,7 +87,7 @@ def grams_of(text, start, stop, state, grams, hashes, values, at):
     return end
 
 
-@register_jitable(forceinline=True)
+@part
 def hashes_of(text, at, stop, state, letters, most, hashes, entry):
     """Write the hashes of the grams of ``text[at:stop]``."""
     states, words = (state, state, state, state, state), 0
@@ -105,7 +105,7 @@ def hashes_of(text, at, stop, state, letters, most, hashes, entry):
     return entry
 
 
-@register_jitable(forceinline=True)
+@part
 def written(states, count, hashes, entry):
     """Write the hashes of the first few states; where the next entry goes."""
     one, two, three, four, five = states
@@ -121,7 +121,7 @@ def written(states, count, hashes, entry):
     return entry + np.uint64(count)
 
 
-@register_jitable(forceinline=True)
+@part
 def letter_at(text, at, stop, letters):
     """The character that stands in words for the one at a place, and what is behind it; zero if it ends them."""
     if at >= stop:
@@ -132,7 +132,7 @@ def letter_at(text, at, stop, letters):
     return strange_letter(text, at, stop, byte, letters)
 
 
-@register_jitable(forceinline=False)
+@seldom
 def strange_letter(text, at, stop, byte, letters):
     """The same for one that is not ASCII, and starts with this byte."""
     size = 2 if byte < LEAD_THREE else 3 if byte < LEAD_FOUR else 4
@@ -146,13 +146,13 @@ def strange_letter(text, at, stop, byte, letters):
     return np.uint64(letters[character]), at + size
 
 
-@register_jitable(forceinline=True)
+@part
 def fed(states, letter):
     """The states after the UTF-8 of a character."""
     return all_fed(states, letter) if letter < ONE_BYTE else strange_fed(states, letter)
 
 
-@register_jitable(forceinline=False)
+@seldom
 def strange_fed(states, letter):
     if letter < TWO_BYTES:
         states = all_fed(states, LEAD_TWO | (letter >> _SIX))
@@ -166,7 +166,7 @@ def strange_fed(states, letter):
     return all_fed(states, FOLLOWER | (letter & SIX_BITS))
 
 
-@register_jitable(forceinline=True)
+@part
 def all_fed(states, byte):
     """The states after one more byte: FNV-1a."""
     one, two, three, four, five = states
@@ -179,7 +179,7 @@ def all_fed(states, byte):
     )
 
 
-@register_jitable(forceinline=False)
+@seldom
 def counted(hashes, values, first, end, grams):
     """Leave each gram there once, where it came first, with its count; where the next entry goes."""
     slots, mask = grams.slots, slots_mask(end - first)
@@ -199,7 +199,7 @@ def counted(hashes, values, first, end, grams):
     return left
 
 
-@register_jitable
+@part
 def slots_mask(count):
     """One less than the power of two that is more than twice as large: at least every other slot stays free."""
     mask = _ONE
@@ -208,7 +208,7 @@ def slots_mask(count):
     return mask
 
 
-@register_jitable
+@part
 def scale_to_unit(values, first, end):
     total = 0.0
     for k in range(first, end):

@@ -12,11 +12,12 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
 from onlinear.features.names import FNV_OFFSET, FNV_PRIME, MIX_FIRST, MIX_SECOND
 from onlinear.kernels.decimals import byte_of
 from onlinear.kernels.parsed import BLANK, COLON
+from onlinear.kernels.parts import part
 from onlinear.kernels.registers import (
     BYTE,
     EIGHT,
@@ -38,7 +39,7 @@ OFFSET, PRIME, FIRST_FACTOR, SECOND_FACTOR = (np.uint64(k) for k in (FNV_OFFSET,
 _SHIFT, _HALF = np.uint64(33), np.uint64(32)
 
 
-@register_jitable(forceinline=True)
+@part
 def hashed(text, at, stop, state):
     """FNV-1a of a piece of text, from a state on."""
     while at < stop:
@@ -47,7 +48,7 @@ def hashed(text, at, stop, state):
     return state
 
 
-@register_jitable(forceinline=True)
+@part
 def mixed(state):
     """MurmurHash3's final mix."""
     state = (state ^ (state >> _SHIFT)) * FIRST_FACTOR
@@ -55,7 +56,7 @@ def mixed(state):
     return state ^ (state >> _SHIFT)
 
 
-@register_jitable(forceinline=True)
+@part
 def crossed(first, second):
     """The hash of a product, from those of its two features: see :func:`onlinear.features.names.cross_hash`."""
     state = first * FIRST_FACTOR + second
@@ -67,13 +68,13 @@ SHORT, FOUR = 16, 4
 _LENGTH_BITS = 5
 
 
-@register_jitable(forceinline=True)
+@part
 def span(at, stop):
     """Where a short word is and how long: what is in the place of its hash until it is hashed."""
     return (np.uint64(at) << np.uint64(_LENGTH_BITS)) | np.uint64(stop - at)
 
 
-@register_jitable(forceinline=True)
+@part
 def hash_spans(text, spans, start, stop, state):
     """Hash the words at ``spans[start:stop]`` in their places, from a state on. Eight more places are overwritten."""
     for k in range(EIGHT):

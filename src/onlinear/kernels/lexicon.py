@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.cpython import (
@@ -35,6 +34,7 @@ from onlinear.kernels.cpython import (
     type_str,
 )
 from onlinear.kernels.fetch import prefetch
+from onlinear.kernels.parts import part
 
 NEEDS_PYTHON = -1
 UNKNOWN = -2
@@ -61,7 +61,7 @@ def empty_slots(names: int) -> np.ndarray:
     return np.zeros(1 << max(1, 2 * names - 1).bit_length(), dtype=np.int64)
 
 
-@register_jitable
+@part
 def enter(lexicon, name, position):
     """Put a name that is not in a slot yet, and is a key of ``positions``, into one. Too many are left out."""
     if position < len(lexicon.held):
@@ -70,7 +70,7 @@ def enter(lexicon, name, position):
         lexicon.entered[0] += 1
 
 
-@register_jitable
+@part
 def take_slot(slots, word):
     """The first empty slot from its home on."""
     mask = len(slots) - 1
@@ -80,7 +80,7 @@ def take_slot(slots, word):
     slots[slot] = word
 
 
-@register_jitable
+@part
 def fetch(lexicon, names, homes, n):
     """Ask for the slots of n names, and for the names they lead to, before anyone has to wait for them."""
     mask = len(lexicon.slots) - 1
@@ -94,7 +94,7 @@ def fetch(lexicon, names, homes, n):
         prefetch_text(lexicon.held[homes[k]])
 
 
-@register_jitable
+@part
 def find_position(lexicon, is_complete, name):
     """The position of a name, UNKNOWN or NEEDS_PYTHON; ``is_complete`` says that all names are in the slots."""
     if type_of(name) == type_str():
@@ -105,7 +105,7 @@ def find_position(lexicon, is_complete, name):
     return long_as_ssize(item) if item >= 0 else item
 
 
-@register_jitable
+@part
 def find_slot(lexicon, name):
     slots, held = lexicon.slots, lexicon.held
     mask = len(slots) - 1
@@ -120,12 +120,12 @@ def find_slot(lexicon, name):
     return UNKNOWN
 
 
-@register_jitable
+@part
 def is_complete(lexicon):
     return lexicon.entered[0] == dict_size(lexicon.positions)
 
 
-@register_jitable
+@part
 def find(dictionary, key):
     """The address of the item, UNKNOWN or NEEDS_PYTHON."""
     item = get_item(dictionary, key)

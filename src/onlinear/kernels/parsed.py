@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.kernels.decimals import byte_of
 from onlinear.kernels.entries import DIGITS, Entries, is_ascending, sort_by_digits
+from onlinear.kernels.parts import part
 
 #: what becomes of a line: nothing, a row; any number above says what is wrong with it
 EMPTY, FINE = -1, 0
@@ -36,19 +36,19 @@ ROWS, ENTRIES, WIDTH, NEXT, BREAK, CODE, WHERE = range(7)
 COUNTS = 7
 
 
-@register_jitable
+@part
 def is_blank(text, at):
     return byte_of(text, at) == BLANK or byte_of(text, at) == TAB
 
 
-@register_jitable
+@part
 def skip_blanks(text, at, stop):
     while at < stop and is_blank(text, at):
         at += 1
     return at
 
 
-@register_jitable
+@part
 def sorted_row(columns, values, start, stop):
     """Sort the entries of a row by column; answer whether every column is there once."""
     n = stop - start

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import carray, types
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
 from onlinear.kernels.entries import DIGITS, Entries
 from onlinear.kernels.lexicon import Lexicon
+from onlinear.kernels.parts import part
 
 # entries of ``place``
 TABLE, BIAS, CLOCK_AT, COLUMNS, VALUES, SMALL = 0, 1, 2, 3, 4, 5  # addresses
@@ -40,7 +41,7 @@ def pointer(typing, address):
     return types.voidptr(types.int64), emit
 
 
-@register_jitable(forceinline=True)
+@part
 def lexicon_at(place):
     return Lexicon(
         place[POSITIONS],
@@ -58,7 +59,7 @@ def spare_words(room: int) -> int:
     return 5 * room + DIGITS
 
 
-@register_jitable(forceinline=True)
+@part
 def entries_at(place):
     room, spare = place[ROOM], place[SPARE]
     return Entries(

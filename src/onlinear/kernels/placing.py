@@ -10,12 +10,12 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.decimals import leading_zeros
 from onlinear.kernels.entries import insert, sum_duplicates
+from onlinear.kernels.parts import part
 from onlinear.kernels.ranking import COLUMN_BITS, MOST, ROOM, rank, sort_runs, sum_runs
 
 _WORD = np.uint64(64)
@@ -63,7 +63,7 @@ def place_by_hash() -> Any:
     return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, place_by_hash)))
 
 
-@register_jitable(forceinline=True)
+@part
 def spread(hashes, values, bits, columns, placed, heads):
     """Write columns and values nearly in order: hashes are spread evenly, so as many shelves as entries hold one each.
 

@@ -14,7 +14,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
+
+from onlinear.kernels.parts import part
 
 #: keys in a register, and registers that are compared in turn with each key; registers twice as wide are slower
 LANES, REGISTERS = 8, 3
@@ -64,14 +66,14 @@ def spread_out(builder, key):
     return builder.shuffle_vector(one, _LANES(ir.Undefined), _LANES([0] * LANES))
 
 
-@register_jitable(forceinline=True)
+@part
 def rank_all(keys, n, ranks):
     """Write down how many of n keys come before each. There has to be room for whole groups of either."""
     for at in range(0, n, GROUP):
         rank_group(keys, n, at, ranks)
 
 
-@register_jitable(forceinline=True)
+@part
 def rank(hashes, values, start, n, bits, keys, ranks, columns, placed, written):
     """Write a row's entries in the order of their columns, from ``written`` on; those of one column as they came."""
     shift = np.uint64(64 - bits)
@@ -83,7 +85,7 @@ def rank(hashes, values, start, n, bits, keys, ranks, columns, placed, written):
         columns[place], placed[place] = keys[k] >> NUMBER_BITS, values[start + k]
 
 
-@register_jitable(forceinline=True)
+@part
 def sum_runs(columns, values, start, n):
     """How many entries are left when those of one column are added up, none if a sum is beyond all floats; and whether
     the sum of a column depends on the order of its values: there are more than two of them, and not all the same.
@@ -103,7 +105,7 @@ def sum_runs(columns, values, start, n):
     return last - start + _ONE if fine else np.uint64(0), mixed
 
 
-@register_jitable
+@part
 def sort_runs(columns, values, start, n):
     """Sort the values of each column."""
     for k in range(start + _ONE, start + n):

@@ -15,15 +15,16 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import carray, types
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
 from onlinear.kernels import walk
 from onlinear.kernels.compiled import named, source_digest
 from onlinear.kernels.lexicon import UNKNOWN
+from onlinear.kernels.parts import part
 from onlinear.kernels.place import BITS, CAP, FEATURES, PLACE, entries_at, lexicon_at, pointer
 
 
-@register_jitable
+@part
 def adopting(place, x):
     """For learning: new names get positions. UNKNOWN, too, where the table has to grow first."""
     entries = entries_at(place)
@@ -33,13 +34,13 @@ def adopting(place, x):
     return length
 
 
-@register_jitable
+@part
 def known(place, x):
     """For answers: unknown names are left out."""
     return walk.walk_exact(x, lexicon_at(place), entries_at(place), True, 0)
 
 
-@register_jitable
+@part
 def hashed(place, x):
     """For both, with hashed names."""
     return walk.walk_hashed(x, place[BITS], entries_at(place))

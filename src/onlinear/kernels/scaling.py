@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
+from onlinear.kernels.parts import part
 
 LARGEST = sys.float_info.max
 
@@ -28,12 +28,12 @@ class Moments(NamedTuple):
     deviations: Any
 
 
-@register_jitable(forceinline=True)
+@part
 def limited(x):
     return min(max(x, -LARGEST), LARGEST)
 
 
-@register_jitable(forceinline=True)
+@part
 def count_in(moments, k, x):
     """Count a value in: Welford's update, of the deviation instead of its square.
 
@@ -48,7 +48,7 @@ def count_in(moments, k, x):
     moments.deviations[k] = min(math.hypot(shrunk, half * (2.0 * math.sqrt(n - 1.0) / n)), LARGEST)
 
 
-@register_jitable(forceinline=True)
+@part
 def standard(moments, k, x):
     """(x - mean) / deviation, and 0 where all values were the same; at most the largest float."""
     if moments.deviations[k] == 0.0:
@@ -56,7 +56,7 @@ def standard(moments, k, x):
     return limited((0.5 * x - 0.5 * moments.means[k]) / moments.deviations[k] * 2.0)
 
 
-@register_jitable
+@part
 def standardise_row(moments, columns, which, row_columns, row_values, scaled, learns):
     """Scale those entries of a row that are in one of the columns; both are sorted, and have each column once."""
     at = 0

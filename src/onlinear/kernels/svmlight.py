@@ -15,7 +15,6 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
@@ -39,6 +38,7 @@ from onlinear.kernels.parsed import (
     skip_blanks,
     sorted_row,
 )
+from onlinear.kernels.parts import part
 from onlinear.kernels.registers import EIGHT
 from onlinear.kernels.words import finite_number
 
@@ -86,7 +86,7 @@ def parse_svmlight() -> Any:
     return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, parse_svmlight)))
 
 
-@register_jitable(forceinline=True)
+@part
 def plain_row(text, place, breaks, k, entry, row, first_index, most_columns, parsed):
     """The break at which the row's line ends, and the entries read until then; -1 if it is no plain row.
 
@@ -119,7 +119,7 @@ def plain_row(text, place, breaks, k, entry, row, first_index, most_columns, par
     return np.int64(k), np.int64(at)
 
 
-@register_jitable
+@part
 def careful_row(text, place, stop, entry, row, first_index, most_columns, parsed):
     """FINE and the entries read until then; or what is wrong, and where."""
     if stop > place and byte_of(text, stop - 1) == RETURN:
@@ -147,7 +147,7 @@ def careful_row(text, place, stop, entry, row, first_index, most_columns, parsed
     return FINE, entry
 
 
-@register_jitable
+@part
 def careful_entry(text, at, stop, entry, first_index, most_columns, parsed):
     """FINE and where the entry ends; or what is wrong, and where."""
     index, end = whole_number(text, at, stop)
@@ -171,7 +171,7 @@ def careful_entry(text, at, stop, entry, first_index, most_columns, parsed):
     return FINE, end
 
 
-@register_jitable
+@part
 def skip_query(text, at, stop):
     """FINE and where the entries begin: behind ``qid:17``, if it is there."""
     for k in range(len(QUERY)):
@@ -183,7 +183,7 @@ def skip_query(text, at, stop):
     return FINE, skip_blanks(text, end, stop)
 
 
-@register_jitable
+@part
 def whole_number(text, at, stop):
     """The number that the digits at ``at`` write, and where they end."""
     number = np.int64(0)
@@ -193,12 +193,12 @@ def whole_number(text, at, stop):
     return number, at
 
 
-@register_jitable
+@part
 def is_over(text, at, stop):
     """Whether nothing follows but a comment."""
     return at == stop or byte_of(text, at) == HASH
 
 
-@register_jitable
+@part
 def ends_word(text, at, stop):
     return is_over(text, at, stop) or is_blank(text, at)

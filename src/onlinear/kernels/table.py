@@ -18,7 +18,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
 
 from onlinear.features.names import SIXTY_FOUR_BITS, hash_name, unmixed
 from onlinear.kernels.bare import bare
@@ -49,6 +49,7 @@ from onlinear.kernels.parsed import (
     is_blank,
     skip_blanks,
 )
+from onlinear.kernels.parts import part, seldom
 from onlinear.kernels.words import finite_number
 
 #: what a column is
@@ -203,7 +204,7 @@ def find_cells() -> Any:
     return kept(numba.njit(nogil=True)(named(loop, find_cells)))
 
 
-@register_jitable(forceinline=False)
+@seldom
 def among_quotes(text, at, ends, quotes, delimiter, breaks, count, opened, closed):
     """The cell ends of 64 bytes that have quotes among them, one mark after the other."""
     marks = ends | quotes
@@ -219,7 +220,7 @@ def among_quotes(text, at, ends, quotes, delimiter, breaks, count, opened, close
     return count, opened, closed
 
 
-@register_jitable
+@part
 def after_quote(text, at, delimiter, opened, closed):
     """Where the last quote opened and the last one closed, with the one at ``at``."""
     if opened > closed:
@@ -301,7 +302,7 @@ def parse_table() -> Any:
     return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, parse_table)))
 
 
-@register_jitable(forceinline=False)
+@seldom
 def blame(text, place, breaks, k, code, where, plan, counts):
     """What is wrong with a record, where, and the break at which it ends. A wrong number of cells explains the rest."""
     last = line_break(text, breaks, k)
@@ -318,7 +319,7 @@ def blame(text, place, breaks, k, code, where, plan, counts):
     return code, where, last
 
 
-@register_jitable
+@part
 def line_break(text, breaks, k):
     """The first break from the k-th on that ends a record."""
     while byte_of(text, np.int64(breaks[k])) != LINE_FEED:
@@ -326,7 +327,7 @@ def line_break(text, breaks, k):
     return k
 
 
-@register_jitable(forceinline=True)
+@part
 def record(text, place, breaks, k, entry, row, plan, rows):
     """FINE, the entries read until then and the break that ends the record; or what is wrong, and where."""
     k, at, columns = np.uint64(k), np.uint64(entry), np.uint64(len(plan.kinds))
@@ -355,7 +356,7 @@ def record(text, place, breaks, k, entry, row, plan, rows):
     return FINE, np.int64(at), np.int64(k - _ONE)
 
 
-@register_jitable(forceinline=True)
+@part
 def note_group(groups, at, added, hashes, column):
     """Write down the column of new entries, if somebody asks."""
     if groups is not None:
@@ -363,7 +364,7 @@ def note_group(groups, at, added, hashes, column):
             groups[k] = hashes[column]
 
 
-@register_jitable(forceinline=True)
+@part
 def cell(text, start, stop, kind, column, at, row, plan, rows):
     """FINE, and how many entries a cell gave; or what is wrong with it."""
     low, high, first, last, doubled = start, stop, start, stop, False
@@ -396,7 +397,7 @@ def cell(text, start, stop, kind, column, at, row, plan, rows):
     return FINE, _ONE
 
 
-@register_jitable(forceinline=True)
+@part
 def text_cell(grams, text, low, high, is_absent, column, at, plan, rows):
     """How many entries a text gave. Doubled quotes are no letters: words end there as at one."""
     if grams is None:
@@ -407,7 +408,7 @@ def text_cell(grams, text, low, high, is_absent, column, at, plan, rows):
     return grams_of(text, low, high, plan.states[column], grams, rows.hashes, rows.values, at) - at
 
 
-@register_jitable(forceinline=True)
+@part
 def remembered(text, first, last, state, memo):
     """The hash of a category, from the state of its column on; looked up, if it is short and came lately.
 
@@ -425,14 +426,14 @@ def remembered(text, first, last, state, memo):
     return memo[slot, 3]
 
 
-@register_jitable(forceinline=True)
+@part
 def bytes_at(text, at, count):
     """Up to eight bytes as a number, zeros behind them."""
     half = (_EIGHT - count) << np.uint64(2)
     return eight_of(text, at) & ((ALL_BITS >> half) >> half)  # in two steps, as 64 bits at once are not defined
 
 
-@register_jitable(forceinline=True)
+@part
 def other_cell(text, start, stop, low, high, is_absent, kind, row, rows):
     """FINE, or what is wrong with a label or a weight."""
     if kind == CATEGORY_TARGET:
@@ -450,7 +451,7 @@ def other_cell(text, start, stop, low, high, is_absent, kind, row, rows):
     return FINE if fine else BAD_LABEL
 
 
-@register_jitable(forceinline=True)
+@part
 def label_code(text, start, stop, rows):
     """The number of a label: that of an equal one, if it came lately."""
     slot = mixed(hashed(text, start, stop, OFFSET)) % np.uint64(SLOTS)
@@ -463,7 +464,7 @@ def label_code(text, start, stop, rows):
     return code
 
 
-@register_jitable(forceinline=True)
+@part
 def without_blanks(text, start, stop):
     """Where the text ends behind which only blanks follow."""
     while stop > start and (is_blank(text, stop - 1) or byte_of(text, stop - 1) == RETURN):
@@ -471,7 +472,7 @@ def without_blanks(text, start, stop):
     return stop
 
 
-@register_jitable(forceinline=True)
+@part
 def closing(text, at, stop):
     """Where the quote is that closes a cell, and whether there are doubled ones before it."""
     at, doubled = next_quote(text, at, stop), False
@@ -480,7 +481,7 @@ def closing(text, at, stop):
     return at, doubled
 
 
-@register_jitable(forceinline=True)
+@part
 def next_quote(text, at, stop):
     """The first quote from a place on, eight bytes at a time."""
     while at < stop:
@@ -492,7 +493,7 @@ def next_quote(text, at, stop):
     return stop
 
 
-@register_jitable(forceinline=False)
+@seldom
 def hashed_doubled(text, at, stop, state):
     """FNV-1a from a state on, of a text in which two quotes stand for one."""
     while at < stop:
@@ -501,13 +502,13 @@ def hashed_doubled(text, at, stop, state):
     return state
 
 
-@register_jitable(forceinline=True)
+@part
 def is_missing(text, start, stop, plan):
     size = np.uint64(min(stop - start, 63))
     return (plan.word_sizes >> size) & _ONE == _ONE and is_word(text, start, stop, plan)
 
 
-@register_jitable
+@part
 def is_word(text, start, stop, plan):
     words, first = address_of(plan.words), np.int64(0)
     for last in plan.word_stops:
@@ -517,7 +518,7 @@ def is_word(text, start, stop, plan):
     return False
 
 
-@register_jitable
+@part
 def is_same(text, start, stop, other, first, last):
     if stop - start != last - first:
         return False
@@ -527,7 +528,7 @@ def is_same(text, start, stop, other, first, last):
     return True
 
 
-@register_jitable(forceinline=False)
+@seldom
 def strange_byte(text, at, stop):
     """FINE; or what is wrong with a byte, and where it is: a zero, or one that breaks the rules of UTF-8."""
     while at < stop:
@@ -552,7 +553,7 @@ def strange_byte(text, at, stop):
     return FINE, stop
 
 
-@register_jitable
+@part
 def followers(byte):
     """How many bytes follow the first one of a character, 0 if none starts so; the range of the first that follows.
 
@@ -603,7 +604,7 @@ def judge_columns() -> Any:
     return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, judge_columns)))
 
 
-@register_jitable
+@part
 def judge_record(text, place, breaks, k, plan, found):
     for column in range(len(plan.kinds)):
         end = np.int64(breaks[k + column])

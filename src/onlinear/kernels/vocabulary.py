@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
 from onlinear.kernels.entries import DIGITS, Entries, insert, sort_and_sum, sum_duplicates
 from onlinear.kernels.fetch import prefetch
+from onlinear.kernels.parts import part
 from onlinear.kernels.ranking import GROUP, rank_all
 
 #: why a loop stops: nothing is left; there is no room for the next row; it would be one name too many; it adds up to
@@ -66,7 +66,7 @@ def empty_memory(names: int) -> Memory:
     return Memory(np.zeros((2 * room, 2), np.uint64), np.empty(room, np.uint64), np.empty(room, np.int64), size)
 
 
-@register_jitable(forceinline=True)
+@part
 def slot_of(slots, name):
     """The slot of a hash, or the empty one that it would take."""
     mask = np.uint64(len(slots) - 1)
@@ -76,7 +76,7 @@ def slot_of(slots, name):
     return slot
 
 
-@register_jitable(forceinline=True)
+@part
 def fetch_slots(slots, hashes, start, stop):
     """Ask for the slots of a row's names, before anyone has to wait for them."""
     mask, home = np.uint64(len(slots) - 1), np.uint64(slots.ctypes.data)
@@ -84,7 +84,7 @@ def fetch_slots(slots, hashes, start, stop):
         prefetch(np.int64(home + _SLOT * (hashes[k] & mask)))
 
 
-@register_jitable(forceinline=True)
+@part
 def enter(memory, slot, name):
     """Put a new name into its slot."""
     size = memory.size[0]
@@ -93,7 +93,7 @@ def enter(memory, slot, name):
     memory.size[0] = size + 1
 
 
-@register_jitable
+@part
 def forget(memory, size):
     """Take the latest names out again, the very last one first: the slots are then as they were before."""
     while memory.size[0] > size:
@@ -101,12 +101,12 @@ def forget(memory, size):
         memory.slots[slot_of(memory.slots, memory.hashes[memory.size[0]]), 1] = _NOTHING
 
 
-@register_jitable
+@part
 def has_room(memory, entries, cap):
     return min(memory.size[0] + entries, cap) <= len(memory.hashes)
 
 
-@register_jitable
+@part
 def enter_row(memory, hashes, start, stop, cap, positions, firsts, new):
     """Find the positions of a row's names; the entry that would be one name too many, or NOWHERE."""
     fetch_slots(memory.slots, hashes, start, stop)
@@ -133,7 +133,7 @@ class Room(NamedTuple):
     digits: Any
 
 
-@register_jitable
+@part
 def room_for_row(longest):
     return Room(
         np.empty(longest + GROUP, np.int32),
@@ -145,7 +145,7 @@ def room_for_row(longest):
     )
 
 
-@register_jitable
+@part
 def place_row(room, n, values, placed, start):
     """Write a row sorted by column, the values of each added up; how many are left, or a negative number."""
     if n == 0:
@@ -160,7 +160,7 @@ def place_row(room, n, values, placed, start):
     return sum_duplicates(columns, sums, n)
 
 
-@register_jitable
+@part
 def rank_with_ties(room, n, values, columns, placed):
     """Write entries sorted by column: see :mod:`onlinear.kernels.ranking`. Those of one column stay as they are."""
     positions, ranks, ties = room.positions, room.ranks, room.ties
@@ -173,7 +173,7 @@ def rank_with_ties(room, n, values, columns, placed):
         columns[place + tie], placed[place + tie] = positions[k], values[k]
 
 
-@register_jitable
+@part
 def longest_row(starts):
     longest = 1
     for row in range(len(starts) - 1):

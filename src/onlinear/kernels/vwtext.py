@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.kernels.bare import bare
 from onlinear.kernels.compiled import kept, named, source_digest
@@ -37,6 +36,7 @@ from onlinear.kernels.parsed import (
     is_blank,
     skip_blanks,
 )
+from onlinear.kernels.parts import part
 from onlinear.kernels.registers import EIGHT
 from onlinear.kernels.words import finite_number
 
@@ -91,7 +91,7 @@ def parse_vw() -> Any:
     return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, parse_vw)))
 
 
-@register_jitable
+@part
 def head(text, place, breaks, k, row, rows):
     """FINE, and the break that is the first bar; or what is wrong, and where."""
     first = k
@@ -121,7 +121,7 @@ def head(text, place, breaks, k, row, rows):
     return FINE if at == stop else HAS_BASE, at, k
 
 
-@register_jitable
+@part
 def tag_start(text, place, bar):
     """Where the tag before a bar starts, or the bar: a tag touches the bar, or begins with a quote."""
     at = bar
@@ -133,17 +133,17 @@ def tag_start(text, place, bar):
     return at if at < end and (end == bar or byte_of(text, at) == QUOTE) else bar
 
 
-@register_jitable
+@part
 def without_return(text, place, end):
     return end - 1 if end > place and byte_of(text, end - 1) == RETURN else end
 
 
-@register_jitable
+@part
 def ends_word(text, at, stop):
     return at == stop or is_blank(text, at)
 
 
-@register_jitable(forceinline=True)
+@part
 def features(text, breaks, k, entry, rows):
     """FINE, the entries read until then and the break that ends the line; or what is wrong, and where."""
     k, at = np.uint64(k), np.uint64(entry)
@@ -197,7 +197,7 @@ def features(text, breaks, k, entry, rows):
             return BAD_BYTE, place, np.int64(k)
 
 
-@register_jitable(forceinline=True)
+@part
 def plain_words(text, breaks, k, at, space, weight, rows):
     """Read words without a value, eight at a time; the break and the entry at which something else comes."""
     count = np.uint64(EIGHT)
@@ -212,7 +212,7 @@ def plain_words(text, breaks, k, at, space, weight, rows):
     return k, at
 
 
-@register_jitable(forceinline=True)
+@part
 def note_group(groups, at, space):
     """Write down the namespace of an entry, by the state of its hash, if somebody asks."""
     if groups is not None:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.kernels.cpython import (
     byte_at,
@@ -39,6 +38,7 @@ from onlinear.kernels.cpython import (
 from onlinear.kernels.entries import sort_and_sum
 from onlinear.kernels.hashing import OFFSET, PRIME, mixed
 from onlinear.kernels.lexicon import NEEDS_PYTHON, UNKNOWN, enter, fetch, find, find_position, is_complete
+from onlinear.kernels.parts import part
 
 EQUALS_SIGN = np.uint64(ord("="))
 
@@ -50,7 +50,7 @@ FEW = 16  # names that are found as fast without asking for all of them first
 MOST_NEW = 256  # new names of one row: Python sorts more of them faster than insertion does
 
 
-@register_jitable
+@part
 def collect(x, entries):
     """Write down where the row's names and values are; how many there are, or NEEDS_PYTHON."""
     if type_of(x) != type_dict():
@@ -70,7 +70,7 @@ def collect(x, entries):
 # --- exact names --------------------------------------------------------------------------------
 
 
-@register_jitable(forceinline=True)
+@part
 def walk_exact(x, lexicon, entries, skip_unknown, cap):
     """Fill in columns and values, and return how many there are.
 
@@ -117,7 +117,7 @@ def walk_exact(x, lexicon, entries, skip_unknown, cap):
     return sort_and_sum(entries, n + new)
 
 
-@register_jitable
+@part
 def find_category(categories, name, value):
     if type_of(name) != type_str():
         return NEEDS_PYTHON  # only str(name) can tell what the category is called
@@ -130,13 +130,13 @@ def find_category(categories, name, value):
     return item
 
 
-@register_jitable
+@part
 def is_split_first(name):
     """Whether ``categories`` is sure to hold all values of this name: see ExactNames."""
     return prefix_of(name) >= 0
 
 
-@register_jitable
+@part
 def prefix_of(name):
     """The first bytes of a plain name, as a number that sorts like names; -1 for a name with "=" or surrogates."""
     address, size = utf8(name)
@@ -154,7 +154,7 @@ def prefix_of(name):
     return np.int64(prefix)
 
 
-@register_jitable
+@part
 def adopt(lexicon, entries, n, new, cap):
     """Give the new names the next positions, in sorted order; False, with nothing changed, where the cap forbids it."""
     positions = lexicon.positions
@@ -175,7 +175,7 @@ def adopt(lexicon, entries, n, new, cap):
     return True
 
 
-@register_jitable
+@part
 def sort_names(fresh, prefixes, numbers, n):
     for start in range(1, n):
         name, prefix, number = fresh[start], prefixes[start], numbers[start]
@@ -186,7 +186,7 @@ def sort_names(fresh, prefixes, numbers, n):
         fresh[k], prefixes[k], numbers[k] = name, prefix, number
 
 
-@register_jitable
+@part
 def is_after(name, prefix, other, other_prefix):
     if prefix != other_prefix:
         return prefix > other_prefix
@@ -196,7 +196,7 @@ def is_after(name, prefix, other, other_prefix):
 # --- hashed names -------------------------------------------------------------------------------
 
 
-@register_jitable(forceinline=True)
+@part
 def walk_hashed(x, bits, entries):
     """As above for ``HashedNames(bits)``."""
     columns, values = entries.columns, entries.values
@@ -215,7 +215,7 @@ def walk_hashed(x, bits, entries):
     return sort_and_sum(entries, count) if count >= 0 else count
 
 
-@register_jitable
+@part
 def hash_position(name, value, is_category, shift):
     """The top bits of the hash of ``name``, or of ``name=value``; NEEDS_PYTHON for surrogates."""
     address, size = utf8(name)
@@ -232,7 +232,7 @@ def hash_position(name, value, is_category, shift):
     return np.int64(mixed(bits) >> np.uint64(shift))
 
 
-@register_jitable
+@part
 def hash_bytes(address, size, bits):
     for k in range(size):
         bits = (bits ^ byte_at(address + k)) * PRIME

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.extending import register_jitable
 
 from onlinear.kernels.decimals import (
     BEYOND_NINE,
@@ -24,19 +23,20 @@ from onlinear.kernels.decimals import (
     number_at,
     value_of,
 )
+from onlinear.kernels.parts import part
 
 _NONE, _ONE, _TWO, _THREE, _EIGHT, _NINE = (np.uint64(k) for k in (0, 1, 2, 3, 8, 9))
 _SIXTY_THREE = np.uint64(63)  # a shift by more is not defined, even where its result is not wanted
 
 
-@register_jitable(forceinline=True)
+@part
 def digits_in(word, count):
     """The number that the first ``count`` of eight characters write (1 to 8), and which of them are no digits."""
     digits = (word ^ CHUNK_ZEROS) << (((_EIGHT - count) << _THREE) & _SIXTY_THREE)  # zeros in front
     return value_of(digits), ((digits + BEYOND_NINE) | digits) & HIGHEST_BITS
 
 
-@register_jitable(forceinline=True)
+@part
 def finite_number(text, at, stop):
     """The number in ``text[at:stop]``, and whether that is what it is.
 
