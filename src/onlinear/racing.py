@@ -10,7 +10,7 @@ from onlinear.model.container import PathLike, write_model
 from onlinear.modelfile import Trained, save
 from onlinear.selection.configurations import Configuration, check_task, configured, usual, wanted_task
 from onlinear.selection.race import Finish, Race, rungs_of
-from onlinear.selection.standings import How, Standings
+from onlinear.selection.standings import Comparison, Standings
 from onlinear.streams.arrays import Arrays
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.track import Track
@@ -29,7 +29,7 @@ class RaceResult(Standings):
     ``places`` are the configurations with how far they have come; ``best`` is the one that won.
     """
 
-    def __init__(self, race: Race, finishes: list[Finish], track: Track, how: How) -> None:
+    def __init__(self, race: Race, finishes: list[Finish], track: Track, how: Comparison) -> None:
         super().__init__(race.configurations, finishes, race.task, how)
         self._race = race
         self._track = track
@@ -109,7 +109,7 @@ def race(
     finishes = runners.finishes()
     if not runners.running:
         raise Diverged("every configuration diverged: lower the rates, or scale the columns")
-    return RaceResult(runners, finishes, track, How(track.look.rows, folds, passes))
+    return RaceResult(runners, finishes, track, Comparison(track.look.rows, folds, passes))
 
 
 def check_wishes(folds: int, passes: int, task: str | None) -> None:

@@ -26,8 +26,8 @@ EXAMPLES, MOST_PASSES = 100_000, 40
 STRETCH = 1 << 16
 
 
-class How(NamedTuple):
-    """How configurations are compared: by folds over several passes, or, without folds, in one pass as they learn."""
+class Plan(NamedTuple):
+    """How to compare configurations: by folds over several passes, or, without folds, in one pass as they learn."""
 
     folds: int
     passes: int
@@ -39,20 +39,20 @@ class How(NamedTuple):
         return f"{self.folds}-fold cross-validation" if self.folds else "progressive"
 
 
-def how_for(rows: int, shuffled: bool, folds: int | None, passes: int | None, seed: int) -> How:
+def plan_for(rows: int, shuffled: bool, folds: int | None, passes: int | None, seed: int) -> Plan:
     """Rows in time order are learned once, in that order; few rows several times, with folds; many once."""
     if folds is None:
         folds = FOLDS if shuffled and rows < FEW else 0
     if passes is None:
         passes = min(MOST_PASSES, math.ceil(EXAMPLES / max(rows, 1))) if folds else 1
-    return How(folds, passes if shuffled else 1, shuffled, seed)
+    return Plan(folds, passes if shuffled else 1, shuffled, seed)
 
 
-def orders(rows: int, how: How) -> Iterator[np.ndarray]:
+def orders(rows: int, plan: Plan) -> Iterator[np.ndarray]:
     """The order of the rows in each pass: as they are in the first, which is drawn already, or in time order."""
-    for number in range(how.passes):
-        if number and how.shuffled:
-            yield np.random.default_rng([how.seed, number]).permutation(rows)
+    for number in range(plan.passes):
+        if number and plan.shuffled:
+            yield np.random.default_rng([plan.seed, number]).permutation(rows)
         else:
             yield np.arange(rows)
 
@@ -63,7 +63,7 @@ def raced(
     rows: Held,
     targets: np.ndarray,
     features: int,
-    how: How,
+    plan: Plan,
     groups: np.ndarray | None,
     watcher: Watcher,
     *,
@@ -72,17 +72,17 @@ def raced(
     """All configurations over the rows, or those before the watcher wants it to end."""
     count = len(rows)
     codes = targets if task.classes else None
-    folds = folds_of(count, how.folds, seed=how.seed, codes=codes, groups=groups) if how.folds else None
-    rungs = [] if how.folds or not halving else rungs_of(count, len(configurations))
-    race = Race(configurations, task, features, folds=how.folds, rungs=rungs)
+    folds = folds_of(count, plan.folds, seed=plan.seed, codes=codes, groups=groups) if plan.folds else None
+    rungs = [] if plan.folds or not halving else rungs_of(count, len(configurations))
+    race = Race(configurations, task, features, folds=plan.folds, rungs=rungs)
     examples = Examples(rows.rows, targets, rows.importance, folds, sound=True)
-    for number, order in enumerate(orders(count, how)):
+    for number, order in enumerate(orders(count, plan)):
         for start in range(0, count, STRETCH):
             race.learn(examples, order[start : start + STRETCH])
-            watcher.tell("racing configurations", (number + min(start + STRETCH, count) / count) / how.passes)
+            watcher.tell("racing configurations", (number + min(start + STRETCH, count) / count) / plan.passes)
             if watcher.stopped:
                 return race
-        if how.folds:
+        if plan.folds:
             race.end_pass()
     return race
 
@@ -99,7 +99,7 @@ class Refit(NamedTuple):
 
 
 def refit(
-    winner: Configuration, task: Task, rows: Held, targets: np.ndarray, features: int, how: How, replicates: int
+    winner: Configuration, task: Task, rows: Held, targets: np.ndarray, features: int, plan: Plan, replicates: int
 ) -> Refit:
     """The winner over all rows, as often as it was raced, beside replicates of a bootstrap."""
     width = task.width(winner.loss)
@@ -115,14 +115,14 @@ def refit(
     )
     bank.banked = not together
     learned = np.ones((len(rows), models), np.int8)
-    learned[:, 1:] = draws(rows.numbers, models - 1, how.seed) if models > 1 else 0
+    learned[:, 1:] = draws(rows.numbers, models - 1, plan.seed) if models > 1 else 0
     theirs = task.members(targets, winner.loss, learned, learned, np.zeros(outputs))
     batch = Batch(rows.rows, theirs, rows.importance, sound=True)
-    for number, order in enumerate(orders(len(rows), how)):
+    for number, order in enumerate(orders(len(rows), plan)):
         if number:
             bank.start_pass()
         bank.learn(batch, order)
     weights = bank.weights()[width:].reshape(models - 1, width, features) if models > 1 else np.empty((0, width, 0))
-    counted = theirs.counts[width::width] if how.passes == 1 else np.empty(0)
+    counted = theirs.counts[width::width] if plan.passes == 1 else np.empty(0)
     scores = task.measured(counted, learned[:, 1 : 1 + len(counted)].sum(axis=0, dtype=np.int64))
     return Refit(bank.only(range(width)), weights, scores)

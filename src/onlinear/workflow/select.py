@@ -32,7 +32,7 @@ from onlinear.workflow.ledger import Ledger
 from onlinear.workflow.measuring import tested_classes, tested_numbers
 from onlinear.workflow.parts import Parts, look, parts_of
 from onlinear.workflow.proof import Proven, proven
-from onlinear.workflow.racing import How, how_for, raced, refit
+from onlinear.workflow.racing import Plan, plan_for, raced, refit
 from onlinear.workflow.references import references
 from onlinear.workflow.saying import INTERRUPTED, asked_words, data_words, race_words, used_words, worst_words
 from onlinear.workflow.watching import Watcher
@@ -55,7 +55,7 @@ class Chosen:
     configuration: Configuration
     trained: Trained
     replicates: np.ndarray
-    how: How
+    plan: Plan
     drift: dict[str, Any] | None
 
 
@@ -111,16 +111,16 @@ def select(
 
 def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) -> Chosen:
     """Race the configurations and learn the winner."""
-    how = how_for(len(parts.train), parts.split.shuffled, asked.folds, asked.passes, asked.seed)
+    plan = plan_for(len(parts.train), parts.split.shuffled, asked.folds, asked.passes, asked.seed)
     configurations = configurations_for(asked, profile.target.task, parts.unit)
     began = time.perf_counter()
     watcher.tell("racing configurations", 0.0)
-    same = (parts.task, parts.train, parts.targets, parts.features, how)
+    same = (parts.task, parts.train, parts.targets, parts.features, plan)
     race = raced(configurations, *same, parts.groups, watcher)
     if not race.running:
         raise Diverged("every configuration diverged: let the columns be scaled, or name other rules")
     finishes = race.finishes()
-    said = race_words(race, how, len(parts.train), time.perf_counter() - began)
+    said = race_words(race, plan, len(parts.train), time.perf_counter() - began)
     winner = configurations[finishes[0].number]
     watcher.tell("learning the winner", 0.0)
     drift, replicates = None, np.empty((0, 1, 0))
@@ -131,8 +131,8 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
         if len(scores):
             ends = around(np.array(finishes[0].score), scores)
             said["configurations"][0]["interval"] = [max(0.0, float(end)) for end in ends]
-    trained = Trained(training_of(learner, parts, how), parts.recipe)
-    return Chosen(said, winner, trained, replicates, how, drift)
+    trained = Trained(training_of(learner, parts, plan), parts.recipe)
+    return Chosen(said, winner, trained, replicates, plan, drift)
 
 
 def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, wat
     compared: list[dict[str, Any]] = []
     if not watcher.stopped:
         watcher.tell("counting features", 0.0)
-        path = path_of(chosen.configuration, parts, chosen.how)
+        path = path_of(chosen.configuration, parts, chosen.plan)
     if not watcher.stopped and asked.references:
         watcher.tell("asking others", 0.0)
         compared = others(parts)
@@ -167,9 +167,9 @@ def configurations_for(asked: Asked, task: str, unit: float) -> list[Configurati
     return sampled(found, asked.configurations, asked.seed) if asked.configurations else found
 
 
-def training_of(learner: Learner, parts: Parts, how: How) -> Training:
+def training_of(learner: Learner, parts: Parts, plan: Plan) -> Training:
     """The winner as a training that has learned the rows, to be saved and to go on."""
-    return Training.of(lone(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * how.passes)
+    return Training.of(lone(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * plan.passes)
 
 
 # ------------------------------------------------------------------ measuring
