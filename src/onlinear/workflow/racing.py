@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.batch import Batch
 from onlinear.learner import Learner
 from onlinear.selection.bootstrap import draws
 from onlinear.selection.configurations import Configuration
-from onlinear.selection.race import Examples, Race, Task, rungs_of
+from onlinear.selection.race import Examples, Lane, Race, Task, rungs_of
 from onlinear.selection.splits import folds_of
 from onlinear.workflow.rows import Held
 from onlinear.workflow.watching import Watcher
@@ -102,27 +101,18 @@ def refit(
     winner: Configuration, task: Task, rows: Held, targets: np.ndarray, features: int, plan: Plan, replicates: int
 ) -> Refit:
     """The winner over all rows, as often as it was raced, beside replicates of a bootstrap."""
-    width = task.width(winner.loss)
-    together = hasattr(winner.loss, "slopes")
-    models = 1 if together else 1 + replicates  # the outputs of a row loss are one model's
-    outputs = models * width
-    bank = Learner(
-        winner.loss if together else [winner.loss] * outputs,
-        [winner.rule] * outputs,
-        features=features,
-        outputs=outputs,
-        settings=[winner.settings] * outputs,
-    )
-    bank.banked = not together
+    models = 1 if hasattr(winner.loss, "slopes") else 1 + replicates  # the outputs of a row loss are one model's
+    lane = Lane([(0, number) for number in range(models)], [winner], task, features)
     learned = np.ones((len(rows), models), np.int8)
-    learned[:, 1:] = draws(rows.numbers, models - 1, plan.seed) if models > 1 else 0
-    theirs = task.members(targets, winner.loss, learned, learned, np.zeros(outputs))
-    batch = Batch(rows.rows, theirs, rows.importance, sound=True)
+    learned[:, 1:] = draws(rows.numbers, models - 1, plan.seed)
+    examples = Examples(rows.rows, targets, rows.importance, sound=True)
+    batch = lane.batch(examples, (learned, learned), lane.counts)
     for number, order in enumerate(orders(len(rows), plan)):
         if number:
-            bank.start_pass()
-        bank.learn(batch, order)
-    weights = bank.weights()[width:].reshape(models - 1, width, features) if models > 1 else np.empty((0, width, 0))
-    counted = theirs.counts[width::width] if plan.passes == 1 else np.empty(0)
-    scores = task.measured(counted, learned[:, 1 : 1 + len(counted)].sum(axis=0, dtype=np.int64))
-    return Refit(bank.only(range(width)), weights, scores)
+            lane.learner.start_pass()
+        lane.learner.learn(batch, order)
+    weights = lane.learner.weights().reshape(models, lane.width, features)
+    scores = np.empty(0)
+    if plan.passes == 1:
+        scores = task.measured(lane.sums()[1:], learned[:, 1:].sum(axis=0, dtype=np.int64))
+    return Refit(lane.learner.only(range(lane.width)), weights[1:], scores)
