@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from onlinear.answers import Answers
 from onlinear.profile.choice import Choice
 from onlinear.profile.table import Profile
 from onlinear.registry import LOSSES, RULES, name_of
@@ -13,7 +12,7 @@ from onlinear.selection.race import Race
 from onlinear.selection.standings import Comparison, Place, Standings
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import Ledger
-from onlinear.workflow.measuring import worst_rows
+from onlinear.workflow.measuring import Judged
 from onlinear.workflow.parts import Parts
 from onlinear.workflow.racing import Plan
 from onlinear.workflow.texts import cells_of
@@ -79,9 +78,9 @@ def configuration_words(place: Place) -> dict[str, Any]:
     }
 
 
-def worst_words(asked: Asked, choice: Choice, answers: Answers, parts: Parts) -> list[dict[str, Any]]:
+def worst_words(asked: Asked, choice: Choice, judged: Judged, parts: Parts) -> list[dict[str, Any]]:
     """The worst test rows, with their cells."""
-    worst = worst_rows(answers, parts.test, None if parts.classes is None else parts.wanted)
+    worst = judged.worst()
     files, labelled = (asked.test_files, True) if asked.test_files else (asked.files, False)
     cells = cells_of(files, parts.recipe.format, [each["row"] for each in worst], labelled=labelled)
     names = [name for name, role in choice.roles.items() if role in ("feature", "time", "group")]

@@ -17,7 +17,7 @@ from onlinear.answers import Answers
 from onlinear.errors import Diverged
 from onlinear.learner import Learner
 from onlinear.modelfile import Trained
-from onlinear.profile.choice import Choice, choose_recipe
+from onlinear.profile.choice import choose_recipe
 from onlinear.profile.table import Profile
 from onlinear.selection.bootstrap import around
 from onlinear.selection.configurations import Configuration, grid, sampled, usual
@@ -29,7 +29,7 @@ from onlinear.workflow.drifting import followed
 from onlinear.workflow.explaining import weights_that_matter
 from onlinear.workflow.fewer import path_of
 from onlinear.workflow.ledger import Ledger
-from onlinear.workflow.measuring import tested_classes, tested_numbers
+from onlinear.workflow.measuring import Judged, JudgedNumbers, judged_on
 from onlinear.workflow.parts import Parts, look, parts_of
 from onlinear.workflow.proof import Proven, proven
 from onlinear.workflow.racing import Plan, plan_for, raced, refit
@@ -76,11 +76,13 @@ def select(
     on_model(chosen.trained)
     watcher.tell("proving", 0.0)
     proof = Proven(None, [], None) if watcher.stopped else proven(parts)
-    explained = explained_by(asked, choice, parts, chosen, watcher)
-    watcher.tell("testing", 0.0)
     answers = Answers(chosen.trained.training)
+    explained = explained_by(asked, answers, parts, chosen, watcher)
+    watcher.tell("testing", 0.0)
+    judged = judged_on(answers, parts)
+    worst = worst_words(asked, choice, judged, parts)
     uses = ledger.uses(parts.digest)
-    test = measured_on(answers, parts, uses)
+    test = measured(judged, uses)
     ledger.enter(
         parts.digest,
         {"files": asked.files + asked.test_files, "score": test["rmse"] if test["error"] is None else test["error"]},
@@ -99,6 +101,7 @@ def select(
         "winner": chosen.race["configurations"][0],
         "test": test,
         **explained,
+        "worst": worst,
         "certificate": proof.certificate,
         "certificate_words": proof.words,
         "drift": chosen.drift,
@@ -135,9 +138,8 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
     return Chosen(said, winner, trained, replicates, plan, drift)
 
 
-def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
+def explained_by(asked: Asked, answers: Answers, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
     """What a reader wants to know beside the test; less of it, if the watcher wants an end."""
-    answers = Answers(chosen.trained.training)
     path: list[dict[str, Any]] | None = None
     compared: list[dict[str, Any]] = []
     if not watcher.stopped:
@@ -150,7 +152,6 @@ def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, wat
         "references": compared,
         "weights": weights_that_matter(answers, parts.recipe, chosen.replicates),
         "path": path,
-        "worst": worst_words(asked, choice, answers, parts),
     }
 
 
@@ -175,13 +176,12 @@ def training_of(learner: Learner, parts: Parts, plan: Plan) -> Training:
 # ------------------------------------------------------------------ measuring
 
 
-def measured_on(answers: Answers, parts: Parts, uses: list[dict[str, Any]]) -> dict[str, Any]:
-    if parts.classes is None:
-        found = tested_numbers(answers, parts.test)
+def measured(judged: Judged, uses: list[dict[str, Any]]) -> dict[str, Any]:
+    found = judged.figures()
+    if isinstance(judged, JudgedNumbers):
         said = f"RMSE {shown(found['rmse'])}"
         low, high = map(shown, found["interval"])
     else:
-        found = tested_classes(answers, parts.test, parts.wanted)
         said = f"{found['mistakes']:,} of {found['rows']:,} test rows are wrong, {100 * found['error']:.2f} %"
         low, high = (f"{100 * end:.2f} %" for end in found["interval"])
     words = f"{said} (95 % interval {low} to {high})."
