@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from onlinear.classes import check_task_name
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.model.container import PathLike, write_model
 from onlinear.modelfile import Trained, save
@@ -19,8 +20,6 @@ from onlinear.winners import pass_start, training_of
 
 if TYPE_CHECKING:
     from onlinear.plots.race import RaceDisplay
-
-TASKS = ("classification", "regression")
 
 
 class RaceResult(Standings):
@@ -113,8 +112,7 @@ def race(
 
 
 def check_wishes(folds: int, passes: int, task: str | None) -> None:
-    if task not in (None, *TASKS):
-        raise Refused(f"the task {task!r:.60} is unknown: choose one of {', '.join(TASKS)}")
+    check_task_name(task)
     if folds < 0 or folds == 1:
         raise Refused(f"a cross-validation of {folds} folds compares nothing: take 2 or more, or 0 for one pass")
     if passes < 1:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onlinear.classes import most_in_table, task_of_numbers
+from onlinear.classes import check_task_name, most_in_table, task_of_numbers
 from onlinear.errors import BadInput, Refused
 from onlinear.profile.gathering import Gathered
-
-TASKS = ("classification", "regression")
 
 #: a class, as a stream has it: text or number
 Label = str | float
@@ -37,8 +35,7 @@ class Target:
 
 def target_of(column: Gathered, bits: np.ndarray, task: str | None) -> Target:
     """The target, from what was seen of it and all its cells; one that cannot be learned is an error."""
-    if task not in (None, *TASKS):
-        raise Refused(f"the task {task!r:.60} is unknown: choose one of {', '.join(TASKS)}")
+    check_task_name(task)
     if task == "regression" and column.kind != "number":
         raise Refused(f"the target {column.name!r} holds texts, so there is no regression: choose another column")
     check_target(column)
