@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from onlinear.classes import check_task_name
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.model.container import PathLike, write_model
 from onlinear.modelfile import Trained, save
 from onlinear.selection.configurations import Configuration, check_task, configured, usual, wanted_task
 from onlinear.selection.race import Finish, Race, rungs_of
-from onlinear.selection.standings import How, Standings
+from onlinear.selection.standings import Comparison, Standings
 from onlinear.streams.arrays import Arrays
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.track import Track
@@ -20,8 +21,6 @@ from onlinear.winners import pass_start, training_of
 if TYPE_CHECKING:
     from onlinear.plots.race import RaceDisplay
 
-TASKS = ("classification", "regression")
-
 
 class RaceResult(Standings):
     """What a race came to: the configurations best first, their curves, and the model of each.
@@ -29,7 +28,7 @@ class RaceResult(Standings):
     ``places`` are the configurations with how far they have come; ``best`` is the one that won.
     """
 
-    def __init__(self, race: Race, finishes: list[Finish], track: Track, how: How) -> None:
+    def __init__(self, race: Race, finishes: list[Finish], track: Track, how: Comparison) -> None:
         super().__init__(race.configurations, finishes, race.task, how)
         self._race = race
         self._track = track
@@ -109,12 +108,11 @@ def race(
     finishes = runners.finishes()
     if not runners.running:
         raise Diverged("every configuration diverged: lower the rates, or scale the columns")
-    return RaceResult(runners, finishes, track, How(track.look.rows, folds, passes))
+    return RaceResult(runners, finishes, track, Comparison(track.look.rows, folds, passes))
 
 
 def check_wishes(folds: int, passes: int, task: str | None) -> None:
-    if task not in (None, *TASKS):
-        raise Refused(f"the task {task!r:.60} is unknown: choose one of {', '.join(TASKS)}")
+    check_task_name(task)
     if folds < 0 or folds == 1:
         raise Refused(f"a cross-validation of {folds} folds compares nothing: take 2 or more, or 0 for one pass")
     if passes < 1:

@@ -97,6 +97,13 @@ def name_of(thing: Any, names: dict[str, type]) -> str | None:
     return None
 
 
+def made(thing: Any, names: dict[str, type], what: str) -> Any:
+    """A loss or a rule by its name, with its defaults, or as it was given."""
+    if isinstance(thing, str) and thing not in names:
+        raise Refused(f"the {what} {thing!r:.60} is unknown: choose one of {', '.join(sorted(names))}")
+    return names[thing]() if isinstance(thing, str) else thing
+
+
 def pairs() -> list[tuple[str, str]]:
     """Every (loss, rule) the table allows."""
     return [(loss, rule) for rule, taken in TAKES.items() for loss in LOSSES if loss in taken]

@@ -48,7 +48,9 @@ class Signs(NamedTuple):
         return 1.0
 
     def judge(self, i: int, scores: Any, mistakes: Any) -> None:
-        for m in range(scores.shape[0]):  # without a branch, which a processor could only guess
+        # without a branch, which a processor could only guess; and without a call of missed: it made eight outputs of
+        # AdaGrad 12 % slower
+        for m in range(scores.shape[0]):
             mistakes[m] += 1.0 if (scores[m] > 0.0) != (self.values[i] > 0.0) else 0.0
 
 

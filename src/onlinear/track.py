@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.classes import Classes, refuse_fractions, sorted_unique
+from onlinear.classes import MOST_IN_STREAM, Classes, refuse_fractions, sorted_unique, task_of_numbers
 from onlinear.errors import BadInput, BadSource, Refused
 from onlinear.rows import DenseRows
 from onlinear.selection.race import Examples, Task
@@ -23,8 +23,6 @@ from onlinear.streams.stream import Stream
 from onlinear.training import plain
 from onlinear.winners import Ground
 
-#: most distinct whole numbers that are taken for classes, unless told
-MOST_CLASSES = 100
 #: most classes that can be told apart
 MOST_LABELS = 10_000
 #: rounds of folds that are drawn, before they come again
@@ -47,7 +45,7 @@ class Look(NamedTuple):
         if not self.numbers:
             return "classification"
         whole = all(float(label).is_integer() for label in self.labels)  # type: ignore[arg-type]
-        return "classification" if whole and len(self.labels) <= MOST_CLASSES else "regression"
+        return task_of_numbers(len(self.labels), MOST_IN_STREAM, whole=whole)
 
 
 class Track:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.classes import Classes
+from onlinear.classes import MOST_IN_STREAM, Classes, task_of_numbers
 from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.job import Job
 from onlinear.cli.options import loss_and_rule
@@ -28,8 +28,6 @@ from onlinear.training import Training, classes_in
 
 #: rows whose labels say what is to be learned
 LOOK = 10_000
-#: most distinct whole numbers that are taken for classes
-MOST_CLASSES = 100
 
 
 def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
@@ -132,8 +130,7 @@ def task_of(labels: np.ndarray, loss: str | None) -> str:
         return "regression" if loss in REGRESSION else "classification"
     if labels.dtype.kind != "f":
         return "classification"
-    whole = bool((labels % 1.0 == 0.0).all())
-    return "classification" if whole and len(np.unique(labels)) <= MOST_CLASSES else "regression"
+    return task_of_numbers(len(np.unique(labels)), MOST_IN_STREAM, whole=bool((labels % 1.0 == 0.0).all()))
 
 
 def classes_for(labels: np.ndarray, named: str | None) -> Classes:

@@ -10,12 +10,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinear import losses, rules
 from onlinear.estimators.base import Recipe
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.online import made
 from onlinear.estimators.passes import Sweeps
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learner import Settings
-from onlinear.registry import LOSSES, REGRESSION
+from onlinear.registry import LOSSES, REGRESSION, made
 from onlinear.rules.matrix import MOST_FEATURES
 
 POSITIVE = [Interval(Real, 0, None, closed="neither")]
@@ -224,7 +223,7 @@ class FTRLRegressor(Sweeps, LinearRegressor):
     def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
         rule = rules.FTRLProximal(*map(float, (self.alpha, self.beta, self.l1, self.l2)))
         settings = Settings(intercept=bool(self.fit_intercept))
-        return Recipe(made(self.loss, LOSSES), rule, settings)
+        return Recipe(made(self.loss, LOSSES, "loss"), rule, settings)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FTRLRegressor:
         """Learn from the rows, from the beginning, in ``max_iter`` passes."""

@@ -14,7 +14,7 @@ from onlinear.estimators.passes import Sweeps
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learner import Settings
-from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, SEVERAL
+from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, SEVERAL, made
 
 OPTIONS: dict[str, Any] = {
     **NATIVE,
@@ -25,11 +25,6 @@ OPTIONS: dict[str, Any] = {
     "average": [Interval(Integral, 0, None, closed="neither"), "boolean"],
     "forget": [Interval(Real, 0, 1, closed="left")],
 }
-
-
-def made(thing: Any, names: dict[str, type]) -> Any:
-    """A loss or a rule by its name, with its defaults, or as it was given."""
-    return names[thing]() if isinstance(thing, str) else thing
 
 
 class LearnsWithAnything(Sweeps, LinearEstimator):
@@ -43,7 +38,7 @@ class LearnsWithAnything(Sweeps, LinearEstimator):
             forget=float(self.forget),
             intercept=bool(self.fit_intercept),
         )
-        return Recipe(made(self.loss, LOSSES), made(self.rule, RULES), settings)
+        return Recipe(made(self.loss, LOSSES, "loss"), made(self.rule, RULES, "rule"), settings)
 
 
 class OnlineClassifier(LearnsWithAnything, LinearClassifier):

@@ -30,7 +30,7 @@ from onlinear.model.container import PathLike
 from onlinear.rows import DenseRows
 from onlinear.selection.configurations import Configuration, check_task, configured, usual
 from onlinear.selection.race import Examples, Race, Task, rungs_of
-from onlinear.selection.standings import How, Standings
+from onlinear.selection.standings import Comparison, Standings
 from onlinear.track import fold_table
 from onlinear.winners import Ground, pass_start, training_of
 
@@ -293,7 +293,7 @@ class OnlineSearch(BaseEstimator):
             return self._ended
         passes = self.max_iter if race.folds else 1
         with whole(self):
-            return Standings.of(race, How(race.examples // passes, race.folds, passes))
+            return Standings.of(race, Comparison(race.examples // passes, race.folds, passes))
 
     @property
     def best_configuration_(self) -> Configuration:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from onlinear.mixing import GAMMA, mixed
+
 #: rows of a sample, unless they have too many cells
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 20_000, 1_000, 4_000_000
 
@@ -41,9 +43,5 @@ class Sample:
 
 
 def key_of(rows: np.ndarray, seed: int) -> np.ndarray:
-    """Keys of row numbers that look like chance: S. Vigna's splitmix64, whose steps are invertible."""
-    with np.errstate(over="ignore"):
-        key = (rows.astype(np.uint64) + np.uint64(seed % 2**64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return key ^ (key >> np.uint64(31))
+    """Keys of row numbers that look like chance, no two of them the same: those of a generator, from the seed on."""
+    return mixed((rows.astype(np.uint64) + np.uint64(seed % 2**64)) * GAMMA)

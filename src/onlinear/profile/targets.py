@@ -6,12 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onlinear.classes import check_task_name, most_in_table, task_of_numbers
 from onlinear.errors import BadInput, Refused
 from onlinear.profile.gathering import Gathered
-
-TASKS = ("classification", "regression")
-#: whole numbers are classes if there are so few of them, and so many rows of each on average
-MOST_CLASSES, ROWS_OF_A_CLASS = 20, 3
 
 #: a class, as a stream has it: text or number
 Label = str | float
@@ -38,8 +35,7 @@ class Target:
 
 def target_of(column: Gathered, bits: np.ndarray, task: str | None) -> Target:
     """The target, from what was seen of it and all its cells; one that cannot be learned is an error."""
-    if task not in (None, *TASKS):
-        raise Refused(f"the task {task!r:.60} is unknown: choose one of {', '.join(TASKS)}")
+    check_task_name(task)
     if task == "regression" and column.kind != "number":
         raise Refused(f"the target {column.name!r} holds texts, so there is no regression: choose another column")
     check_target(column)
@@ -72,13 +68,11 @@ def classes_of(column: Gathered, bits: np.ndarray) -> tuple[list[tuple[Label, in
 
 
 def task_of(column: Gathered) -> str:
-    """Classification for texts, and for up to MOST_CLASSES whole numbers with at least ROWS_OF_A_CLASS rows each.
-
-    Of these rows, the mean counts: a rare class is one, too.
-    """
-    few = column.counts.complete and len(column.counts) <= MOST_CLASSES
-    is_class = few and column.whole and column.present >= ROWS_OF_A_CLASS * len(column.counts)
-    return "classification" if column.kind != "number" or is_class else "regression"
+    """Classification for texts, and for a few whole numbers that come again."""
+    if column.kind != "number":
+        return "classification"
+    different = len(column.counts) if column.counts.complete else column.present
+    return task_of_numbers(different, most_in_table(column.present), whole=column.whole)
 
 
 def check_target(column: Gathered) -> None:

@@ -12,11 +12,10 @@ import math
 
 import numpy as np
 
+from onlinear.mixing import mixed
+
 #: chances of at most 0, 1, 2, ... draws
 CHANCES = np.cumsum([math.exp(-1.0) / math.factorial(k) for k in range(16)])
-#: of the generator that mixes the bits of a number (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number
-#: generators")
-GAMMA, FIRST, SECOND = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 def draws(rows: np.ndarray, replicates: int, seed: int) -> np.ndarray:
@@ -29,14 +28,6 @@ def draws(rows: np.ndarray, replicates: int, seed: int) -> np.ndarray:
     numbers = rows.astype(np.uint64)[:, None] * np.uint64(replicates) + np.arange(replicates, dtype=np.uint64)
     uniform = mixed(mixed(numbers) + np.uint64(seed)) >> np.uint64(11)
     return np.searchsorted(CHANCES, uniform * 2.0**-53, side="right").astype(np.int8)
-
-
-def mixed(numbers: np.ndarray) -> np.ndarray:
-    """Numbers of 64 bits whose bits all depend on all bits of the given ones."""
-    numbers = numbers + GAMMA
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * FIRST
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * SECOND
-    return numbers ^ (numbers >> np.uint64(31))
 
 
 def around(estimates: np.ndarray, replicates: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:

@@ -20,6 +20,7 @@ from onlinear.registry import (
     SEVERAL,
     check_options,
     check_pair,
+    made,
     name_of,
 )
 
@@ -105,13 +106,6 @@ def configuration(
         l1=float(l1), l2=float(l2), average=float(average), forget=float(forget), intercept=bool(fit_intercept)
     )
     return Configuration(made(loss, LOSSES, "loss"), made(rule, RULES, "rule"), settings).check()
-
-
-def made(thing: Any, names: dict[str, type], what: str) -> Any:
-    """A loss or a rule by its name, with its defaults, or as it was given."""
-    if isinstance(thing, str) and thing not in names:
-        raise Refused(f"the {what} {thing!r:.60} is unknown: choose one of {', '.join(sorted(names))}")
-    return names[thing]() if isinstance(thing, str) else thing
 
 
 def configured(thing: Any) -> Configuration:

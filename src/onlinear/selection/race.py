@@ -83,7 +83,7 @@ class Examples(NamedTuple):
 
 
 class Lane:
-    """A bank of members, all of one kind: ``members`` are pairs of a configuration's number and a fold."""
+    """A bank of members, all of one kind: ``members`` are pairs of a configuration's number and a fold or replicate."""
 
     def __init__(
         self,
@@ -91,9 +91,10 @@ class Lane:
         configurations: Sequence[Configuration],
         task: Task,
         features: int,
-        compiled: bool,
+        compiled: bool = True,
     ) -> None:
         self.members = list(members)
+        self.task = task
         self.width = task.width(configurations[self.members[0][0]].loss)
         chosen = [configurations[number] for number, _ in self.members for _ in range(self.width)]
         together = hasattr(chosen[0].loss, "slopes")  # the outputs of one model, which has one loss
@@ -116,31 +117,32 @@ class Lane:
     def leave(self) -> None:
         self._shares = []
 
-    def learn(self, examples: Examples, order: np.ndarray, task: Task) -> set[int]:
+    def learn(self, examples: Examples, order: np.ndarray) -> set[int]:
         """Learn rows that were met; the numbers of the configurations that diverged, and were dropped."""
         diverged: set[int] = set()
         while len(order) and self.members:
             before = self.learner.examples
             try:
-                self.learner.learn(self._batch(examples, task, self._shares, self.counts), order)
+                self.learner.learn(self.batch(examples, self._shares, self.counts), order)
                 break
             except Diverged:
                 order = order[self.learner.examples - before :]
-                diverged |= self._drop_those_that_cannot(examples, task, order[:1])
+                diverged |= self._drop_those_that_cannot(examples, order[:1])
         return diverged
 
-    def _batch(self, examples: Examples, task: Task, shares: Sequence[np.ndarray], counts: np.ndarray) -> Batch:
+    def batch(self, examples: Examples, shares: Sequence[np.ndarray], counts: np.ndarray) -> Batch:
+        """Examples for the bank: ``shares`` are how often each row is learned and counted by each member."""
         learned, counted = shares
-        targets = task.members(examples.targets, self.learner.losses[0], learned, counted, counts)
+        targets = self.task.members(examples.targets, self.learner.losses[0], learned, counted, counts)
         return Batch(examples.rows, targets, examples.importance, sound=examples.sound)
 
-    def _drop_those_that_cannot(self, examples: Examples, task: Task, row: np.ndarray) -> set[int]:
+    def _drop_those_that_cannot(self, examples: Examples, row: np.ndarray) -> set[int]:
         """Go on without the configurations that cannot learn this row: their weights would overflow."""
         failed = set()
         for place, member in enumerate(self.members):
             try:
                 own = [np.ascontiguousarray(share[:, [place]]) for share in self._shares]
-                self._part([place]).learn(self._batch(examples, task, own, np.zeros(self.width)), row)
+                self._part([place]).learn(self.batch(examples, own, np.zeros(self.width)), row)
             except Diverged:
                 failed.add(member[0])
         if not failed:
@@ -253,7 +255,7 @@ class Race:
 
     def _learn(self, examples: Examples, order: np.ndarray, threads: ThreadPoolExecutor) -> None:
         def learn(lane: Lane) -> set[int]:
-            return lane.learn(examples, order, self.task)
+            return lane.learn(examples, order)
 
         diverged = set[int]().union(*threads.map(learn, self._lanes))
         self.examples += len(order)

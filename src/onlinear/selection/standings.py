@@ -27,7 +27,7 @@ class Place(NamedTuple):
     interval: tuple[float, float] | None  # of the error, with 95 % confidence; None for numbers, or if it diverged
 
 
-class How(NamedTuple):
+class Comparison(NamedTuple):
     """How configurations were compared: over so many rows, by how many folds, in how many passes."""
 
     rows: int
@@ -39,7 +39,7 @@ class Standings:
     """The configurations of a race, best first: ``print`` shows the table."""
 
     def __init__(
-        self, configurations: Sequence[Configuration], finishes: Sequence[Finish], task: Task, how: How
+        self, configurations: Sequence[Configuration], finishes: Sequence[Finish], task: Task, how: Comparison
     ) -> None:
         self.task = task
         self.how = how
@@ -48,7 +48,7 @@ class Standings:
         ]
 
     @classmethod
-    def of(cls, race: Race, how: How) -> Standings:
+    def of(cls, race: Race, how: Comparison) -> Standings:
         """Those of a race as it stands."""
         return cls(race.configurations, race.finishes(), race.task, how)
 

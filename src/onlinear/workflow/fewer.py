@@ -10,7 +10,7 @@ from onlinear.learner import Settings
 from onlinear.registry import RULES
 from onlinear.selection.configurations import Configuration
 from onlinear.workflow.parts import Parts
-from onlinear.workflow.racing import How, raced
+from onlinear.workflow.racing import Plan, raced
 from onlinear.workflow.watching import Watcher
 
 #: strengths of the penalty, from none on
@@ -20,16 +20,16 @@ RATE = 0.2
 MOST_ENTRIES = 50_000_000
 
 
-def path_of(winner: Configuration, parts: Parts, how: How) -> list[dict[str, Any]] | None:
+def path_of(winner: Configuration, parts: Parts, plan: Plan) -> list[dict[str, Any]] | None:
     """The score, judged as in the race, and the number of features for each strength; None if it would take long."""
-    if hasattr(winner.loss, "slopes") or len(parts.train.rows.values) * how.passes > MOST_ENTRIES:
+    if hasattr(winner.loss, "slopes") or len(parts.train.rows.values) * plan.passes > MOST_ENTRIES:
         return None
     settings = [Settings(l1=l1 * parts.unit, intercept=winner.settings.intercept) for l1 in STRENGTHS]
     rule = RULES["adagrad"](rate=RATE * parts.unit)  # which pays the penalty at the pace of each weight
     configurations = [Configuration(winner.loss, rule, setting) for setting in settings]
     same = (configurations, parts.task, parts.train, parts.targets, parts.features)
-    judged = raced(*same, how, parts.groups, Watcher(), halving=False)
-    whole = judged if not how.folds else raced(*same, how._replace(folds=0), None, Watcher(), halving=False)
+    judged = raced(*same, plan, parts.groups, Watcher(), halving=False)
+    whole = judged if not plan.folds else raced(*same, plan._replace(folds=0), None, Watcher(), halving=False)
     found = []
     for finish in sorted(judged.finishes(), key=lambda each: each.number):
         if finish.stopped_at is None and finish.number in whole.running:

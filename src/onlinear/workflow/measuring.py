@@ -10,6 +10,7 @@ import numpy as np
 from onlinear.answers import Answers
 from onlinear.selection.intervals import wilson
 from onlinear.testing import LEAST_CHANCE
+from onlinear.workflow.parts import Parts
 from onlinear.workflow.rows import Held
 
 LEVEL = 0.95
@@ -19,30 +20,111 @@ BINS = 10
 WORST = 10
 
 
-def tested_classes(answers: Answers, rows: Held, codes: np.ndarray) -> dict[str, Any]:
-    """How often a classifier is wrong about rows whose classes have these codes, in the order of its labels."""
-    assert answers.labels is not None
-    scores = answers.scores(rows.block())
-    found = answers.codes(scores)
-    wrong = int((found != codes).sum())
-    confusion = np.zeros((len(answers.labels), len(answers.labels)), np.int64)
-    np.add.at(confusion, (codes, found), 1)
-    chances = answers.chances(scores) if answers.has_chances else None
-    own = None if chances is None else chances[np.arange(len(codes)), codes]
-    low, high = wilson(wrong, len(codes), LEVEL)
-    return {
-        "rows": len(codes),
-        "error": wrong / len(codes),
-        "rmse": None,
-        "interval": [low, high],
-        "level": LEVEL,
-        "mistakes": wrong,
-        "mean_absolute_error": None,
-        "r2": None,
-        "log_loss": None if own is None else float(-np.log(np.maximum(own, LEAST_CHANCE)).mean()),
-        "confusion": {"labels": [str(label) for label in answers.labels], "counts": confusion.tolist()},
-        "calibration": None if chances is None else calibration(chances, codes),
-    }
+class JudgedClasses:
+    """What a classifier says of rows whose classes have these codes, in the order of its labels."""
+
+    def __init__(self, answers: Answers, rows: Held, codes: np.ndarray) -> None:
+        assert answers.labels is not None
+        self.labels = answers.labels
+        self.rows = rows
+        self.codes = codes
+        self.scores = answers.scores(rows.block())
+        self.found = answers.codes(self.scores)
+        self.chances = answers.chances(self.scores) if answers.has_chances else None
+
+    @property
+    def own_chances(self) -> np.ndarray | None:
+        """How likely each row's class was said to be."""
+        return None if self.chances is None else self.chances[np.arange(len(self.codes)), self.codes]
+
+    def figures(self) -> dict[str, Any]:
+        """How often it is wrong, and how far its chances can be trusted."""
+        wrong, rows, own = int((self.found != self.codes).sum()), len(self.codes), self.own_chances
+        confusion = np.zeros((len(self.labels), len(self.labels)), np.int64)
+        np.add.at(confusion, (self.codes, self.found), 1)
+        low, high = wilson(wrong, rows, LEVEL)
+        return {
+            "rows": rows,
+            "error": wrong / rows,
+            "rmse": None,
+            "interval": [low, high],
+            "level": LEVEL,
+            "mistakes": wrong,
+            "mean_absolute_error": None,
+            "r2": None,
+            "log_loss": None if own is None else float(-np.log(np.maximum(own, LEAST_CHANCE)).mean()),
+            "confusion": {"labels": [str(label) for label in self.labels], "counts": confusion.tolist()},
+            "calibration": None if self.chances is None else calibration(self.chances, self.codes),
+        }
+
+    def worst(self) -> list[dict[str, Any]]:
+        """The rows that it got most wrong, without their cells."""
+        own = self.own_chances
+        badness = own_margin(self.scores, self.codes) if own is None else own
+        order = np.argsort(badness, kind="stable").tolist()
+        return [
+            {
+                "row": int(self.rows.numbers[i]) + 1,
+                "label": str(self.labels[self.codes[i]]),
+                "predicted": str(self.labels[self.found[i]]),
+                "chance": None if own is None else float(own[i]),
+                "score": float(self.scores[i, 0]) if self.scores.shape[1] == 1 else None,
+            }
+            for i in [i for i in order if self.found[i] != self.codes[i]][:WORST]
+        ]
+
+
+class JudgedNumbers:
+    """What a model of numbers says of rows."""
+
+    def __init__(self, answers: Answers, rows: Held) -> None:
+        self.rows = rows
+        self.predicted = answers.scores(rows.block())[:, 0]
+        self.distances = self.predicted - rows.labels
+
+    def figures(self) -> dict[str, Any]:
+        """How far predictions are from the numbers; the interval is that of the mean square, by its own spread."""
+        squares, labels = self.distances**2, self.rows.labels
+        mean = float(squares.mean())
+        around = DEVIATIONS * float(squares.std(ddof=1)) / math.sqrt(len(squares)) if len(squares) > 1 else mean
+        spread = float(((labels - labels.mean()) ** 2).mean())
+        return {
+            "rows": len(squares),
+            "error": None,
+            "rmse": math.sqrt(mean),
+            "interval": [math.sqrt(max(mean - around, 0.0)), math.sqrt(mean + around)],
+            "level": LEVEL,
+            "mistakes": None,
+            "mean_absolute_error": float(np.abs(self.distances).mean()),
+            "r2": 1.0 - mean / spread if spread > 0.0 else None,
+            "log_loss": None,
+            "confusion": None,
+            "calibration": None,
+        }
+
+    def worst(self) -> list[dict[str, Any]]:
+        """The rows that it got most wrong, without their cells."""
+        order = np.argsort(-np.abs(self.distances), kind="stable")[:WORST]
+        return [
+            {
+                "row": int(self.rows.numbers[i]) + 1,
+                "label": float(self.rows.labels[i]),
+                "predicted": float(self.predicted[i]),
+                "chance": None,
+                "score": float(self.predicted[i]),
+            }
+            for i in order.tolist()
+        ]
+
+
+Judged = JudgedClasses | JudgedNumbers
+
+
+def judged_on(answers: Answers, parts: Parts) -> Judged:
+    """What a model says of the test rows: asked once, for all that is to be told of it."""
+    if parts.classes is None:
+        return JudgedNumbers(answers, parts.test)
+    return JudgedClasses(answers, parts.test, parts.wanted)
 
 
 def calibration(chances: np.ndarray, codes: np.ndarray) -> list[dict[str, Any]]:
@@ -60,60 +142,6 @@ def calibration(chances: np.ndarray, codes: np.ndarray) -> list[dict[str, Any]]:
         }
         for each in range(BINS)
         if (bins == each).any()
-    ]
-
-
-def tested_numbers(answers: Answers, rows: Held) -> dict[str, Any]:
-    """How far predictions are from the numbers; the interval is that of the mean square, by its own spread."""
-    distances = answers.scores(rows.block())[:, 0] - rows.labels
-    squares = distances**2
-    mean = float(squares.mean())
-    around = DEVIATIONS * float(squares.std(ddof=1)) / math.sqrt(len(squares)) if len(squares) > 1 else mean
-    spread = float(((rows.labels - rows.labels.mean()) ** 2).mean())
-    return {
-        "rows": len(squares),
-        "error": None,
-        "rmse": math.sqrt(mean),
-        "interval": [math.sqrt(max(mean - around, 0.0)), math.sqrt(mean + around)],
-        "level": LEVEL,
-        "mistakes": None,
-        "mean_absolute_error": float(np.abs(distances).mean()),
-        "r2": 1.0 - mean / spread if spread > 0.0 else None,
-        "log_loss": None,
-        "confusion": None,
-        "calibration": None,
-    }
-
-
-def worst_rows(answers: Answers, rows: Held, codes: np.ndarray | None) -> list[dict[str, Any]]:
-    """The rows that the model got most wrong, without their cells."""
-    scores = answers.scores(rows.block())
-    if codes is None or answers.labels is None:
-        distances = np.abs(scores[:, 0] - rows.labels)
-        order = np.argsort(-distances, kind="stable")[:WORST]
-        return [
-            {
-                "row": int(rows.numbers[i]) + 1,
-                "label": float(rows.labels[i]),
-                "predicted": float(scores[i, 0]),
-                "chance": None,
-                "score": float(scores[i, 0]),
-            }
-            for i in order.tolist()
-        ]
-    found = answers.codes(scores)
-    chances = answers.chances(scores) if answers.has_chances else None
-    badness = own_margin(scores, codes) if chances is None else chances[np.arange(len(codes)), codes]
-    wrong = [i for i in np.argsort(badness, kind="stable").tolist() if found[i] != codes[i]][:WORST]
-    return [
-        {
-            "row": int(rows.numbers[i]) + 1,
-            "label": str(answers.labels[codes[i]]),
-            "predicted": str(answers.labels[found[i]]),
-            "chance": None if chances is None else float(badness[i]),
-            "score": float(scores[i, 0]) if scores.shape[1] == 1 else None,
-        }
-        for i in wrong
     ]
 
 

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.batch import Batch
 from onlinear.learner import Learner
 from onlinear.selection.bootstrap import draws
 from onlinear.selection.configurations import Configuration
-from onlinear.selection.race import Examples, Race, Task, rungs_of
+from onlinear.selection.race import Examples, Lane, Race, Task, rungs_of
 from onlinear.selection.splits import folds_of
 from onlinear.workflow.rows import Held
 from onlinear.workflow.watching import Watcher
@@ -26,8 +25,8 @@ EXAMPLES, MOST_PASSES = 100_000, 40
 STRETCH = 1 << 16
 
 
-class How(NamedTuple):
-    """How configurations are compared: by folds over several passes, or, without folds, in one pass as they learn."""
+class Plan(NamedTuple):
+    """How to compare configurations: by folds over several passes, or, without folds, in one pass as they learn."""
 
     folds: int
     passes: int
@@ -39,20 +38,20 @@ class How(NamedTuple):
         return f"{self.folds}-fold cross-validation" if self.folds else "progressive"
 
 
-def how_for(rows: int, shuffled: bool, folds: int | None, passes: int | None, seed: int) -> How:
+def plan_for(rows: int, shuffled: bool, folds: int | None, passes: int | None, seed: int) -> Plan:
     """Rows in time order are learned once, in that order; few rows several times, with folds; many once."""
     if folds is None:
         folds = FOLDS if shuffled and rows < FEW else 0
     if passes is None:
         passes = min(MOST_PASSES, math.ceil(EXAMPLES / max(rows, 1))) if folds else 1
-    return How(folds, passes if shuffled else 1, shuffled, seed)
+    return Plan(folds, passes if shuffled else 1, shuffled, seed)
 
 
-def orders(rows: int, how: How) -> Iterator[np.ndarray]:
+def orders(rows: int, plan: Plan) -> Iterator[np.ndarray]:
     """The order of the rows in each pass: as they are in the first, which is drawn already, or in time order."""
-    for number in range(how.passes):
-        if number and how.shuffled:
-            yield np.random.default_rng([how.seed, number]).permutation(rows)
+    for number in range(plan.passes):
+        if number and plan.shuffled:
+            yield np.random.default_rng([plan.seed, number]).permutation(rows)
         else:
             yield np.arange(rows)
 
@@ -63,7 +62,7 @@ def raced(
     rows: Held,
     targets: np.ndarray,
     features: int,
-    how: How,
+    plan: Plan,
     groups: np.ndarray | None,
     watcher: Watcher,
     *,
@@ -72,17 +71,17 @@ def raced(
     """All configurations over the rows, or those before the watcher wants it to end."""
     count = len(rows)
     codes = targets if task.classes else None
-    folds = folds_of(count, how.folds, seed=how.seed, codes=codes, groups=groups) if how.folds else None
-    rungs = [] if how.folds or not halving else rungs_of(count, len(configurations))
-    race = Race(configurations, task, features, folds=how.folds, rungs=rungs)
+    folds = folds_of(count, plan.folds, seed=plan.seed, codes=codes, groups=groups) if plan.folds else None
+    rungs = [] if plan.folds or not halving else rungs_of(count, len(configurations))
+    race = Race(configurations, task, features, folds=plan.folds, rungs=rungs)
     examples = Examples(rows.rows, targets, rows.importance, folds, sound=True)
-    for number, order in enumerate(orders(count, how)):
+    for number, order in enumerate(orders(count, plan)):
         for start in range(0, count, STRETCH):
             race.learn(examples, order[start : start + STRETCH])
-            watcher.tell("racing configurations", (number + min(start + STRETCH, count) / count) / how.passes)
+            watcher.tell("racing configurations", (number + min(start + STRETCH, count) / count) / plan.passes)
             if watcher.stopped:
                 return race
-        if how.folds:
+        if plan.folds:
             race.end_pass()
     return race
 
@@ -99,30 +98,21 @@ class Refit(NamedTuple):
 
 
 def refit(
-    winner: Configuration, task: Task, rows: Held, targets: np.ndarray, features: int, how: How, replicates: int
+    winner: Configuration, task: Task, rows: Held, targets: np.ndarray, features: int, plan: Plan, replicates: int
 ) -> Refit:
     """The winner over all rows, as often as it was raced, beside replicates of a bootstrap."""
-    width = task.width(winner.loss)
-    together = hasattr(winner.loss, "slopes")
-    models = 1 if together else 1 + replicates  # the outputs of a row loss are one model's
-    outputs = models * width
-    bank = Learner(
-        winner.loss if together else [winner.loss] * outputs,
-        [winner.rule] * outputs,
-        features=features,
-        outputs=outputs,
-        settings=[winner.settings] * outputs,
-    )
-    bank.banked = not together
+    models = 1 if hasattr(winner.loss, "slopes") else 1 + replicates  # the outputs of a row loss are one model's
+    lane = Lane([(0, number) for number in range(models)], [winner], task, features)
     learned = np.ones((len(rows), models), np.int8)
-    learned[:, 1:] = draws(rows.numbers, models - 1, how.seed) if models > 1 else 0
-    theirs = task.members(targets, winner.loss, learned, learned, np.zeros(outputs))
-    batch = Batch(rows.rows, theirs, rows.importance, sound=True)
-    for number, order in enumerate(orders(len(rows), how)):
+    learned[:, 1:] = draws(rows.numbers, models - 1, plan.seed)
+    examples = Examples(rows.rows, targets, rows.importance, sound=True)
+    batch = lane.batch(examples, (learned, learned), lane.counts)
+    for number, order in enumerate(orders(len(rows), plan)):
         if number:
-            bank.start_pass()
-        bank.learn(batch, order)
-    weights = bank.weights()[width:].reshape(models - 1, width, features) if models > 1 else np.empty((0, width, 0))
-    counted = theirs.counts[width::width] if how.passes == 1 else np.empty(0)
-    scores = task.measured(counted, learned[:, 1 : 1 + len(counted)].sum(axis=0, dtype=np.int64))
-    return Refit(bank.only(range(width)), weights, scores)
+            lane.learner.start_pass()
+        lane.learner.learn(batch, order)
+    weights = lane.learner.weights().reshape(models, lane.width, features)
+    scores = np.empty(0)
+    if plan.passes == 1:
+        scores = task.measured(lane.sums()[1:], learned[:, 1:].sum(axis=0, dtype=np.int64))
+    return Refit(lane.learner.only(range(lane.width)), weights[1:], scores)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from onlinear.answers import Answers
 from onlinear.profile.choice import Choice
 from onlinear.profile.table import Profile
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.selection.race import Race
-from onlinear.selection.standings import How as Compared, Place, Standings
+from onlinear.selection.standings import Comparison, Place, Standings
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import Ledger
-from onlinear.workflow.measuring import worst_rows
+from onlinear.workflow.measuring import Judged
 from onlinear.workflow.parts import Parts
-from onlinear.workflow.racing import How
+from onlinear.workflow.racing import Plan
 from onlinear.workflow.texts import cells_of
 
 INTERRUPTED = "It was interrupted: what was done until then is here, and the rest is missing."
@@ -53,13 +52,13 @@ def data_words(profile: Profile, parts: Parts) -> dict[str, Any]:
     }
 
 
-def race_words(race: Race, how: How, rows: int, seconds: float) -> dict[str, Any]:
-    standings = Standings.of(race, Compared(min(rows, race.examples), how.folds, how.passes))
+def race_words(race: Race, plan: Plan, rows: int, seconds: float) -> dict[str, Any]:
+    standings = Standings.of(race, Comparison(min(rows, race.examples), plan.folds, plan.passes))
     return {
         "by": race.task.measure,
-        "how": how.words,
+        "how": plan.words,
         "examples": race.examples,
-        "passes": how.passes,
+        "passes": plan.passes,
         "seconds": round(seconds, 3),
         "configurations": [configuration_words(place) for place in standings.places],
     }
@@ -79,9 +78,9 @@ def configuration_words(place: Place) -> dict[str, Any]:
     }
 
 
-def worst_words(asked: Asked, choice: Choice, answers: Answers, parts: Parts) -> list[dict[str, Any]]:
+def worst_words(asked: Asked, choice: Choice, judged: Judged, parts: Parts) -> list[dict[str, Any]]:
     """The worst test rows, with their cells."""
-    worst = worst_rows(answers, parts.test, None if parts.classes is None else parts.wanted)
+    worst = judged.worst()
     files, labelled = (asked.test_files, True) if asked.test_files else (asked.files, False)
     cells = cells_of(files, parts.recipe.format, [each["row"] for each in worst], labelled=labelled)
     names = [name for name, role in choice.roles.items() if role in ("feature", "time", "group")]

@@ -17,7 +17,7 @@ from onlinear.answers import Answers
 from onlinear.errors import Diverged
 from onlinear.learner import Learner
 from onlinear.modelfile import Trained
-from onlinear.profile.choice import Choice, choose_recipe
+from onlinear.profile.choice import choose_recipe
 from onlinear.profile.table import Profile
 from onlinear.selection.bootstrap import around
 from onlinear.selection.configurations import Configuration, grid, sampled, usual
@@ -29,10 +29,10 @@ from onlinear.workflow.drifting import followed
 from onlinear.workflow.explaining import weights_that_matter
 from onlinear.workflow.fewer import path_of
 from onlinear.workflow.ledger import Ledger
-from onlinear.workflow.measuring import tested_classes, tested_numbers
+from onlinear.workflow.measuring import Judged, JudgedNumbers, judged_on
 from onlinear.workflow.parts import Parts, look, parts_of
 from onlinear.workflow.proof import Proven, proven
-from onlinear.workflow.racing import How, how_for, raced, refit
+from onlinear.workflow.racing import Plan, plan_for, raced, refit
 from onlinear.workflow.references import references
 from onlinear.workflow.saying import INTERRUPTED, asked_words, data_words, race_words, used_words, worst_words
 from onlinear.workflow.watching import Watcher
@@ -55,7 +55,7 @@ class Chosen:
     configuration: Configuration
     trained: Trained
     replicates: np.ndarray
-    how: How
+    plan: Plan
     drift: dict[str, Any] | None
 
 
@@ -76,11 +76,13 @@ def select(
     on_model(chosen.trained)
     watcher.tell("proving", 0.0)
     proof = Proven(None, [], None) if watcher.stopped else proven(parts)
-    explained = explained_by(asked, choice, parts, chosen, watcher)
-    watcher.tell("testing", 0.0)
     answers = Answers(chosen.trained.training)
+    explained = explained_by(asked, answers, parts, chosen, watcher)
+    watcher.tell("testing", 0.0)
+    judged = judged_on(answers, parts)
+    worst = worst_words(asked, choice, judged, parts)
     uses = ledger.uses(parts.digest)
-    test = measured_on(answers, parts, uses)
+    test = measured(judged, uses)
     ledger.enter(
         parts.digest,
         {"files": asked.files + asked.test_files, "score": test["rmse"] if test["error"] is None else test["error"]},
@@ -99,6 +101,7 @@ def select(
         "winner": chosen.race["configurations"][0],
         "test": test,
         **explained,
+        "worst": worst,
         "certificate": proof.certificate,
         "certificate_words": proof.words,
         "drift": chosen.drift,
@@ -111,16 +114,16 @@ def select(
 
 def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) -> Chosen:
     """Race the configurations and learn the winner."""
-    how = how_for(len(parts.train), parts.split.shuffled, asked.folds, asked.passes, asked.seed)
+    plan = plan_for(len(parts.train), parts.split.shuffled, asked.folds, asked.passes, asked.seed)
     configurations = configurations_for(asked, profile.target.task, parts.unit)
     began = time.perf_counter()
     watcher.tell("racing configurations", 0.0)
-    same = (parts.task, parts.train, parts.targets, parts.features, how)
+    same = (parts.task, parts.train, parts.targets, parts.features, plan)
     race = raced(configurations, *same, parts.groups, watcher)
     if not race.running:
         raise Diverged("every configuration diverged: let the columns be scaled, or name other rules")
     finishes = race.finishes()
-    said = race_words(race, how, len(parts.train), time.perf_counter() - began)
+    said = race_words(race, plan, len(parts.train), time.perf_counter() - began)
     winner = configurations[finishes[0].number]
     watcher.tell("learning the winner", 0.0)
     drift, replicates = None, np.empty((0, 1, 0))
@@ -131,18 +134,17 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
         if len(scores):
             ends = around(np.array(finishes[0].score), scores)
             said["configurations"][0]["interval"] = [max(0.0, float(end)) for end in ends]
-    trained = Trained(training_of(learner, parts, how), parts.recipe)
-    return Chosen(said, winner, trained, replicates, how, drift)
+    trained = Trained(training_of(learner, parts, plan), parts.recipe)
+    return Chosen(said, winner, trained, replicates, plan, drift)
 
 
-def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
+def explained_by(asked: Asked, answers: Answers, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
     """What a reader wants to know beside the test; less of it, if the watcher wants an end."""
-    answers = Answers(chosen.trained.training)
     path: list[dict[str, Any]] | None = None
     compared: list[dict[str, Any]] = []
     if not watcher.stopped:
         watcher.tell("counting features", 0.0)
-        path = path_of(chosen.configuration, parts, chosen.how)
+        path = path_of(chosen.configuration, parts, chosen.plan)
     if not watcher.stopped and asked.references:
         watcher.tell("asking others", 0.0)
         compared = others(parts)
@@ -150,7 +152,6 @@ def explained_by(asked: Asked, choice: Choice, parts: Parts, chosen: Chosen, wat
         "references": compared,
         "weights": weights_that_matter(answers, parts.recipe, chosen.replicates),
         "path": path,
-        "worst": worst_words(asked, choice, answers, parts),
     }
 
 
@@ -167,21 +168,20 @@ def configurations_for(asked: Asked, task: str, unit: float) -> list[Configurati
     return sampled(found, asked.configurations, asked.seed) if asked.configurations else found
 
 
-def training_of(learner: Learner, parts: Parts, how: How) -> Training:
+def training_of(learner: Learner, parts: Parts, plan: Plan) -> Training:
     """The winner as a training that has learned the rows, to be saved and to go on."""
-    return Training.of(lone(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * how.passes)
+    return Training.of(lone(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * plan.passes)
 
 
 # ------------------------------------------------------------------ measuring
 
 
-def measured_on(answers: Answers, parts: Parts, uses: list[dict[str, Any]]) -> dict[str, Any]:
-    if parts.classes is None:
-        found = tested_numbers(answers, parts.test)
+def measured(judged: Judged, uses: list[dict[str, Any]]) -> dict[str, Any]:
+    found = judged.figures()
+    if isinstance(judged, JudgedNumbers):
         said = f"RMSE {shown(found['rmse'])}"
         low, high = map(shown, found["interval"])
     else:
-        found = tested_classes(answers, parts.test, parts.wanted)
         said = f"{found['mistakes']:,} of {found['rows']:,} test rows are wrong, {100 * found['error']:.2f} %"
         low, high = (f"{100 * end:.2f} %" for end in found["interval"])
     words = f"{said} (95 % interval {low} to {high})."
