@@ -17,6 +17,7 @@ from onlinear import losses, registry, rules
 from onlinear.batch import Batch, rows_of
 from onlinear.errors import Refused
 from onlinear.learner import Learner, Settings
+from onlinear.powers import exp_of_less
 from onlinear.targets import Labels, Numbers, Signs
 
 
@@ -66,10 +67,8 @@ class MyLogistic(NamedTuple):
 
     def slope(self, score, target):
         z = target * score
-        if z > 0.0:
-            tail = math.exp(-z)
-            return -target * tail / (1.0 + tail)
-        return -target / (1.0 + math.exp(z))
+        tail = exp_of_less(-abs(z))
+        return -target * (tail if z > 0.0 else 1.0) / (1.0 + tail)
 
 
 class MyAdaGrad(NamedTuple):
