@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 import onlinear
@@ -88,6 +90,27 @@ def test_a_test_file_ids_and_missing_cells(tmp_path: Path) -> None:
         assert truth[row["row"] - 1] == row["label"] != row["predicted"]
         cells = Path(test).read_text().splitlines()[row["row"]].split(",")
         assert row["cells"]["mean radius"] == cells[1]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_the_worst_rows_of_a_test_file_in_which_targets_are_missing(tmp_path: Path, form: str) -> None:
+    """Their numbers count all rows of the file, and the cells beside them are theirs."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=200).round(4)
+    y = [None if k % 5 == 0 else "up" if x[k] + rng.normal() > 0.0 else "down" for k in range(200)]
+    files = []
+    for name, rows in (("train", slice(100)), ("test", slice(100, None))):
+        columns = pyarrow.table({"x": x[rows], "n": rng.normal(size=100), "y": y[rows]})
+        files.append(str(tmp_path / f"{name}.{form}"))
+        if form == "csv":
+            pyarrow.csv.write_csv(columns, files[-1])
+        else:
+            pyarrow.parquet.write_table(columns, files[-1])
+    worst = selected(files[0], tmp_path, target="y", test_files=[files[1]]).result["worst"]
+    assert len(worst) > 2
+    for row in worst:
+        assert row["label"] == y[99 + row["row"]]
+        assert float(row["cells"]["x"]) == x[99 + row["row"]]
 
 
 def test_numbers(tmp_path: Path) -> None:

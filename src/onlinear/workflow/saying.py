@@ -82,8 +82,7 @@ def configuration_words(place: Place) -> dict[str, Any]:
 def worst_words(asked: Asked, choice: Choice, answers: Answers, parts: Parts) -> list[dict[str, Any]]:
     """The worst test rows, with their cells."""
     worst = worst_rows(answers, parts.test, None if parts.classes is None else parts.wanted)
-    files, labelled = (asked.test_files, True) if asked.test_files else (asked.files, False)
-    cells = cells_of(files, parts.recipe.format, [each["row"] for each in worst], labelled=labelled)
+    cells = cells_of(asked.test_files or asked.files, parts.recipe.format, [each["row"] for each in worst])
     names = [name for name, role in choice.roles.items() if role in ("feature", "time", "group")]
     for each in worst:
         found = cells.get(each["row"], {})
