@@ -229,9 +229,9 @@ def reading_of(cells: Cells, asked: Asked, is_file: bool) -> dict[str, Any]:
 
 
 def notes_of(profile: Profile) -> list[str]:
-    """What is odd about the table as a whole; leaks come first, as they spoil everything."""
+    """What is odd about the table as a whole; leaks and misread numbers come first, as they spoil everything."""
     leaks = [note for column in profile.columns if column.leak for note in column.notes if "away" in note]
-    notes = leaks + profile.target.notes
+    notes = leaks + [column.misread for column in profile.columns if column.misread] + profile.target.notes
     if profile.bad_lines:
         lines = (
             "1 line could not be read, and is"

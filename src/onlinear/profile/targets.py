@@ -8,10 +8,13 @@ import numpy as np
 
 from onlinear.errors import BadInput, Refused
 from onlinear.profile.gathering import Gathered
+from onlinear.profile.misread import misread
 
 TASKS = ("classification", "regression")
 #: whole numbers are classes if there are so few of them, and so many rows of each on average
 MOST_CLASSES, ROWS_OF_A_CLASS = 20, 3
+#: rows that each of more classes has to have on average: fewer are names of rows
+ROWS_OF_A_LEARNED_CLASS = 1.5
 
 #: a class, as a stream has it: text or number
 Label = str | float
@@ -94,11 +97,16 @@ def check_target(column: Gathered) -> None:
 
 
 def check_classes(column: Gathered) -> None:
-    """Refuse classes that do not come again."""
-    if not column.counts.complete or len(column.counts) == column.present:
+    """Refuse classes that do not come again, or hardly ever."""
+    different = len(column.counts)
+    unique = not column.counts.complete or different == column.present
+    if unique or (different > MOST_CLASSES and column.present < ROWS_OF_A_LEARNED_CLASS * different):
+        note = misread(column.name, column.texts.values())
         raise BadInput(
-            f"the target {column.name!r} has another value in each row, so no class can be learned: choose another "
-            "column" + (", or say that the task is regression" if column.kind == "number" else "")
+            f"the target {column.name!r} has another value in {'each' if unique else 'nearly each'} row, so no class "
+            "can be learned: choose another column"
+            + (", or say that the task is regression" if column.kind == "number" else "")
+            + (f". {note}" if note else "")
         )
 
 
