@@ -74,6 +74,20 @@ def test_json_and_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("iris.csv --target kind --loss squashed", 2, "squashed"),
         ("iris.csv --target kind --test-share 2", 2, "test-share"),
         ("--repeat iris.csv", 1, "not the result of a selection"),
+        ("iris.csv --repeat iris.csv", 2, "iris.csv cannot be said beside --repeat"),
+        ("--repeat iris.csv --seed 3", 2, "--seed cannot be said beside --repeat"),
+        ("iris.csv --on-drift reset", 2, "add --time COLUMN or --in-order"),
+        ("iris.csv --in-order --time kind", 2, "leave out one of them"),
+        ("iris.csv --in-order --folds 3", 2, "no --folds"),
+        ("iris.csv --in-order --passes 3", 2, "no --passes"),
+        ("iris.csv --time 1 --group 2", 2, "no --group"),
+        ("iris.csv --target 1 --loss hinge", 2, "is not for regression"),
+        ("iris.csv --report nowhere/r.html", 3, "nowhere/r.html cannot be saved: there is no such folder"),
+        ("iris.csv --export nowhere/rows.svm", 3, "nowhere/rows.svm cannot be saved"),
+        ("iris.csv --model .", 3, ". cannot be saved: it is not a file"),
+        ("iris.csv --model iris.csv", 2, "iris.csv would be written over"),
+        ("iris.csv --report iris.csv", 2, "iris.csv would be written over"),
+        ("iris.csv --report a --export a", 2, "a would be written over"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, code: int, said: str) -> None:
@@ -83,6 +97,30 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words:
     assert ended.code == code, ended
     assert said in ended.err
     assert "Traceback" not in ended.err
+    assert [path.name for path in tmp_path.iterdir()] == ["iris.csv"]  # above all, no test row is used up
+
+
+def test_a_repetition_on_other_data_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = Path(tables.iris(tmp_path / "iris.csv"))
+    Path("a.json").write_text(run(f"select iris.csv --target kind --json {LESS}").out)
+    assert "no repetition" not in run("select --repeat a.json").out
+    table.write_text(table.read_text().replace("5.1,", "5.2,"))
+    assert "The data are not those of a.json any more" in run("select --repeat a.json").out
+
+
+def test_an_export_of_nothing_is_refused_when_all_else_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tables.diabetes(tmp_path / "d.csv")
+    ended = run(f"select d.csv --export rows.svm --configurations 2 {LESS}")
+    assert ended.code == 2
+    assert "no rows to export" in ended.err
+    assert "root mean squared error" in ended.out
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("d.csv", "d.onlinear", "d.report.html", "onlinear-ledger.json")
+    }
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:

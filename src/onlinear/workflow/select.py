@@ -20,7 +20,7 @@ from onlinear.modelfile import Trained
 from onlinear.profile.choice import Choice, choose_recipe
 from onlinear.profile.table import Profile
 from onlinear.selection.bootstrap import around
-from onlinear.selection.configurations import Configuration, grid, sampled, usual
+from onlinear.selection.configurations import Configuration, check_task, grid, sampled, usual
 from onlinear.theory.examples import Examples
 from onlinear.training import Training
 from onlinear.winners import lone
@@ -63,6 +63,7 @@ def select(
     asked: Asked, ledger: Ledger, watcher: Watcher, on_model: Callable[[Trained], None] = lambda trained: None
 ) -> Selected:
     """The whole job. ``on_model`` gets the model as soon as it is learned: whatever happens then, it is there."""
+    asked.check()
     began = time.perf_counter()
     watcher.tell("looking at the columns", 0.0)
     profile = look(asked)
@@ -164,6 +165,7 @@ def configurations_for(asked: Asked, task: str, unit: float) -> list[Configurati
     if asked.losses or asked.rules:
         default = ["squared_error"] if task == "regression" else ["log_loss"]
         found = grid(loss=asked.losses or default, rule=asked.rules or ["normalised"], average=[False, True])
+        check_task(found, task)
     return sampled(found, asked.configurations, asked.seed) if asked.configurations else found
 
 
