@@ -246,6 +246,20 @@ def test_fewer_rows_than_folds(tmp_path: Path) -> None:
     refused(tmp_path, "x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n", BadInput, "rows cannot be divided into 9 folds", folds=9)
 
 
+@pytest.mark.parametrize(("groups", "folds"), [(3, 2), (5, 4), (30, 5)])
+def test_there_are_no_more_folds_than_groups(tmp_path: Path, groups: int, folds: int) -> None:
+    """A group or more is tested, and the others are divided into five folds, if there are as many."""
+    rows = "".join(f"{k % 11},g{k % groups},{'yes' if k * k % 7 > 2 else 'no'}\n" for k in range(90))
+    (tmp_path / "t.csv").write_text("x,g,y\n" + rows)
+    race = selected(str(tmp_path / "t.csv"), tmp_path, group="g", configurations=2).result["race"]
+    assert race["how"] == f"{folds}-fold cross-validation"
+
+
+def test_one_group_left_to_learn_is_refused(tmp_path: Path) -> None:
+    rows = "".join(f"{k % 11},g{k % 2},{'yes' if k * k % 7 > 2 else 'no'}\n" for k in range(90))
+    refused(tmp_path, "x,g,y\n" + rows, BadInput, "1 group cannot be divided into 2 folds: give more groups", group="g")
+
+
 def test_a_test_file_of_another_kind(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("u,v\n1,2\n")
     refused(tmp_path, "x,c,y\n" + ROWS, OnlinearError, "other.csv.*column", test_files=[str(tmp_path / "other.csv")])

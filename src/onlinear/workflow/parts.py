@@ -46,6 +46,11 @@ class Parts:
         """How large slopes are: as the numbers of a regression spread, 1 for classes."""
         return 1.0 if self.classes is not None else float(self.targets.std()) or 1.0
 
+    @property
+    def units(self) -> int:
+        """How many there are to divide into folds: groups, or rows."""
+        return len(self.train) if self.groups is None else len(np.unique(self.groups))
+
 
 def look(asked: Asked) -> Profile:
     return profile_of(

@@ -113,6 +113,8 @@ def select(
 def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) -> Chosen:
     """Race the configurations and learn the winner."""
     how = how_for(len(parts.train), parts.split.shuffled, asked.folds, asked.passes, asked.seed)
+    if asked.folds is None and how.folds:  # of few rows or groups there are fewer
+        how = how._replace(folds=max(2, min(how.folds, parts.units)))
     configurations = configurations_for(asked, profile.target.task, parts.unit)
     began = time.perf_counter()
     watcher.tell("racing configurations", 0.0)
