@@ -17,7 +17,7 @@ from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, QUOTE, Plan, judge_columns, plan_of
 from onlinear.streams.cells import Cells, Top, cut, first_record, texts
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
-from onlinear.streams.matching import MISSING
+from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import Naming
 from onlinear.streams.sources import Path, chunks, expand, inner_name
 from onlinear.streams.standard_input import looks_at
@@ -255,8 +255,3 @@ def position_of(names: Sequence[str], wanted: str | int) -> int:
     if number == 0 or abs(number) > len(names):
         raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1")
     return number - 1 if number > 0 else len(names) + number
-
-
-def listed(names: Sequence[str], most: int = 20) -> str:
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
