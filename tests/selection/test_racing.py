@@ -242,6 +242,8 @@ def refused(match: str, error: type[OnlinearError], *given: Any, **how: Any) -> 
         refused("'quantile'.*not for class", Refused, X, [{"loss": "quantile"}], task="classification", target=PAIR),
         refused("there are no examples", BadInput, X[:0], target=PAIR[:0]),
         refused("no configuration to race", Refused, X, [], target=PAIR),
+        refused("l2 is -1, and has to be at least 0", Refused, X, [{"loss": "hinge", "l2": -1}], target=PAIR),
+        refused("are no names of files: give names, or rows as an array", BadSource, X.tolist(), target=PAIR),
         refused("is no configuration: make one", Refused, X, ["hinge"], target=PAIR),
         refused("is no configuration: its keys", Refused, X, [{"speed": 3}], target=PAIR),
         refused("1 folds compares nothing", Refused, X, folds=1, target=PAIR),

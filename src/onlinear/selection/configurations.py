@@ -59,9 +59,12 @@ class Configuration(NamedTuple):
         return found
 
     def check(self) -> Configuration:
-        """Itself, if the rule takes the loss and the options."""
+        """Itself, if the rule takes the loss and the options, and none of these is negative."""
         check_pair(self.loss, self.rule)
         settings = self.settings
+        for field in ("l1", "l2", "average", "forget"):
+            if not getattr(settings, field) >= 0.0:
+                raise Refused(f"{field} is {getattr(settings, field):g}, and has to be at least 0: choose another")
         check_options(self.rule, settings.l1 > 0.0 or settings.l2 > 0.0, settings.forget > 0.0, settings.average > 0.0)
         return self
 
