@@ -125,6 +125,18 @@ def test_numbers(tmp_path: Path) -> None:
     assert result["path"][0]["features"] > result["path"][-1]["features"]
 
 
+def test_the_path_of_numbers_far_from_zero(tmp_path: Path) -> None:
+    """Years: whatever they are counted from, as few features cost as much."""
+    x = np.random.default_rng(7).normal(size=(200, 3)).round(3)
+    scores = []
+    for start in (0.0, 2000.0):
+        years = (start + 6.0 * x[:, 0] - 2.0 * x[:, 1]).round(1)
+        file = tables.write(tmp_path / "t.csv", ["a", "b", "c", "year"], np.column_stack([x, years]).tolist())
+        result = selected(file, tmp_path, target="year", configurations=3).result
+        scores.append([step["score"] for step in result["path"]])
+    assert scores[1] == pytest.approx(scores[0], rel=0.01, abs=0.01)
+
+
 def test_texts(tmp_path: Path) -> None:
     result = selected(tables.messages(tmp_path / "m.csv"), tmp_path, target="kind").result
     assert by_name(result)["message"]["kind"] == "text"
