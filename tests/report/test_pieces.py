@@ -15,6 +15,7 @@ from onlinear.report.scales import Axis, even, labels, logarithmic
 from onlinear.report.style import STYLE
 from onlinear.report.svg import apart
 from onlinear.report.words import columns
+from onlinear.report.worst import verdict
 from report.made_results import MAKERS, adult, elec2, housing, wide
 from report.test_page import EVIL, poisoned
 
@@ -105,6 +106,11 @@ def test_that_test_rows_were_used_before_is_said_once() -> None:
     assert said.count("These test rows") == 1
     assert f"Beware {note}" in said
     assert "Odd There are 3 duplicates." in said
+
+
+def test_a_number_and_a_wrong_one_are_told_apart() -> None:
+    one = {"label": 100_000.25, "predicted": 99_999.5}
+    assert plain(verdict(housing(), one)) == "It is 100 000.25; the model said 99 999.5, 0.750 too low."
 
 
 def test_words_say_the_result() -> None:
