@@ -88,6 +88,8 @@ def test_json_and_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("iris.csv --model iris.csv", 2, "iris.csv would be written over"),
         ("iris.csv --report iris.csv", 2, "iris.csv would be written over"),
         ("iris.csv --report a --export a", 2, "a would be written over"),
+        ("iris.csv --test i*.csv", 1, "iris.csv: holds the rows that are learned, so it is no test"),
+        ("iris.csv --text 1", 1, "'sepal length' holds numbers, so there are no words in it"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, code: int, said: str) -> None:
@@ -98,6 +100,18 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words:
     assert said in ended.err
     assert "Traceback" not in ended.err
     assert [path.name for path in tmp_path.iterdir()] == ["iris.csv"]  # above all, no test row is used up
+
+
+def test_globs_stand_for_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is tested, too; what is written is named for the first of them."""
+    monkeypatch.chdir(tmp_path)
+    tables.cancer(tmp_path / "cells.csv", slice(0, 400))
+    for number in (1, 2):
+        tables.cancer(tmp_path / f"later{number}.csv", slice(300 + 100 * number, 400 + 100 * number))
+    ended = run(f"select ce*.csv --test later*.csv --json --configurations 2 {LESS}")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["test"]["rows"] == 169
+    assert Path("cells.onlinear").exists()
 
 
 def test_a_repetition_on_other_data_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -316,8 +316,12 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str, start:
 
 
 def test_a_damaged_ledger_or_result_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "ledger.json").write_text("{")
+    for damaged in ("{", "[]"):
+        (tmp_path / "ledger.json").write_text(damaged)
+        with pytest.raises(BadInput, match="cannot be read as the ledger"):  # before the file is looked for
+            selected(str(tmp_path / "none.csv"), tmp_path, target="kind")
+    (tmp_path / "folder" / "ledger.json").mkdir(parents=True)
     with pytest.raises(BadInput, match="cannot be read as the ledger"):
-        selected(tables.iris(tmp_path / "iris.csv"), tmp_path, target="kind")
+        selected(str(tmp_path / "none.csv"), tmp_path / "folder", target="kind")
     with pytest.raises(BadInput, match="not the result of a selection"):
         Asked.repeated(tmp_path / "ledger.json")

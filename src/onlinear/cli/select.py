@@ -70,13 +70,14 @@ def select(
         from onlinear.errors import Refused
         from onlinear.modelfile import save
         from onlinear.report import page, words
+        from onlinear.streams.sources import expand
         from onlinear.workflow.asked import Asked, result_in
         from onlinear.workflow.ledger import NAME, Ledger
         from onlinear.workflow.select import select as whole_job
 
         context = click.get_current_context()
         asked = asked_by(context.params) if repeat is None else Asked.repeated(alone(repeat, context))
-        path = model or Path(f"{stem_of(asked.files[0])}.onlinear")
+        path = model or Path(f"{stem_of(expand(asked.files)[0])}.onlinear")
         page_path = report or Path(f"{str(path).removesuffix(path.suffix)}.report.html")
         check_places([path, page_path, *([] if export is None else [Path(export)])], asked.files + asked.test_files)
         with watching(quiet or as_json) as watcher:

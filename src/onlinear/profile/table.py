@@ -175,6 +175,11 @@ def asked_for(
         for name in [one[role]] if role in one else many.get(role, ()):
             if name in cells.strange:
                 raise OnlinearError(f"column {name!r} is of the type {cells.strange[name]}, and can be no {role}")
+    for name in many["text"]:
+        if cells.columns[cells.place(name)].kind == "number":
+            raise OnlinearError(
+                f"column {name!r} holds numbers, so there are no words in it: leave it out of the texts"
+            )
     check_weight(cells, one.get("weight"))
     return Asked(one["target"], one.get("time"), one.get("group"), one.get("weight"), **many)
 

@@ -16,6 +16,7 @@ from onlinear.selection.race import Task
 from onlinear.selection.splits import Split, split_rows
 from onlinear.streams.matching import MISSING
 from onlinear.streams.recipe import Recipe
+from onlinear.streams.sources import expand
 from onlinear.streams.stream import open_alike
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import digest_of_test
@@ -92,6 +93,7 @@ def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
         times = np.arange(len(rows))
     if asked.test_files:
         split = Split("test file", order_of(len(rows), times, asked.seed), np.arange(0), "the rows of the test file")
+        check_apart(asked)
         test = tested_file(asked, stream.recipe)
         digest = digest_of_test(sha256_of(asked.test_files), test.numbers)
         if times is not None:
@@ -122,6 +124,14 @@ def check_classes(targets: np.ndarray, classes: Classes | None) -> None:
         raise BadInput("the rows to learn are of one class only: test fewer rows, or split them otherwise")
 
 
+def check_apart(asked: Asked) -> None:
+    """Refuse to test on a file that is learned from, by whatever name."""
+    learned = {sha256_of([file]) for file in expand(asked.files)}
+    for file in expand(asked.test_files):
+        if sha256_of([file]) in learned:
+            raise BadInput(f"{file}: holds the rows that are learned, so it is no test: name another file, or none")
+
+
 def tested_file(asked: Asked, recipe: Recipe) -> Held:
     """The rows of the test files, whose columns are found by their names."""
     return held(open_alike(asked.test_files, recipe.format, recipe=recipe), None, learns=False)
@@ -129,6 +139,6 @@ def tested_file(asked: Asked, recipe: Recipe) -> Held:
 
 def sha256_of(files: list[str]) -> str:
     digest = hashlib.sha256()
-    for file in files:
+    for file in expand(files):
         digest.update(Path(file).read_bytes())
     return digest.hexdigest()

@@ -64,6 +64,7 @@ def select(
 ) -> Selected:
     """The whole job. ``on_model`` gets the model as soon as it is learned: whatever happens then, it is there."""
     asked.check()
+    ledger.known()  # one that cannot be read is refused now, and not when all is learned
     began = time.perf_counter()
     watcher.tell("looking at the columns", 0.0)
     profile = look(asked)
