@@ -59,7 +59,7 @@ def target_of(column: Gathered, bits: np.ndarray, task: str | None) -> Target:
             "the task is regression if they are amounts."
         )
     classes, codes = classes_of(column, bits)
-    notes += single_notes(classes)
+    notes += alike_notes(classes) + single_notes(classes)
     return Target(column.name, column.kind, chosen, column.absent, classes, codes, None, notes)
 
 
@@ -128,6 +128,21 @@ def codes_of(bits: np.ndarray, values: np.ndarray) -> np.ndarray:
 def missing_note(column: Gathered, rows: int) -> str:
     have = "1 row has" if column.absent == 1 else f"{column.absent:,} of {rows:,} rows have"
     return f"{have} no target: nothing can be learned from them, and they are left out."
+
+
+def alike_notes(classes: list[tuple[Label, int]]) -> list[str]:
+    """What to say of classes that differ in capitals alone.
+
+    >>> alike_notes([("yes", 7), ("no", 5), ("Yes", 1)])
+    ['The classes yes and Yes differ in capitals only: write them alike if they mean the same.']
+    """
+    first: dict[str, Label] = {}
+    pairs = [(first.setdefault(str(label).casefold(), label), label) for label, _ in classes]
+    return [
+        f"The classes {one} and {other} differ in capitals only: write them alike if they mean the same."
+        for one, other in pairs
+        if one != other
+    ]
 
 
 def single_notes(classes: list[tuple[Label, int]]) -> list[str]:
