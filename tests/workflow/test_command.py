@@ -114,6 +114,18 @@ def test_globs_stand_for_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert Path("cells.onlinear").exists()
 
 
+def test_rows_of_weight_0_are_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is learned from them, and the certificate does not speak of them."""
+    monkeypatch.chdir(tmp_path)
+    lines = Path(tables.iris(tmp_path / "iris.csv")).read_text().splitlines()
+    weights = ["weight", *(str(number % 3) for number in range(150))]
+    Path("w.csv").write_text("".join(f"{one},{line}\n" for one, line in zip(weights, lines, strict=True)))
+    ended = run(f"select w.csv --weight weight --export rows.svm --configurations 2 {LESS}")
+    assert ended.code == 0, ended.err
+    assert 0 < len(Path("rows.svm").read_text().splitlines()) <= 100
+    assert run("verify w.certificate.json rows.svm").code == 0
+
+
 def test_a_repetition_on_other_data_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     table = Path(tables.iris(tmp_path / "iris.csv"))

@@ -253,5 +253,7 @@ def position_of(names: Sequence[str], wanted: str | int) -> int:
         hint = f"did you mean {near[0]!r}? The" if near else "the"
         raise OnlinearError(f"there is no column {wanted!r}: {hint} columns are {listed(names)}") from None
     if number == 0 or abs(number) > len(names):
-        raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1")
+        counted = names == [str(k) for k in range(1, len(names) + 1)]
+        hint = "; if the first record has the names, say so (--header)" if counted else ""
+        raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1{hint}")
     return number - 1 if number > 0 else len(names) + number
