@@ -126,6 +126,17 @@ def test_rows_of_weight_0_are_no_harm(tmp_path: Path, monkeypatch: pytest.Monkey
     assert run("verify w.certificate.json rows.svm").code == 0
 
 
+def test_a_column_that_is_named_by_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name goes before its place: in a table of years, 2 is no year, and 2020 no place."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{k % 7},{k % 5},{'ab'[k * k % 11 > 4]}\n" for k in range(80))
+    Path("years.csv").write_text("2019,2021,2020\n" + rows)
+    for target, column in (("2020", "2020"), ("2", "2021"), ("-3", "2019")):
+        words = f"select years.csv --header --target {target} --configurations 2 --json {LESS}"
+        assert json.loads(run(words).out)["asked"]["target"] == column
+    assert "say so (--header)" in run("select years.csv --no-header --target 2020").err
+
+
 def test_a_repetition_on_other_data_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     table = Path(tables.iris(tmp_path / "iris.csv"))

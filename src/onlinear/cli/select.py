@@ -104,7 +104,6 @@ def select(
 
 def asked_by(options: dict[str, Any]) -> Any:
     """What the options of the command line ask for."""
-    from onlinear.cli.beginning import column
     from onlinear.errors import Refused
     from onlinear.workflow.asked import Asked
 
@@ -113,9 +112,8 @@ def asked_by(options: dict[str, Any]) -> Any:
     wanted: dict[str, Any] = {each.name: options.get(each.name) for each in fields(Asked)} | {
         "test_files": options["test"]
     }
-    wanted |= {name: column(wanted[name]) for name in ("target", "time", "group", "weight")}
-    wanted |= {name: [column(each) for each in wanted[name] or ()] for name in ("ignore", "keep", "categories", "text")}
-    wanted |= {name: list(wanted[name] or ()) for name in ("test_files", "missing", "losses", "rules")}
+    several = "test_files", "missing", "losses", "rules", "ignore", "keep", "categories", "text"
+    wanted |= {name: list(wanted[name] or ()) for name in several}
     return Asked(**wanted)
 
 
