@@ -26,6 +26,8 @@ from onlinear.streams.standard_input import looks_at
 ROWS = 10_000
 #: those of them by which the delimiter is told, and in how many bytes they have to be
 SNIFFED, SNIFFED_BYTES = 100, 1 << 20
+#: texts, and no number among them, below a number that may be a name
+FEWEST_TEXTS = 10
 CANDIDATES = (",", "\t", ";", "|")
 EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
@@ -161,6 +163,12 @@ def has_header(
         raise OnlinearError(
             f"{top.lines.source}: the first record may be a header or a row, with both {text!r} and {number!r} above "
             "numbers: say which (header=True or header=False)"
+        )
+    odd = np.flatnonzero((first[:, NUMBERS] > 0) & (below[:, NUMBERS] == 0) & (below[:, TEXTS] >= FEWEST_TEXTS))
+    if numbers_above and len(odd):
+        raise OnlinearError(
+            f"{top.lines.source}: the first record may be a header or a row, with {top.words[int(odd[0])][1]!r} above "
+            "texts: say which (header=True or header=False)"
         )
     if texts_above or numbers_above or seen == 0:
         return bool(texts_above) or not first[:, NUMBERS].any()
