@@ -132,7 +132,7 @@ def refuse_fractions(labels: np.ndarray) -> None:
         if isinstance(label, float) and not label.is_integer():
             raise BadInput(
                 f"Unknown label type: continuous. {label!r} is a measurement, not a class: "
-                "use a regressor, or sort the targets into classes first"
+                "learn it by regression, or sort the targets into classes first"
             )
 
 

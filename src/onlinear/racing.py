@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from onlinear.classes import check_task_name
@@ -95,7 +96,7 @@ def race(
     >>> result.best.name
     'log_loss, adagrad rate 0.1'
     """
-    check_wishes(folds, passes, task)
+    check_wishes(folds, passes, seed, task)
     given = None if configurations is None else [configured(each) for each in configurations]
     track = Track(opened(source, how), task or (wanted_task(given) if given else None))
     chosen = usual(track.task_name) if given is None else given
@@ -111,8 +112,11 @@ def race(
     return RaceResult(runners, finishes, track, Comparison(track.look.rows, folds, passes))
 
 
-def check_wishes(folds: int, passes: int, task: str | None) -> None:
+def check_wishes(folds: int, passes: int, seed: int, task: str | None) -> None:
     check_task_name(task)
+    for name, number in (("folds", folds), ("passes", passes), ("seed", seed)):
+        if not isinstance(number, Integral) or (name == "seed" and number < 0):
+            raise Refused(f"{name} is {number!r:.60}: give a whole number of at least 0")
     if folds < 0 or folds == 1:
         raise Refused(f"a cross-validation of {folds} folds compares nothing: take 2 or more, or 0 for one pass")
     if passes < 1:

@@ -15,7 +15,8 @@ from onlinear.report.scales import Axis, even, labels, logarithmic
 from onlinear.report.style import STYLE
 from onlinear.report.svg import apart
 from onlinear.report.words import columns
-from report.made_results import MAKERS, adult, housing, wide
+from onlinear.report.worst import verdict
+from report.made_results import MAKERS, adult, elec2, housing, wide
 from report.test_page import EVIL, poisoned
 
 ANY = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
@@ -96,6 +97,20 @@ def test_words_fit_a_terminal(maker: object) -> None:
         assert lines
         assert all(columns(line) <= 80 for line in lines)
         assert all(line.isprintable() for line in lines)
+
+
+def test_that_test_rows_were_used_before_is_said_once() -> None:
+    note = "These test rows have been measured on once before (see ledger.json): get new rows."
+    result = elec2() | {"notes": [note, "There are 3 duplicates."]}
+    said = " ".join(" ".join(words(result)).split())
+    assert said.count("These test rows") == 1
+    assert f"Beware {note}" in said
+    assert "Odd There are 3 duplicates." in said
+
+
+def test_a_number_and_a_wrong_one_are_told_apart() -> None:
+    one = {"label": 100_000.25, "predicted": 99_999.5}
+    assert plain(verdict(housing(), one)) == "It is 100 000.25; the model said 99 999.5, 0.750 too low."
 
 
 def test_words_say_the_result() -> None:

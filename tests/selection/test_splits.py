@@ -76,3 +76,5 @@ def test_what_cannot_be_split_is_refused(rows: int, share: float) -> None:
 def test_more_folds_than_rows_are_refused() -> None:
     with pytest.raises(BadInput, match="3 rows cannot be divided into 5 folds: ask for 2 to 3"):
         folds_of(3, 5)
+    with pytest.raises(BadInput, match="1 group cannot be divided into 5 folds: give more groups"):
+        folds_of(3, 5, groups=np.zeros(3))

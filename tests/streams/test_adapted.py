@@ -104,7 +104,9 @@ def test_columns_that_are_needed(
 ) -> None:
     known = trained(tmp_path, form).format
     rows = [reordered(row, *names) for row in ROWS]
-    with pytest.raises(OnlinearError, match=f"has no column '{absent}': add it, with empty cells if nothing is known"):
+    advice = "add it, with empty cells if nothing is known of it" if absent == "town" else "add it"
+    said = f"has no column '{absent}': {advice}; its columns are {', '.join(names)}$"
+    with pytest.raises(OnlinearError, match=said):
         open_alike(saved(tmp_path, form, rows), known, labelled=labelled)
 
 

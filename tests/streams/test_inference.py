@@ -71,6 +71,17 @@ def test_a_first_record_that_may_be_either_is_refused(tmp_path: Path) -> None:
     assert kinds(infer(file, header=False)) == {"1": "category", "2": "number", "3": "target"}
 
 
+def test_a_number_above_texts_alone_may_be_a_name(tmp_path: Path) -> None:
+    """Years in a header; with few rows, or a number among the texts, it is a code as others."""
+    rows = ["1,2,good", "3,4,bad"]
+    file = written(tmp_path, "\n".join(["2019,2020,2021", *rows * 5]))
+    with pytest.raises(OnlinearError, match="may be a header or a row, with '2021' above texts: say which"):
+        infer(file)
+    assert kinds(infer(file, header=True)) == {"2019": "number", "2020": "number", "2021": "target"}
+    for others in (rows, [*rows * 5, "5,6,7"]):
+        assert infer(written(tmp_path, "\n".join(["2019,2020,2021", *others]))).header is False
+
+
 @pytest.mark.parametrize(
     ("name", "text", "delimiter"),
     [

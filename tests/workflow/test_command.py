@@ -74,6 +74,21 @@ def test_json_and_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("iris.csv --target kind --loss squashed", 2, "squashed"),
         ("iris.csv --target kind --test-share 2", 2, "test-share"),
         ("--repeat iris.csv", 1, "not the result of a selection"),
+        ("iris.csv --repeat iris.csv", 2, "iris.csv cannot be said beside --repeat"),
+        ("--repeat iris.csv --seed 3", 2, "--seed cannot be said beside --repeat"),
+        ("iris.csv --on-drift reset", 2, "add --time COLUMN or --in-order"),
+        ("iris.csv --in-order --time kind", 2, "leave out one of them"),
+        ("iris.csv --in-order --folds 3", 2, "no --folds"),
+        ("iris.csv --in-order --passes 3", 2, "no --passes"),
+        ("iris.csv --target 1 --loss hinge", 2, "is not for regression"),
+        ("iris.csv --report nowhere/r.html", 3, "nowhere/r.html cannot be saved: there is no such folder"),
+        ("iris.csv --export nowhere/rows.svm", 3, "nowhere/rows.svm cannot be saved"),
+        ("iris.csv --model .", 3, ". cannot be saved: it is not a file"),
+        ("iris.csv --model iris.csv", 2, "iris.csv would be written over"),
+        ("iris.csv --report iris.csv", 2, "iris.csv would be written over"),
+        ("iris.csv --report a --export a", 2, "a would be written over"),
+        ("iris.csv --test i*.csv", 1, "iris.csv: holds the rows that are learned, so it is no test"),
+        ("iris.csv --text 1", 1, "'sepal length' holds numbers, so there are no words in it"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, code: int, said: str) -> None:
@@ -83,6 +98,65 @@ def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words:
     assert ended.code == code, ended
     assert said in ended.err
     assert "Traceback" not in ended.err
+    assert [path.name for path in tmp_path.iterdir()] == ["iris.csv"]  # above all, no test row is used up
+
+
+def test_globs_stand_for_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is tested, too; what is written is named for the first of them."""
+    monkeypatch.chdir(tmp_path)
+    tables.cancer(tmp_path / "cells.csv", slice(0, 400))
+    for number in (1, 2):
+        tables.cancer(tmp_path / f"later{number}.csv", slice(300 + 100 * number, 400 + 100 * number))
+    ended = run(f"select ce*.csv --test later*.csv --json --configurations 2 {LESS}")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["test"]["rows"] == 169
+    assert Path("cells.onlinear").exists()
+
+
+def test_rows_of_weight_0_are_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is learned from them, and the certificate does not speak of them."""
+    monkeypatch.chdir(tmp_path)
+    lines = Path(tables.iris(tmp_path / "iris.csv")).read_text().splitlines()
+    weights = ["weight", *(str(number % 3) for number in range(150))]
+    Path("w.csv").write_text("".join(f"{one},{line}\n" for one, line in zip(weights, lines, strict=True)))
+    ended = run(f"select w.csv --weight weight --export rows.svm --configurations 2 {LESS}")
+    assert ended.code == 0, ended.err
+    assert 0 < len(Path("rows.svm").read_text().splitlines()) <= 100
+    assert run("verify w.certificate.json rows.svm").code == 0
+
+
+def test_a_column_that_is_named_by_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name goes before its place: in a table of years, 2 is no year, and 2020 no place."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{k % 7},{k % 5},{'ab'[k * k % 11 > 4]}\n" for k in range(80))
+    Path("years.csv").write_text("2019,2021,2020\n" + rows)
+    for target, column in (("2020", "2020"), ("2", "2021"), ("-3", "2019")):
+        words = f"select years.csv --header --target {target} --configurations 2 --json {LESS}"
+        assert json.loads(run(words).out)["asked"]["target"] == column
+    assert "say so (--header)" in run("select years.csv --no-header --target 2020").err
+
+
+def test_a_repetition_on_other_data_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = Path(tables.iris(tmp_path / "iris.csv"))
+    Path("a.json").write_text(run(f"select iris.csv --target kind --json {LESS}").out)
+    assert "no repetition" not in run("select --repeat a.json").out
+    table.write_text(table.read_text().replace("5.1,", "5.2,"))
+    assert "The data are not those of a.json any more" in run("select --repeat a.json").out
+
+
+def test_an_export_of_nothing_is_refused_when_all_else_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tables.diabetes(tmp_path / "d.csv")
+    ended = run(f"select d.csv --export rows.svm --configurations 2 {LESS}")
+    assert ended.code == 2
+    assert "no rows to export" in ended.err
+    assert "root mean squared error" in ended.out
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("d.csv", "d.onlinear", "d.report.html", "onlinear-ledger.json")
+    }
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:

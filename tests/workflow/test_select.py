@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 import onlinear
@@ -90,6 +92,27 @@ def test_a_test_file_ids_and_missing_cells(tmp_path: Path) -> None:
         assert row["cells"]["mean radius"] == cells[1]
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_the_worst_rows_of_a_test_file_in_which_targets_are_missing(tmp_path: Path, form: str) -> None:
+    """Their numbers count all rows of the file, and the cells beside them are theirs."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=200).round(4)
+    y = [None if k % 5 == 0 else "up" if x[k] + rng.normal() > 0.0 else "down" for k in range(200)]
+    files = []
+    for name, rows in (("train", slice(100)), ("test", slice(100, None))):
+        columns = pyarrow.table({"x": x[rows], "n": rng.normal(size=100), "y": y[rows]})
+        files.append(str(tmp_path / f"{name}.{form}"))
+        if form == "csv":
+            pyarrow.csv.write_csv(columns, files[-1])
+        else:
+            pyarrow.parquet.write_table(columns, files[-1])
+    worst = selected(files[0], tmp_path, target="y", test_files=[files[1]]).result["worst"]
+    assert len(worst) > 2
+    for row in worst:
+        assert row["label"] == y[99 + row["row"]]
+        assert float(row["cells"]["x"]) == x[99 + row["row"]]
+
+
 def test_numbers(tmp_path: Path) -> None:
     result = selected(tables.diabetes(tmp_path / "d.csv"), tmp_path, target="progression", references=True).result
     assert result["asked"]["task"] == "regression"
@@ -100,6 +123,18 @@ def test_numbers(tmp_path: Path) -> None:
     assert result["test"]["error"] is None
     assert result["certificate"] is None
     assert result["path"][0]["features"] > result["path"][-1]["features"]
+
+
+def test_the_path_of_numbers_far_from_zero(tmp_path: Path) -> None:
+    """Years: whatever they are counted from, as few features cost as much."""
+    x = np.random.default_rng(7).normal(size=(200, 3)).round(3)
+    scores = []
+    for start in (0.0, 2000.0):
+        years = (start + 6.0 * x[:, 0] - 2.0 * x[:, 1]).round(1)
+        file = tables.write(tmp_path / "t.csv", ["a", "b", "c", "year"], np.column_stack([x, years]).tolist())
+        result = selected(file, tmp_path, target="year", configurations=3).result
+        scores.append([step["score"] for step in result["path"]])
+    assert scores[1] == pytest.approx(scores[0], rel=0.01, abs=0.01)
 
 
 def test_texts(tmp_path: Path) -> None:
@@ -134,6 +169,19 @@ def test_time_and_groups(tmp_path: Path, option: str, kind: str) -> None:
     assert result["data"]["split"]["kind"] == kind
     assert by_name(result)[column]["role"] == option
     assert result["test"]["error"] < 0.2
+
+
+def test_time_decides_and_groups_on_both_sides_are_counted(tmp_path: Path) -> None:
+    """Groups a and b have visits early and late, c only early and d only late."""
+    rows = [(day, "ab"[day % 2] if day % 3 else "c" if day < 80 else "d") for day in range(100)]
+    lines = [
+        f"2024-01-01T{day // 60:02}:{day % 60:02},{who},{day % 7},{(day % 7 > 3) != (day % 5 == 0)}"
+        for day, who in rows
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["when,who,x,y", *lines]) + "\n")
+    result = selected(str(tmp_path / "t.csv"), tmp_path, time="when", group="who", configurations=2).result
+    assert result["data"]["split"]["kind"] == "time"
+    assert any(note.startswith("2 groups have rows before and after the split by time") for note in result["notes"])
 
 
 def test_the_same_again_and_a_ledger_that_remembers(tmp_path: Path) -> None:
@@ -223,6 +271,20 @@ def test_fewer_rows_than_folds(tmp_path: Path) -> None:
     refused(tmp_path, "x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n", BadInput, "rows cannot be divided into 9 folds", folds=9)
 
 
+@pytest.mark.parametrize(("groups", "folds"), [(3, 2), (5, 4), (30, 5)])
+def test_there_are_no_more_folds_than_groups(tmp_path: Path, groups: int, folds: int) -> None:
+    """A group or more is tested, and the others are divided into five folds, if there are as many."""
+    rows = "".join(f"{k % 11},g{k % groups},{'yes' if k * k % 7 > 2 else 'no'}\n" for k in range(90))
+    (tmp_path / "t.csv").write_text("x,g,y\n" + rows)
+    race = selected(str(tmp_path / "t.csv"), tmp_path, group="g", configurations=2).result["race"]
+    assert race["how"] == f"{folds}-fold cross-validation"
+
+
+def test_one_group_left_to_learn_is_refused(tmp_path: Path) -> None:
+    rows = "".join(f"{k % 11},g{k % 2},{'yes' if k * k % 7 > 2 else 'no'}\n" for k in range(90))
+    refused(tmp_path, "x,g,y\n" + rows, BadInput, "1 group cannot be divided into 2 folds: give more groups", group="g")
+
+
 def test_a_test_file_of_another_kind(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("u,v\n1,2\n")
     refused(tmp_path, "x,c,y\n" + ROWS, OnlinearError, "other.csv.*column", test_files=[str(tmp_path / "other.csv")])
@@ -267,8 +329,12 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str, start:
 
 
 def test_a_damaged_ledger_or_result_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "ledger.json").write_text("{")
+    for damaged in ("{", "[]"):
+        (tmp_path / "ledger.json").write_text(damaged)
+        with pytest.raises(BadInput, match="cannot be read as the ledger"):  # before the file is looked for
+            selected(str(tmp_path / "none.csv"), tmp_path, target="kind")
+    (tmp_path / "folder" / "ledger.json").mkdir(parents=True)
     with pytest.raises(BadInput, match="cannot be read as the ledger"):
-        selected(tables.iris(tmp_path / "iris.csv"), tmp_path, target="kind")
+        selected(str(tmp_path / "none.csv"), tmp_path / "folder", target="kind")
     with pytest.raises(BadInput, match="not the result of a selection"):
         Asked.repeated(tmp_path / "ledger.json")

@@ -10,10 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
 from onlinear.cli.steps import watching
+
+#: what may be said of a selection that is repeated
+BESIDE_REPEAT = ("repeat", "model", "report", "export", "as_json", "quiet")
+
+CHANGED = "The data are not those of {} any more, so this is no repetition of it."
 
 PYTHON = """import onlinear
 
@@ -61,21 +67,27 @@ def select(
     """Choose, learn, test and explain a model of a table: columns, recipe, race, one honest test, report."""
     with ending():
         from onlinear.cli.certify import writing
+        from onlinear.errors import Refused
         from onlinear.modelfile import save
         from onlinear.report import page, words
-        from onlinear.workflow.asked import Asked
+        from onlinear.streams.sources import expand
+        from onlinear.workflow.asked import Asked, result_in
         from onlinear.workflow.ledger import NAME, Ledger
         from onlinear.workflow.select import select as whole_job
 
-        asked = asked_by(click.get_current_context().params) if repeat is None else Asked.repeated(repeat)
-        path = model or Path(f"{stem_of(asked.files[0])}.onlinear")
-        page_path = report or path.with_name(f"{path.stem}.report.html")
+        context = click.get_current_context()
+        asked = asked_by(context.params) if repeat is None else Asked.repeated(alone(repeat, context))
+        path = model or Path(f"{stem_of(expand(asked.files)[0])}.onlinear")
+        page_path = report or Path(f"{str(path).removesuffix(path.suffix)}.report.html")
+        check_places([path, page_path, *([] if export is None else [Path(export)])], asked.files + asked.test_files)
         with watching(quiet or as_json) as watcher:
             ledger = Ledger(path.with_name(NAME))
             found = whole_job(asked, ledger, watcher, on_model=lambda trained: save(path, trained))
             result = found.result
             finish(result, path, page_path)
-            if export is not None:
+            if repeat is not None and result_in(repeat)["data"]["sha256"] != result["data"]["sha256"]:
+                result["notes"].insert(0, CHANGED.format(repeat))
+            if export is not None and found.certified is not None:
                 result["certificate"] = exported_rows(found, export)
             if result["certificate"] is not None:
                 with writing(result["files"]["certificate"]) as file:
@@ -86,11 +98,12 @@ def select(
             print(json.dumps(result, indent=1))
         elif not quiet:
             print("\n".join(words(result)))
+        if export is not None and found.certified is None:
+            raise Refused("nothing was proven, so there are no rows to export: leave out --export")
 
 
 def asked_by(options: dict[str, Any]) -> Any:
     """What the options of the command line ask for."""
-    from onlinear.cli.beginning import column
     from onlinear.errors import Refused
     from onlinear.workflow.asked import Asked
 
@@ -99,19 +112,41 @@ def asked_by(options: dict[str, Any]) -> Any:
     wanted: dict[str, Any] = {each.name: options.get(each.name) for each in fields(Asked)} | {
         "test_files": options["test"]
     }
-    wanted |= {name: column(wanted[name]) for name in ("target", "time", "group", "weight")}
-    wanted |= {name: [column(each) for each in wanted[name] or ()] for name in ("ignore", "keep", "categories", "text")}
-    wanted |= {name: list(wanted[name] or ()) for name in ("test_files", "missing", "losses", "rules")}
+    several = "test_files", "missing", "losses", "rules", "ignore", "keep", "categories", "text"
+    wanted |= {name: list(wanted[name] or ()) for name in several}
     return Asked(**wanted)
+
+
+def alone(repeat: Path, context: click.Context) -> Path:
+    """The result to repeat, which says all there is to say but where to write."""
+    from onlinear.errors import Refused
+
+    said = [name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    others = [each for each in context.command.params if each.name in said and each.name not in BESIDE_REPEAT]
+    if others:
+        name = others[0].opts[0] if others[0].param_type_name == "option" else str(context.params["files"][0])
+        raise Refused(f"{name} cannot be said beside --repeat, which does what {repeat} says: leave out one of them")
+    return repeat
+
+
+def check_places(outputs: list[Path], inputs: list[str]) -> None:
+    """Refuse, before test rows are used up, what could not be written then, or would take the place of a table."""
+    from onlinear.errors import Refused
+    from onlinear.model.container import check_place
+    from onlinear.streams.sources import expand
+
+    taken = {Path(file).resolve() for file in expand(inputs)}
+    for path in outputs:
+        check_place(path)
+        if path.resolve() in taken:
+            raise Refused(f"{path} would be written over: it is read, or written, already; choose another name for it")
+        taken.add(path.resolve())
 
 
 def exported_rows(found: Any, path: str) -> dict[str, Any]:
     """Write the rows that the certificate speaks of, for ``onlinear verify``; the certificate with their labels."""
     from onlinear.cli.certify import exported
-    from onlinear.errors import Refused
 
-    if found.certified is None:
-        raise Refused("nothing was proven, so there are no rows to export: leave out --export")
     certificate = found.result["certificate"]
     return exported(found.certified, len(certificate["classes"]), path, certificate)
 

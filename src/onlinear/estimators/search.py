@@ -78,7 +78,7 @@ class OnlineSearch(BaseEstimator):
     Parameters
     ----------
     configurations : from :func:`onlinear.selection.configuration` or ``grid``, or dicts of their parameters; by default
-        forty that are usual
+        those that are usual for the task
     task : "classification" or "regression"
     folds : of a cross-validation, for ``fit``: the best then learns all rows once more
     halving : stop the worse half at length/2, length/4, ... down to 250 in ``fit``; at 1000, 2000, 4000, ... in

@@ -83,7 +83,7 @@ def choose_recipe(
     ignored = {column.name: reason for column in profile.columns if (reason := reason_against(column, kept))}
     features = [column for column in profile.columns if column.role == "feature" and column.name not in ignored]
     if not features:
-        raise nothing_left(ignored)
+        raise nothing_left(ignored, [column.misread for column in profile.columns if column.misread])
     frequent = {column.name: found for column in features if (found := frequent_of(column, rare_below))}
     bounds = {column.name: column.bounds for column in features if clip and column.bounds is not None}
     cut = cuts(profile) if ranges is None else ranges
@@ -98,7 +98,9 @@ def choose_recipe(
     return Choice(profile, roles, said, stream)
 
 
-def nothing_left(ignored: dict[str, str]) -> BadInput:
+def nothing_left(ignored: dict[str, str], misread: Sequence[str]) -> BadInput:
+    if misread:
+        return BadInput(f"no column is left to learn from ({sentences.of_ignored(ignored)}). {misread[0]}")
     if not ignored:
         return BadInput("there is no column beside the target to learn from: is the delimiter right?")
     return BadInput(f"no column is left to learn from: {sentences.of_ignored(ignored)}; keep one of them (--keep)")

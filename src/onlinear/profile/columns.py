@@ -12,6 +12,7 @@ from onlinear.profile import ids, words
 from onlinear.profile.edges import edges_of, ranges_for
 from onlinear.profile.gathering import Gathered
 from onlinear.profile.leaks import leak_in, leak_of_numbers
+from onlinear.profile.misread import misread
 from onlinear.profile.numbers import FAR, FEWEST_VALUES, MOST_OUTLIERS, Spread, spread_of
 
 #: values that are told as the most common
@@ -54,6 +55,8 @@ class ColumnProfile:
     leak: bool = False
     #: dates of which hardly any comes again: as categories they say nothing
     useless: bool = False
+    #: what to say of numbers that are read as texts
+    misread: str | None = None
     words: float = 0.0
     #: how often each text comes, None where not all of them are known
     categories: dict[str, int] | None = None
@@ -163,6 +166,9 @@ def add_texts(column: ColumnProfile, found: Gathered, drawn: Drawn, said: str | 
         column.categories = {found.texts[value]: count for value, count in common}
     column.words = words.words_in(texts[: words.LOOKED_AT])
     column.dates = words.are_dates(texts)
+    if said is None and column.role in ("feature", "target"):
+        column.misread = misread(column.name, texts)
+        column.notes += [column.misread] if column.misread else []
     prose = words.is_prose(texts, different_share(found, drawn))
     if said == "text" or (said is None and prose):
         column.kind = "text"
@@ -194,7 +200,7 @@ def add_suspicion(column: ColumnProfile, found: Gathered, drawn: Drawn) -> None:
             column.leak = True
             column.notes.append(
                 f"Column {column.name} gives the target away: {leak}, in all {len(drawn.target):,} rows looked at. "
-                "Is it known when the target is not?"
+                "Is it known when the target is not? It is left out unless you keep it."
             )
 
 

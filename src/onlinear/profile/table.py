@@ -175,6 +175,11 @@ def asked_for(
         for name in [one[role]] if role in one else many.get(role, ()):
             if name in cells.strange:
                 raise OnlinearError(f"column {name!r} is of the type {cells.strange[name]}, and can be no {role}")
+    for name in many["text"]:
+        if cells.columns[cells.place(name)].kind == "number":
+            raise OnlinearError(
+                f"column {name!r} holds numbers, so there are no words in it: leave it out of the texts"
+            )
     check_weight(cells, one.get("weight"))
     return Asked(one["target"], one.get("time"), one.get("group"), one.get("weight"), **many)
 
@@ -229,9 +234,9 @@ def reading_of(cells: Cells, asked: Asked, is_file: bool) -> dict[str, Any]:
 
 
 def notes_of(profile: Profile) -> list[str]:
-    """What is odd about the table as a whole; leaks come first, as they spoil everything."""
+    """What is odd about the table as a whole; leaks and misread numbers come first, as they spoil everything."""
     leaks = [note for column in profile.columns if column.leak for note in column.notes if "away" in note]
-    notes = leaks + profile.target.notes
+    notes = leaks + [column.misread for column in profile.columns if column.misread] + profile.target.notes
     if profile.bad_lines:
         lines = (
             "1 line could not be read, and is"

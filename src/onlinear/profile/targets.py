@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onlinear.classes import check_task_name, most_in_table, task_of_numbers
+from onlinear.classes import MOST_IN_TABLE, check_task_name, most_in_table, task_of_numbers
 from onlinear.errors import BadInput, Refused
 from onlinear.profile.gathering import Gathered
+from onlinear.profile.misread import misread
+
+#: rows that each of more classes than a table's numbers may be has to have on average: fewer are names of rows
+ROWS_OF_A_LEARNED_CLASS = 1.5
 
 #: a class, as a stream has it: text or number
 Label = str | float
@@ -52,7 +56,7 @@ def target_of(column: Gathered, bits: np.ndarray, task: str | None) -> Target:
             "the task is regression if they are amounts."
         )
     classes, codes = classes_of(column, bits)
-    notes += single_notes(classes)
+    notes += alike_notes(classes) + single_notes(classes)
     return Target(column.name, column.kind, chosen, column.absent, classes, codes, None, notes)
 
 
@@ -88,11 +92,16 @@ def check_target(column: Gathered) -> None:
 
 
 def check_classes(column: Gathered) -> None:
-    """Refuse classes that do not come again."""
-    if not column.counts.complete or len(column.counts) == column.present:
+    """Refuse classes that do not come again, or hardly ever."""
+    different = len(column.counts)
+    unique = not column.counts.complete or different == column.present
+    if unique or (different > MOST_IN_TABLE and column.present < ROWS_OF_A_LEARNED_CLASS * different):
+        note = misread(column.name, column.texts.values())
         raise BadInput(
-            f"the target {column.name!r} has another value in each row, so no class can be learned: choose another "
-            "column" + (", or say that the task is regression" if column.kind == "number" else "")
+            f"the target {column.name!r} has another value in {'each' if unique else 'nearly each'} row, so no class "
+            "can be learned: choose another column"
+            + (", or say that the task is regression" if column.kind == "number" else "")
+            + (f". {note}" if note else "")
         )
 
 
@@ -114,6 +123,21 @@ def codes_of(bits: np.ndarray, values: np.ndarray) -> np.ndarray:
 def missing_note(column: Gathered, rows: int) -> str:
     have = "1 row has" if column.absent == 1 else f"{column.absent:,} of {rows:,} rows have"
     return f"{have} no target: nothing can be learned from them, and they are left out."
+
+
+def alike_notes(classes: list[tuple[Label, int]]) -> list[str]:
+    """What to say of classes that differ in capitals alone.
+
+    >>> alike_notes([("yes", 7), ("no", 5), ("Yes", 1)])
+    ['The classes yes and Yes differ in capitals only: write them alike if they mean the same.']
+    """
+    first: dict[str, Label] = {}
+    pairs = [(first.setdefault(str(label).casefold(), label), label) for label, _ in classes]
+    return [
+        f"The classes {one} and {other} differ in capitals only: write them alike if they mean the same."
+        for one, other in pairs
+        if one != other
+    ]
 
 
 def single_notes(classes: list[tuple[Label, int]]) -> list[str]:

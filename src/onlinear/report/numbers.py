@@ -57,7 +57,7 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{_signed(mantissa)}{_STIFF}{_TIMES}{_STIFF}10{str(power).translate(_RAISED)}"
 
 
-def value(given: Any) -> str:
+def value(given: Any, digits: int = 3) -> str:
     """A number out of the data: a whole one is kept whole, a short one short.
 
     >>> plain(value(90.0)), plain(value(0.456789)), plain(value(41325.5)), plain(value(0.1))
@@ -66,8 +66,20 @@ def value(given: Any) -> str:
     known = finite(given)
     if known is not None and known.is_integer() and abs(known) < 1e7:
         return count(known)
-    written = number(known)
+    written = number(known, digits)
     return written.rstrip("0").rstrip(".") if "." in written and _TIMES not in written else written
+
+
+def digits_apart(one: float, other: float) -> int:
+    """How many significant digits two numbers need to be told apart, and by about how much.
+
+    >>> digits_apart(2002.34, 1999.67), digits_apart(1.0, 3.0)
+    (5, 3)
+    """
+    apart, largest = abs(one - other), max(abs(one), abs(other))
+    if apart == 0.0:
+        return 3
+    return min(15, max(3, math.floor(math.log10(largest)) - math.floor(math.log10(apart)) + 2))
 
 
 def signed(given: Any) -> str:

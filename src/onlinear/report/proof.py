@@ -20,7 +20,11 @@ def certificate(result: Result) -> Html:
     shown = [(name, one) for name, one in list(found.items())[:CLASSES]]
     file = part(result, "files").get("certificate")
     how = (
-        paragraph("Anyone can prove it again: ", tag("code", f"onlinear verify {quote(str(file))} ROWS"))
+        paragraph(
+            "Anyone can prove it again: ",
+            tag("code", f"onlinear verify {quote(str(file))} ROWS"),
+            ", with the rows that select writes if asked to --export them.",
+        )
         if file
         else NOTHING
     )

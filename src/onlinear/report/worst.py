@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onlinear.report.markup import NOTHING, Html, folded, join, paragraph, shortened, tag, terms
-from onlinear.report.numbers import NONE, count, finite, many, number, share, value
+from onlinear.report.numbers import NONE, count, digits_apart, finite, many, number, share, value
 from onlinear.report.result import Result, is_regression, items, part
 
 EXAMPLES, CELLS, FOLDED = 10, 12, 24
@@ -47,12 +47,13 @@ def verdict(result: Result, one: Result) -> str:
     label, said = one.get("label"), one.get("predicted")
     if is_regression(result):
         true, guess = _number(label), _number(said)
-        off = (
-            ""
-            if true is None or guess is None
-            else f", {number(abs(guess - true))} too {'high' if guess > true else 'low'}"
-        )
-        return f"It is {_written(label)}; the model said {_written(said)}{off}."
+        off, digits = "", 3
+        if true is not None and guess is not None:
+            off, digits = (
+                f", {number(abs(guess - true))} too {'high' if guess > true else 'low'}",
+                digits_apart(true, guess),
+            )
+        return f"It is {_written(label, digits)}; the model said {_written(said, digits)}{off}."
     sure = f", which it gave a chance of {share(one['chance'])}" if finite(one.get("chance")) is not None else ""
     return f"It is {_written(label)}{sure}; the model said {_written(said)}."
 
@@ -65,10 +66,10 @@ def _number(given: object) -> float | None:
         return None
 
 
-def _written(given: object) -> str:
+def _written(given: object, digits: int = 3) -> str:
     if given is None:
         return "unknown"
-    return value(given) if isinstance(given, int | float) else shortened(given, 80)
+    return value(given, digits) if isinstance(given, int | float) else shortened(given, 80)
 
 
 def telling(result: Result) -> dict[str, int]:

@@ -60,9 +60,19 @@ class Configuration(NamedTuple):
         return found
 
     def check(self) -> Configuration:
-        """Itself, if the rule takes the loss and the options."""
+        """Itself, if the rule takes the loss and the options, and the numbers are in their ranges."""
         check_pair(self.loss, self.rule)
         settings = self.settings
+        for field in ("l1", "l2", "average", "forget"):
+            if not getattr(settings, field) >= 0.0:
+                raise Refused(f"{field} is {getattr(settings, field):g}, and has to be at least 0: choose another")
+        if settings.forget >= 1.0:
+            raise Refused(f"forget is {settings.forget:g}, a share that has to be below 1: choose another")
+        for part in (self.rule, *self.rule):  # the rate may be that of a schedule
+            if not getattr(part, "rate", 0.0) >= 0.0:
+                raise Refused(
+                    f"the rate of {type(part).__name__} is {part.rate:g}, and has to be at least 0: take another"
+                )
         check_options(self.rule, settings.l1 > 0.0 or settings.l2 > 0.0, settings.forget > 0.0, settings.average > 0.0)
         return self
 

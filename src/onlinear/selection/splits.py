@@ -105,8 +105,10 @@ def folds_of(
     """
     units = rows if groups is None else len(np.unique(groups))
     if not 2 <= number <= units:
-        what = "rows" if groups is None else "groups"
-        raise BadInput(f"{units} {what} cannot be divided into {number} folds: ask for 2 to {units}, or give more rows")
+        what = "row" if groups is None else "group"
+        number_of = f"1 {what}" if units == 1 else f"{units} {what}s"
+        advice = f"ask for 2 to {units}, or give more {what}s" if units > 2 else f"give more {what}s"
+        raise BadInput(f"{number_of} cannot be divided into {number} folds: {advice}")
     rng = np.random.default_rng([seed, number])
     if groups is not None:
         _, which = np.unique(groups, return_inverse=True)

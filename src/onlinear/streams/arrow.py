@@ -34,8 +34,8 @@ from onlinear.streams.blocks import Block, RowNumbers
 from onlinear.streams.cells import BLANKS
 from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.csvtext import Column, check_columns
-from onlinear.streams.inference import listed, with_roles
-from onlinear.streams.matching import FEATURE_KINDS, MISSING, kinds_for
+from onlinear.streams.inference import with_roles
+from onlinear.streams.matching import FEATURE_KINDS, MISSING, kinds_for, listed
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.ranges import check_ranges
 from onlinear.streams.rare import check_frequent

@@ -17,7 +17,7 @@ from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, QUOTE, Plan, judge_columns, plan_of
 from onlinear.streams.cells import Cells, Top, cut, first_record, texts
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
-from onlinear.streams.matching import MISSING
+from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import Naming
 from onlinear.streams.sources import Path, chunks, expand, inner_name
 from onlinear.streams.standard_input import looks_at
@@ -26,6 +26,8 @@ from onlinear.streams.standard_input import looks_at
 ROWS = 10_000
 #: those of them by which the delimiter is told, and in how many bytes they have to be
 SNIFFED, SNIFFED_BYTES = 100, 1 << 20
+#: texts, and no number among them, below a number that may be a name
+FEWEST_TEXTS = 10
 CANDIDATES = (",", "\t", ";", "|")
 EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
@@ -162,6 +164,12 @@ def has_header(
             f"{top.lines.source}: the first record may be a header or a row, with both {text!r} and {number!r} above "
             "numbers: say which (header=True or header=False)"
         )
+    odd = np.flatnonzero((first[:, NUMBERS] > 0) & (below[:, NUMBERS] == 0) & (below[:, TEXTS] >= FEWEST_TEXTS))
+    if numbers_above and len(odd):
+        raise OnlinearError(
+            f"{top.lines.source}: the first record may be a header or a row, with {top.words[int(odd[0])][1]!r} above "
+            "texts: say which (header=True or header=False)"
+        )
     if texts_above or numbers_above or seen == 0:
         return bool(texts_above) or not first[:, NUMBERS].any()
     names = [name for _, name in top.words]
@@ -253,10 +261,7 @@ def position_of(names: Sequence[str], wanted: str | int) -> int:
         hint = f"did you mean {near[0]!r}? The" if near else "the"
         raise OnlinearError(f"there is no column {wanted!r}: {hint} columns are {listed(names)}") from None
     if number == 0 or abs(number) > len(names):
-        raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1")
+        counted = names == [str(k) for k in range(1, len(names) + 1)]
+        hint = "; if the first record has the names, say so (--header)" if counted else ""
+        raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1{hint}")
     return number - 1 if number > 0 else len(names) + number
-
-
-def listed(names: Sequence[str], most: int = 20) -> str:
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -23,10 +23,10 @@ from onlinear.streams import sources
 from onlinear.streams.blocks import Block
 from onlinear.streams.cells import BLANKS
 from onlinear.streams.crossing import check_crosses, piece_size
-from onlinear.streams.inference import ROWS, listed
+from onlinear.streams.inference import ROWS
 from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, taken
 from onlinear.streams.lines import Lines
-from onlinear.streams.matching import MISSING
+from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.streams.standard_input import looks_at

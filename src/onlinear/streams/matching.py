@@ -22,8 +22,14 @@ def kinds_for(known: Mapping[str, str], names: Sequence[str], labelled: bool, so
     """
     for name, kind in known.items():
         if name not in names and kind_now(kind, labelled) != "ignore":
-            raise OnlinearError(f"{source}: has no column {name!r}: add it, with empty cells if nothing is known of it")
+            advice = "add it, with empty cells if nothing is known of it" if kind not in ROLES else "add it"
+            raise OnlinearError(f"{source}: has no column {name!r}: {advice}; its columns are {listed(names)}")
     return [kind_now(known.get(name, "ignore"), labelled) for name in names]
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def kind_now(kind: str, labelled: bool) -> str:

@@ -85,7 +85,11 @@ def expand(paths: Path | Sequence[Path]) -> list[str]:
     ``-`` is standard input (``./-`` a file of that name).
     """
     files: list[str] = []
-    for name in map(os.fsdecode, [paths] if isinstance(paths, str | os.PathLike) else paths):
+    try:
+        names = [os.fsdecode(name) for name in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    except TypeError:
+        raise BadSource(f"{paths!r:.60} are no names of files: give names, or rows as an array or a frame") from None
+    for name in names:
         files.extend(_matches(name) if glob.has_magic(name) and not os.path.exists(name) else [name])
     if files.count(STANDARD_INPUT) > 1:
         raise BadSource("standard input (-) can be read only once: name it once")

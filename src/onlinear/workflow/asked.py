@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from onlinear.errors import BadInput
+from onlinear.errors import BadInput, Refused
 
 #: what to do when a stream in time order drifts
 ON_DRIFT = ("ignore", "reset", "faster")
@@ -52,7 +52,7 @@ class Asked:
     def repeated(cls, path: str | Path) -> Asked:
         """What was asked of a selection whose result was written as JSON."""
         try:
-            said: Any = json.loads(Path(path).read_text(encoding="utf-8"))["asked"]["options"]
+            said: Any = result_in(path)["asked"]["options"]
             known = {each.name for each in fields(cls)}
             return cls(**{name: value for name, value in said.items() if name in known})
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -60,3 +60,26 @@ class Asked:
 
     def options(self) -> dict[str, Any]:
         return asdict(self)
+
+    def check(self) -> None:
+        """Refuse what cannot be done at once."""
+        in_order = "--in-order" if self.in_order else "--time"
+        if not self.in_order and self.time is None:
+            if self.on_drift != "ignore":
+                raise Refused("--on-drift is for rows in the order of time: add --time COLUMN or --in-order")
+            return
+        if self.in_order and self.time is not None:
+            raise Refused("--time and --in-order both say how the rows are ordered: leave out one of them")
+        for name, is_said in (
+            ("--folds", bool(self.folds)),
+            ("--passes", (self.passes or 1) > 1),
+        ):
+            if is_said:
+                raise Refused(
+                    f"with {in_order} rows are learned once, each judged before, and the last are tested, so there is "
+                    f"no {name}: leave out one of them"
+                )
+
+
+def result_in(path: str | Path) -> Any:
+    return json.loads(Path(path).read_text(encoding="utf-8"))

@@ -27,7 +27,7 @@ def path_of(winner: Configuration, parts: Parts, plan: Plan) -> list[dict[str, A
     settings = [Settings(l1=l1 * parts.unit, intercept=winner.settings.intercept) for l1 in STRENGTHS]
     rule = RULES["adagrad"](rate=RATE * parts.unit)  # which pays the penalty at the pace of each weight
     configurations = [Configuration(winner.loss, rule, setting) for setting in settings]
-    same = (configurations, parts.task, parts.train, parts.targets, parts.features)
+    same = (configurations, parts.task, parts.train, around_zero(winner, parts), parts.features)
     judged = raced(*same, plan, parts.groups, Watcher(), halving=False)
     whole = judged if not plan.folds else raced(*same, plan._replace(folds=0), None, Watcher(), halving=False)
     found = []
@@ -36,6 +36,13 @@ def path_of(winner: Configuration, parts: Parts, plan: Plan) -> list[dict[str, A
             features = int((whole.learner(finish.number).weights() != 0.0).any(axis=0).sum())
             found.append({"l1": settings[finish.number].l1, "features": features, "score": finish.score})
     return tidy(found)
+
+
+def around_zero(winner: Configuration, parts: Parts) -> np.ndarray:
+    """The targets, numbers less their mean: no distance changes, and AdaGrad's intercept need not travel so far."""
+    return (
+        parts.targets - parts.targets.mean() if parts.classes is None and winner.settings.intercept else parts.targets
+    )
 
 
 def tidy(path: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -30,19 +30,25 @@ class Ledger:
 
     def uses(self, digest: str) -> list[dict[str, Any]]:
         """Those so far."""
+        found: list[dict[str, Any]] = self.known().get(digest, [])
+        return found
+
+    def known(self) -> dict[str, Any]:
+        """All that is written in it."""
         if not self.path.exists():
-            return []
+            return {}
         try:
-            found: list[dict[str, Any]] = json.loads(self.path.read_text(encoding="utf-8")).get(digest, [])
-            return found
-        except (ValueError, AttributeError) as error:
-            raise BadInput(
-                f"{self.path}: cannot be read as the ledger of tests ({error}): mend it, or move it away"
-            ) from None
+            found = json.loads(self.path.read_text(encoding="utf-8"))
+            if isinstance(found, dict):
+                return found
+            reason = "it is no JSON object"
+        except (ValueError, OSError) as error:
+            reason = str(error)
+        raise BadInput(f"{self.path}: cannot be read as the ledger of tests ({reason}): mend it, or move it away")
 
     def enter(self, digest: str, use: dict[str, Any]) -> None:
         """Write down one more."""
-        known: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else {}
+        known = self.known()
         known.setdefault(digest, []).append({"when": datetime.now(UTC).isoformat(timespec="seconds"), **use})
         with replacing(self.path) as file:
             file.write(json.dumps(known, indent=1).encode() + b"\n")

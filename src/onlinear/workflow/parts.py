@@ -16,6 +16,7 @@ from onlinear.selection.race import Task
 from onlinear.selection.splits import Split, split_rows
 from onlinear.streams.matching import MISSING
 from onlinear.streams.recipe import Recipe
+from onlinear.streams.sources import expand
 from onlinear.streams.stream import open_alike
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import digest_of_test
@@ -36,6 +37,7 @@ class Parts:
     features: int
     digest: str  # of the test rows
     split: Split
+    divided: int  # groups with rows on both sides: there are some where the split goes by time
 
     @property
     def task(self) -> Task:
@@ -45,6 +47,11 @@ class Parts:
     def unit(self) -> float:
         """How large slopes are: as the numbers of a regression spread, 1 for classes."""
         return 1.0 if self.classes is not None else float(self.targets.std()) or 1.0
+
+    @property
+    def units(self) -> int:
+        """How many there are to divide into folds: groups, or rows."""
+        return len(self.train) if self.groups is None else len(np.unique(self.groups))
 
 
 def look(asked: Asked) -> Profile:
@@ -87,6 +94,7 @@ def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
         times = np.arange(len(rows))
     if asked.test_files:
         split = Split("test file", order_of(len(rows), times, asked.seed), np.arange(0), "the rows of the test file")
+        check_apart(asked)
         test = tested_file(asked, stream.recipe)
         digest = digest_of_test(sha256_of(asked.test_files), test.numbers)
         if times is not None:
@@ -105,7 +113,8 @@ def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
     check_classes(targets, classes)
     features = 1 << stream.recipe.bits if stream.recipe.bits is not None else len(stream.recipe.exact_names or ())
     learned_groups = None if groups is None else groups[split.train]
-    return Parts(train, test, targets, wanted, learned_groups, classes, stream.recipe, features, digest, split)
+    divided = 0 if groups is None else len(np.intersect1d(groups[split.train], groups[split.test]))
+    return Parts(train, test, targets, wanted, learned_groups, classes, stream.recipe, features, digest, split, divided)
 
 
 def order_of(rows: int, times: np.ndarray | None, seed: int) -> np.ndarray:
@@ -117,6 +126,14 @@ def check_classes(targets: np.ndarray, classes: Classes | None) -> None:
         raise BadInput("the rows to learn are of one class only: test fewer rows, or split them otherwise")
 
 
+def check_apart(asked: Asked) -> None:
+    """Refuse to test on a file that is learned from, by whatever name."""
+    learned = {sha256_of([file]) for file in expand(asked.files)}
+    for file in expand(asked.test_files):
+        if sha256_of([file]) in learned:
+            raise BadInput(f"{file}: holds the rows that are learned, so it is no test: name another file, or none")
+
+
 def tested_file(asked: Asked, recipe: Recipe) -> Held:
     """The rows of the test files, whose columns are found by their names."""
     return held(open_alike(asked.test_files, recipe.format, recipe=recipe), None, learns=False)
@@ -124,6 +141,6 @@ def tested_file(asked: Asked, recipe: Recipe) -> Held:
 
 def sha256_of(files: list[str]) -> str:
     digest = hashlib.sha256()
-    for file in files:
+    for file in expand(files):
         digest.update(Path(file).read_bytes())
     return digest.hexdigest()

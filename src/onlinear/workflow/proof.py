@@ -51,7 +51,8 @@ def proven(parts: Parts) -> Proven:
 
 
 def some(rows: Held) -> tuple[Held, list[str]]:
-    """The first rows that are learned, as many as can be certified."""
+    """The first rows that are learned, as many as can be certified; nothing is learned from those of importance 0."""
+    rows = rows.part(np.flatnonzero(rows.importance > 0.0))
     counts = np.cumsum(np.diff(rows.rows.starts))
     count = max(int(np.searchsorted(counts, MOST_ENTRIES)), 2)
     if count >= len(rows):

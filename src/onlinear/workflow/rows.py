@@ -54,20 +54,21 @@ def width_of(rows: SparseRows) -> int:
 def held(stream: Stream, has_label: np.ndarray | None, *, learns: bool) -> Held:
     """All rows of a stream that have a label, with columns but not scaled.
 
-    ``has_label`` says of each row of the table whether it has one; if nobody knows, those that have one are counted.
-    New names are only remembered where it ``learns``.
+    ``has_label`` says of each row of the table whether it has one, if that is known. New names are only remembered
+    where it ``learns``.
     """
-    blocks = list(unscaled(stream, learns=learns))
+    read = list(unscaled(stream, learns=learns))
+    blocks = [block for block, _ in read]
     labels = np.concatenate([block.labels for block in blocks]) if blocks else np.empty(0)
     rows = joined([block.rows for block in blocks])
     importance = np.concatenate([block.importance for block in blocks]) if blocks else np.empty(0)
+    numbers = np.concatenate([counted for _, counted in read]) if read else np.empty(0, np.int64)
     if labels.dtype.kind == "f":  # a missing number is read as one
         there = np.flatnonzero(~np.isnan(labels))
-        rows, labels, importance = taken(rows, there), labels[there], importance[there]
-    numbers = np.arange(len(labels)) if has_label is None else np.flatnonzero(has_label)
-    if len(labels) != len(numbers):
+        rows, labels, importance, numbers = taken(rows, there), labels[there], importance[there], numbers[there]
+    if has_label is not None and not np.array_equal(numbers, np.flatnonzero(has_label)):
         raise OnlinearError(
-            f"the table has {len(labels):,} rows with a label, but {len(numbers):,} were counted: "
+            f"the table has {len(labels):,} rows with a label, but {has_label.sum():,} were counted: "
             "let nothing write to it meanwhile, and start again"
         )
     if not len(labels):
@@ -75,13 +76,15 @@ def held(stream: Stream, has_label: np.ndarray | None, *, learns: bool) -> Held:
     return Held(rows, labels, importance, numbers)
 
 
-def unscaled(stream: Stream, *, learns: bool) -> Iterator[Block]:
-    """The blocks of a pass before scaling; lines without a label are left out."""
-    recipe = stream.recipe
+def unscaled(stream: Stream, *, learns: bool) -> Iterator[tuple[Block, np.ndarray]]:
+    """The blocks of a pass before scaling, less the lines without a label; and the numbers of their rows, from 0 on."""
+    recipe, first = stream.recipe, 0
     for block in stream.blocks(stop_at_bad=False):
         for line, _ in block.bad:
             if not line.reason.startswith("the label, column"):
                 raise line
+        numbers = first + places_among(block)
+        first += len(block) + len(block.bad)
         if not len(block):
             continue
         block.bad = []
@@ -90,7 +93,16 @@ def unscaled(stream: Stream, *, learns: bool) -> Iterator[Block]:
             block = take(block, True)
         for line, _ in block.bad:
             raise line
-        yield recipe.clipped(block)
+        yield recipe.clipped(block), numbers
+
+
+def places_among(block: Block) -> np.ndarray:
+    """The place of each row of a block among its rows and bad lines."""
+    places = np.arange(len(block))
+    if not block.bad:
+        return places
+    lines = np.array([block.origin.error(row, "").line for row in range(len(block))], np.int64)
+    return places + np.searchsorted(sorted(line.line for line, _ in block.bad), lines)
 
 
 def joined(parts: Sequence[SparseRows | DenseRows]) -> SparseRows:

@@ -28,6 +28,11 @@ def used_words(times: int, ledger: Ledger) -> str:
     )
 
 
+def divided_words(groups: int) -> str:
+    have = "1 group has" if groups == 1 else f"{groups:,} groups have"
+    return f"{have} rows before and after the split by time: on groups that are all new the error may be larger."
+
+
 def asked_words(asked: Asked, profile: Profile) -> dict[str, Any]:
     return {
         "command": "",
@@ -81,8 +86,7 @@ def configuration_words(place: Place) -> dict[str, Any]:
 def worst_words(asked: Asked, choice: Choice, judged: Judged, parts: Parts) -> list[dict[str, Any]]:
     """The worst test rows, with their cells."""
     worst = judged.worst()
-    files, labelled = (asked.test_files, True) if asked.test_files else (asked.files, False)
-    cells = cells_of(files, parts.recipe.format, [each["row"] for each in worst], labelled=labelled)
+    cells = cells_of(asked.test_files or asked.files, parts.recipe.format, [each["row"] for each in worst])
     names = [name for name, role in choice.roles.items() if role in ("feature", "time", "group")]
     for each in worst:
         found = cells.get(each["row"], {})

@@ -20,7 +20,7 @@ from onlinear.modelfile import Trained
 from onlinear.profile.choice import choose_recipe
 from onlinear.profile.table import Profile
 from onlinear.selection.bootstrap import around
-from onlinear.selection.configurations import Configuration, grid, sampled, usual
+from onlinear.selection.configurations import Configuration, check_task, grid, sampled, usual
 from onlinear.theory.examples import Examples
 from onlinear.training import Training
 from onlinear.winners import lone
@@ -34,7 +34,15 @@ from onlinear.workflow.parts import Parts, look, parts_of
 from onlinear.workflow.proof import Proven, proven
 from onlinear.workflow.racing import Plan, plan_for, raced, refit
 from onlinear.workflow.references import references
-from onlinear.workflow.saying import INTERRUPTED, asked_words, data_words, race_words, used_words, worst_words
+from onlinear.workflow.saying import (
+    INTERRUPTED,
+    asked_words,
+    data_words,
+    divided_words,
+    race_words,
+    used_words,
+    worst_words,
+)
 from onlinear.workflow.watching import Watcher
 
 
@@ -63,6 +71,8 @@ def select(
     asked: Asked, ledger: Ledger, watcher: Watcher, on_model: Callable[[Trained], None] = lambda trained: None
 ) -> Selected:
     """The whole job. ``on_model`` gets the model as soon as it is learned: whatever happens then, it is there."""
+    asked.check()
+    ledger.known()  # one that cannot be read is refused now, and not when all is learned
     began = time.perf_counter()
     watcher.tell("looking at the columns", 0.0)
     profile = look(asked)
@@ -89,6 +99,7 @@ def select(
     )
     notes = [used_words(len(uses), ledger)] if uses else []
     notes += [INTERRUPTED] if watcher.stopped else []
+    notes += [divided_words(parts.divided)] if parts.divided else []
     result = {
         "onlinear": onlinear.__version__,
         "asked": asked_words(asked, profile),
@@ -115,6 +126,8 @@ def select(
 def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) -> Chosen:
     """Race the configurations and learn the winner."""
     plan = plan_for(len(parts.train), parts.split.shuffled, asked.folds, asked.passes, asked.seed)
+    if asked.folds is None and plan.folds:  # of few rows or groups there are fewer
+        plan = plan._replace(folds=max(2, min(plan.folds, parts.units)))
     configurations = configurations_for(asked, profile.target.task, parts.unit)
     began = time.perf_counter()
     watcher.tell("racing configurations", 0.0)
@@ -165,6 +178,7 @@ def configurations_for(asked: Asked, task: str, unit: float) -> list[Configurati
     if asked.losses or asked.rules:
         default = ["squared_error"] if task == "regression" else ["log_loss"]
         found = grid(loss=asked.losses or default, rule=asked.rules or ["normalised"], average=[False, True])
+        check_task(found, task)
     return sampled(found, asked.configurations, asked.seed) if asked.configurations else found
 
 

@@ -15,23 +15,18 @@ from onlinear.streams.tables import pieces_of, rows_of_a_piece
 MOST_LETTERS = 300
 
 
-def cells_of(files: Sequence[str], format: Format, rows: Sequence[int], *, labelled: bool) -> dict[int, dict[str, str]]:
-    """Of rows by their numbers, which count all good rows from 1 on, each cell by the name of its column.
-
-    Where only ``labelled`` rows are counted, those without a label are none.
-    """
+def cells_of(files: Sequence[str], format: Format, rows: Sequence[int]) -> dict[int, dict[str, str]]:
+    """Of rows by their numbers, which count all rows from 1 on, each cell by the name of its column."""
     wanted = set(rows)
     if not wanted:
         return {}
-    return (
-        cells_of_text(files, format, wanted, labelled) if isinstance(format, CSVText) else cells_of_table(files, wanted)
-    )
+    return cells_of_text(files, format, wanted) if isinstance(format, CSVText) else cells_of_table(files, wanted)
 
 
-def cells_of_text(files: Sequence[str], format: CSVText, wanted: set[int], labelled: bool) -> dict[int, dict[str, str]]:
+def cells_of_text(files: Sequence[str], format: CSVText, wanted: set[int]) -> dict[int, dict[str, str]]:
     names = [column.name for column in format.columns]
     found, first = {}, 1
-    for block in open_alike(files, format, labelled=labelled, on_bad=lambda line, text: None).before_recipe():
+    for block in open_alike(files, format, labelled=False, on_bad=lambda line, text: None).before_recipe():
         for number in sorted(wanted & set(range(first, first + len(block)))):
             text = block.origin.text(number - first).decode(errors="replace")
             cells = next(csv.reader([text], delimiter=format.delimiter), [])
