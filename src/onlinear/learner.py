@@ -312,7 +312,7 @@ class Learner:
 
     def _run_or_undo(self, batch: Batch, order: np.ndarray, track: bool) -> int:
         """Learn; if a row cannot be, look whether one was bad, or else learn once more up to that row."""
-        kept = {"clock": self.clock.copy()} if self._leaves_no_trace(order) else self._keep(batch.rows)
+        kept = {} if self._leaves_no_trace(order) else self._keep(batch.rows)
         learned = self._run(batch, order, track)
         if learned < len(order):
             self._undo(kept)
@@ -334,7 +334,8 @@ class Learner:
         state = self._state(batch)
         learned = 0
         while learned < len(order):
-            stretch = order[learned : learned + self._to_next_mark()]
+            stop = learned + self._to_next_mark()
+            stretch = order if learned == 0 and stop >= len(order) else order[learned:stop]
             done = ready.loop(
                 ready.loss, ready.rule, ready.options, batch.rows, batch.targets, batch.importance, stretch, state
             )
@@ -402,7 +403,7 @@ class Learner:
         return self._scratch
 
     def _leaves_no_trace(self, order: np.ndarray) -> bool:
-        """Whether a batch that fails has moved no weight: a uniform rule looks before it moves, but pays L1 at once."""
+        """Whether a batch that fails has changed nothing: a uniform rule looks before it moves, but pays L1 at once."""
         return len(order) == 1 and self.kind == "uniform" and not self._sleeps()
 
     def _keep(self, rows: Rows) -> dict[str, Any]:
