@@ -33,6 +33,11 @@ class Cell(NamedTuple):
     def bare(self) -> bytes:
         return stripped(self.said)
 
+    @property
+    def label(self) -> str:
+        """The name of a class, which begins and ends with no blank; a carriage return is one, wherever it stands."""
+        return self.said.strip(b" \t\r").decode()
+
 
 class Record(NamedTuple):
     raw: bytes
@@ -175,7 +180,7 @@ def row_of(
         elif kind == "category":
             x[name] = cell.said.decode()
         elif kind == "target" and target_kind == "category" and not is_missing:
-            label = cell.bare.decode()
+            label = cell.label
         elif is_missing or not math.isfinite(value) or (kind == "weight" and value < 0):
             return wrong
         elif kind == "number":

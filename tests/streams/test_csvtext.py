@@ -141,6 +141,14 @@ def test_rows_and_errors_are_those_of_the_slow_parser(
     assert repr(read(file, form, size)) == repr(wanted)
 
 
+def test_a_class_begins_and_ends_with_no_carriage_return(tmp_path: Path) -> None:
+    form = CSVText((Column("kind", "target"),), target_kind="category", naming=Naming(bits=BITS), header=False)
+    text = b'"\ra \r"\n'
+    (tmp_path / "rows.csv").write_bytes(text)
+    rows, bad = read(tmp_path / "rows.csv", form, 1)
+    assert (rows, bad) == expected(text, form) == ([("a", 1.0, [])], [])
+
+
 @settings(max_examples=200)
 @given(tables(), st.integers(1, 200))
 def test_the_first_bad_record_ends_the_rows(
