@@ -49,10 +49,8 @@ def verdict(result: Result, one: Result) -> str:
         true, guess = _number(label), _number(said)
         off, digits = "", 3
         if true is not None and guess is not None:
-            off, digits = (
-                f", {number(abs(guess - true))} too {'high' if guess > true else 'low'}",
-                digits_apart(true, guess),
-            )
+            off = f", {number(abs(guess - true))} too {'high' if guess > true else 'low'}"
+            digits = digits_apart(true, guess)
         return f"It is {_written(label, digits)}; the model said {_written(said, digits)}{off}."
     sure = f", which it gave a chance of {share(one['chance'])}" if finite(one.get("chance")) is not None else ""
     return f"It is {_written(label)}{sure}; the model said {_written(said)}."

@@ -151,6 +151,14 @@ def judged(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tu
     return found, seen
 
 
+def unclear(top: Top, above: str) -> OnlinearError:
+    """What to say of a first record that may be either."""
+    return OnlinearError(
+        f"{top.lines.source}: the first record may be a header or a row, with {above}: "
+        "say which (--header or --no-header; in Python header=True or False)"
+    )
+
+
 def has_header(
     top: Top, first: np.ndarray, below: np.ndarray, seen: int, delimiter: str, rows: int, quoted: bool
 ) -> bool:
@@ -160,16 +168,10 @@ def has_header(
     if texts_above and numbers_above:
         text = top.words[int(np.flatnonzero(numeric & (first[:, TEXTS] > 0))[0])][1]
         number = top.words[int(np.flatnonzero(numeric & (first[:, NUMBERS] > 0))[0])][1]
-        raise OnlinearError(
-            f"{top.lines.source}: the first record may be a header or a row, with both {text!r} and {number!r} above "
-            "numbers: say which (header=True or header=False)"
-        )
+        raise unclear(top, f"both {text!r} and {number!r} above numbers")
     odd = np.flatnonzero((first[:, NUMBERS] > 0) & (below[:, NUMBERS] == 0) & (below[:, TEXTS] >= FEWEST_TEXTS))
     if numbers_above and len(odd):
-        raise OnlinearError(
-            f"{top.lines.source}: the first record may be a header or a row, with {top.words[int(odd[0])][1]!r} above "
-            "texts: say which (header=True or header=False)"
-        )
+        raise unclear(top, f"{top.words[int(odd[0])][1]!r} above texts")
     if texts_above or numbers_above or seen == 0:
         return bool(texts_above) or not first[:, NUMBERS].any()
     names = [name for _, name in top.words]
