@@ -186,7 +186,7 @@ def test_subclass_of_str_counts_as_its_characters():
         (np.array([1.0]), r"\(ndarray\)"),
         (1j, r"\(complex\)"),
         (np.complex128(1), r"\(complex128\)"),
-        (np.timedelta64(1), r"\(timedelta64\)"),
+        (np.timedelta64(1, "s"), r"\(timedelta64\)"),
         (b"red", r"\(bytes\)"),
     ],
 )

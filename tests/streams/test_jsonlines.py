@@ -200,7 +200,9 @@ def test_a_label_within_an_object_is_no_feature(tmp_path: Path) -> None:
         ('{"y": "x", "a": "\\ud800"}', 18, "there is half of a surrogate pair in this line, which is no character"),
         ('{"y": "x", "\\udc00": 1}', 13, "there is half of a surrogate pair"),
         ('{"y": "x", "a": "\t"}', 18, "this is not JSON (Invalid control character at)"),
-        ('{"a": ' * 5000 + "1" + "}" * 5000, 1, "objects lie too deep within each other: flatten them"),
+        *(('{"a": ' * n + "1" + "}" * n, 1, "objects lie more than 100 deep within each other: flatten them")
+          for n in (101, 500, 5000, 100_000)),
+        ('{"a": ' * 100 + "1" + "}" * 100, 1, "the label, key 'y', is missing: fill it in, or leave the record out"),
         ('{"a": 1}', 1, "the label, key 'y', is missing: fill it in, or leave the record out"),
         ('{"a": 1, "y": null}', 10, "the label, key 'y', is missing"),
         ('{"a": 1, "y": " NA"}', 10, "the label, key 'y', is missing"),

@@ -705,7 +705,7 @@ def test_files_as_given_and_globs_sorted(tmp_path, monkeypatch):
         (["d*"], f"deep: is a directory: name the files in it, for instance {os.path.join('deep', '*')}"),
         (["-", "a", "-"], "standard input (-) can be read only once: name it once"),
         (["a/b"], "a/b: cannot be opened (Not a directory): check the name"),
-        (["a\0b"], "a\0b: cannot be opened (embedded null byte): check the name"),
+        (["a\0b"], r"'a\x00b': there is a null character in the name: check it"),
     ],
 )
 def test_refused_before_anything_is_read(tmp_path, monkeypatch, paths, sentence):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -265,13 +264,11 @@ def test_a_vocabulary_knows_its_collisions(tmp_path: Path) -> None:
     assert found.cells == len({hash_name(name) >> 63 for name in "abc"})
 
 
-def test_a_million_names_collide_quickly() -> None:
+def test_collisions_of_a_million_names() -> None:
     rng = np.random.default_rng(0)
     cells, counts = rng.integers(0, 1 << 20, 1_000_000).astype(np.uint32), rng.integers(1, 1000, 1_000_000)
     names = ["x"] * 1_000_000
-    start = time.perf_counter()
     found = collisions_of(cells, counts, names, most=10)
-    assert time.perf_counter() - start < 2.0  # a fifth of it, on a machine that has nothing else to do
     assert found.cells == len(np.unique(cells))
     assert expected_names(found.cells, 20) == pytest.approx(1_000_000, rel=0.01)
 

@@ -35,7 +35,6 @@ from onlinear.streams.words import hashes_of, is_missing, shown, text_of
 
 NO_VALUE = "{value} of {key!r} is neither a number nor a text nor a list of texts: mend it, or ignore the key"
 NO_WORDS = "{value} of {key!r} is not a text to be cut into words: mend it, or do not have the key cut"
-TOO_DEEP = "objects lie too deep within each other: flatten them"
 NO_LABEL = "the label, key {key!r}, is missing: fill it in, or leave the record out"
 NO_NUMBER = "the label {value} is not a finite number, as those before it: mend it"
 NO_TEXT = "the label {value} is not a text, as those before it: write it in quotes"
@@ -146,18 +145,15 @@ class JSONLines:
 
     def _read(self, found: Records, place: int, line: bytes) -> None:
         """Add a record; all of it, or nothing."""
-        try:
-            record, names, values, groups = record_in(line), list[str | Uncut](), list[float](), list[str]()
-            label = math.nan if self.target is None else self._label(taken(record, self.target))
-            importance = 1.0 if self.weight is None else self._importance(taken(record, self.weight))
-            if self.naming.crosses:
-                for key, value in record.items():
-                    self._flatten({key: value}, "", names, values)
-                    groups += [key] * (len(names) - len(groups))
-            else:
-                self._flatten(record, "", names, values)
-        except RecursionError:
-            raise Wrong(TOO_DEEP) from None
+        record, names, values, groups = record_in(line), list[str | Uncut](), list[float](), list[str]()
+        label = math.nan if self.target is None else self._label(taken(record, self.target))
+        importance = 1.0 if self.weight is None else self._importance(taken(record, self.weight))
+        if self.naming.crosses:
+            for key, value in record.items():
+                self._flatten({key: value}, "", names, values)
+                groups += [key] * (len(names) - len(groups))
+        else:
+            self._flatten(record, "", names, values)
         found.places.append(place)
         found.labels.append(label)
         found.importance.append(importance)
@@ -306,7 +302,7 @@ def first_records(files: Sequence[str]) -> Iterator[dict[str, Any]]:
             for _, line in lines_of(chunk):
                 try:
                     yield record_in(line)
-                except (Wrong, RecursionError):
+                except Wrong:
                     yield {}
 
 

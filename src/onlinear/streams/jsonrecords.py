@@ -19,7 +19,11 @@ NO_OBJECT = "a line is one object, {{...}}, and this one is {value}: write each 
 NOT_JSON = "this is not JSON ({problem}): write each record as one object on a line of its own"
 SURROGATE = "there is half of a surrogate pair in this line, which is no character: mend it"
 NO_CONSTANT = "{value} is not a finite number, and no JSON: mend it, or write null"
+TOO_DEEP = "objects lie more than {most} deep within each other: flatten them"
 TOO_LONG = "there is a number with thousands of digits in this line: is it one?"
+
+#: objects within objects; how deep Python's own reader goes depends on its version and on who calls
+MOST_NESTED = 100
 
 
 class Wrong(Exception):
@@ -52,9 +56,26 @@ def record_in(line: bytes) -> dict[str, Any]:
         raise Wrong(NOT_JSON.format(problem=error.msg), byte=len(error.doc[: error.pos].encode())) from None
     except ValueError:
         raise Wrong(TOO_LONG) from None
+    except RecursionError:
+        raise Wrong(TOO_DEEP.format(most=MOST_NESTED)) from None
+    if line.count(b"{") > MOST_NESTED and nesting_of(record) > MOST_NESTED:
+        raise Wrong(TOO_DEEP.format(most=MOST_NESTED))
     if type(record) is not dict:
         raise Wrong(NO_OBJECT.format(value=shown(record)))
     return record
+
+
+def nesting_of(record: Any) -> int:
+    """How deep objects lie within each other.
+
+    >>> nesting_of({"a": {"b": 1}, "c": 2})
+    2
+    """
+    level, depth = [record], 0
+    while level := [value for value in level if type(value) is dict]:
+        level = [value for inner in level for value in inner.values()]
+        depth += 1
+    return depth
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

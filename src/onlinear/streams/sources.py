@@ -259,6 +259,8 @@ def _refusal(name: str, error: OSError | ValueError) -> BadSource:
             return BadSource(f"{name}: is a directory: name the files in it, for instance {os.path.join(name, '*')}")
         case PermissionError():
             return BadSource(f"{name}: may not be read by you: ask its owner, or change its mode (chmod +r)")
+        case ValueError():  # which each version of Python puts into words of its own
+            return BadSource(f"{name!r}: there is a null character in the name: check it")
         case _:
             return BadSource(f"{name}: cannot be opened ({_reason(error)}): check the name")
 
