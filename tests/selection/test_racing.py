@@ -242,7 +242,7 @@ def refused(match: str, error: type[OnlinearError], *given: Any, **how: Any) -> 
         refused("'quantile'.*not for class", Refused, X, [{"loss": "quantile"}], task="classification", target=PAIR),
         refused("there are no examples", BadInput, X[:0], target=PAIR[:0]),
         refused("no configuration to race", Refused, X, [], target=PAIR),
-        refused("l2 is -1, and has to be at least 0", Refused, X, [{"loss": "hinge", "l2": -1}], target=PAIR),
+        refused("l2 is -1: give a finite number of at least 0", Refused, X, [{"loss": "hinge", "l2": -1}], target=PAIR),
         refused("forget is 2, a share", Refused, X, [{"forget": 2.0}], target=PAIR),
         refused("the rate of Constant is -1", Refused, X, [{"rule": rules.SGD(rules.Constant(-1.0))}], target=PAIR),
         refused("folds is 2.5: give a whole number", Refused, X, folds=2.5, target=PAIR),
