@@ -22,7 +22,7 @@ LAYERS = (
     {"errors", "gate", "seen", "mixing", "parameters", "powers", "rows", "targets", "verify"},
     {"losses", "calls", "batch", "classes"},
     {"rules", "features"},
-    {"registry"},
+    {"registry", "trial"},
     {"kernels"},
     {"room"},
     {"learner", "streams"},

@@ -46,6 +46,7 @@ from onlinear.room import Scratch, scratch_of, zeros
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.rules.matrix import MOST_FEATURES
 from onlinear.targets import Labels, Watched
+from onlinear.trial import try_out
 
 
 class Settings(NamedTuple):
@@ -139,6 +140,7 @@ class Learner:
         for each in self.losses:
             for one in self.rules:
                 check_pair(each, one)
+        try_out(self.losses, self.rules)
         for one in self.rules:
             for setting in self.settings:
                 penalised = setting.l1 > 0.0 or setting.l2 > 0.0
