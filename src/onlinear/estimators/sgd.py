@@ -44,7 +44,7 @@ PENALTY: dict[str, Any] = {
     "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
     "alpha": [interval_of(Settings, "alpha")],
     "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
-    "eta0": [interval_of(rules.Constant, "rate")],
+    "eta0": [interval_of(rules.PerceptronStep, "rate")],
 }
 SCHEDULE: dict[str, Any] = {
     "epsilon": [interval_of(losses.Huber, "epsilon")],

@@ -21,7 +21,7 @@ class AdaGrad(NamedTuple):
     With importance h the gradient is ``h slope x``.
     """
 
-    rate: Annotated[float, "how far a step goes", POSITIVE] = 0.1
+    rate: Annotated[float, "how far a step goes", NOT_NEGATIVE] = 0.1
     epsilon: Annotated[float, "added to the root of the squared gradients", NOT_NEGATIVE] = 1e-8
 
     CELL = ("weight", "squares")
@@ -48,7 +48,7 @@ class ImportanceAware(NamedTuple):
     weights exactly as h + h' at once.
     """
 
-    rate: Annotated[float, "how far a step goes", POSITIVE] = 0.5
+    rate: Annotated[float, "how far a step goes", NOT_NEGATIVE] = 0.5
 
     def needs_norm(self) -> bool:
         return True
@@ -74,7 +74,7 @@ class Normalised(NamedTuple):
     scale them down.
     """
 
-    rate: Annotated[float, "how far a step goes", POSITIVE] = 0.8
+    rate: Annotated[float, "how far a step goes", NOT_NEGATIVE] = 0.8
 
     CELL = ("weight", "squares", "largest", "own_rate")
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from onlinear.parameters import FINITE, POSITIVE
+from onlinear.parameters import FINITE, NOT_NEGATIVE, POSITIVE
 
 
 class Constant(NamedTuple):
     """The same rate for ever: it follows a drifting stream, and never settles."""
 
-    rate: Annotated[float, "how far a step goes", POSITIVE] = 1.0
+    rate: Annotated[float, "how far a step goes", NOT_NEGATIVE] = 1.0
 
     def at(self, t: float) -> float:
         return self.rate
@@ -29,7 +29,7 @@ class Constant(NamedTuple):
 class Power(NamedTuple):
     """``rate / t^power``: Robbins-Monro for powers above 1/2 up to 1."""
 
-    rate: Annotated[float, "how far the first step goes", POSITIVE] = 1.0
+    rate: Annotated[float, "how far the first step goes", NOT_NEGATIVE] = 1.0
     power: Annotated[float, "how fast the rate falls", FINITE] = 0.5
 
     def at(self, t: float) -> float:
@@ -78,7 +78,7 @@ class Adaptive(NamedTuple):
     Robbins-Monro depends on the data.
     """
 
-    rate: Annotated[float, "how far a step goes at first", POSITIVE] = 0.01
+    rate: Annotated[float, "how far a step goes at first", NOT_NEGATIVE] = 0.01
 
     def at(self, t: float) -> float:
         return self.rate
