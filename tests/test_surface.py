@@ -18,10 +18,10 @@ HEAVY = ("numpy", "numba", "sklearn", "scipy")
 
 # Each layer may import itself and those before it.
 LAYERS = (
-    {"errors", "gate", "seen", "mixing", "powers", "rows", "targets", "verify"},
+    {"errors", "gate", "seen", "mixing", "parameters", "powers", "rows", "targets", "verify"},
     {"losses", "calls", "batch", "classes"},
     {"rules", "features"},
-    {"registry"},
+    {"registry", "trial"},
     {"kernels"},
     {"room"},
     {"learner", "streams"},

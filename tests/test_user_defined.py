@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
+import onlinear
 from cases import bits_of
 from onlinear import losses, registry, rules
 from onlinear.batch import Batch, rows_of
@@ -183,6 +186,177 @@ def test_what_a_loss_of_ones_own_may_be_paired_with() -> None:
         Learner(LogCosh(), SignDescent(), features=2, settings=Settings(l2=0.1))
     with pytest.raises(Refused, match="'RootMeanSquare' has nothing to forget"):
         Learner(LogCosh(), RootMeanSquare(), features=2, settings=Settings(forget=0.1))
+
+
+# ------------------------------------------------------------------ a mistake is told with the user's own line
+
+
+class PlainLoss:
+    """No NamedTuple."""
+
+    def value(self, score, target):
+        return abs(score - target)
+
+    def slope(self, score, target):
+        return 1.0 if score > target else -1.0
+
+
+@dataclasses.dataclass
+class PlainRule:
+    rate: float = 0.1
+
+    def step(self, loss, seen):
+        return -self.rate * seen.slope
+
+
+class Misspelt(NamedTuple):
+    def value(self, score, target):
+        return abs(score - target)
+
+    def slope(self, score, target):
+        return copysing(1.0, score - target) if score > 1.0 else 0.0  # noqa: F821 the mistake
+
+
+class AnswersNothing(NamedTuple):
+    def value(self, score, target):
+        abs(score - target)
+
+    def slope(self, score, target):
+        return 0.0
+
+
+class NoValue(NamedTuple):
+    def slope(self, score, target):
+        return 0.0
+
+
+class ShortSlope(NamedTuple):
+    def value(self, score, target):
+        return 0.0
+
+    def slope(self, score):
+        return 0.0
+
+
+class NeverANumber(NamedTuple):
+    def value(self, score, target):
+        return math.sqrt(-1.0 - score * score)
+
+    def slope(self, score, target):
+        return 0.0
+
+
+class SometimesNoNumber(NamedTuple):
+    """Compiled code makes NaN or infinity of a domain error or a division by 0, and goes on."""
+
+    def value(self, score, target):
+        return math.log(score)
+
+    def slope(self, score, target):
+        return 1.0 / score
+
+
+class WrongField(NamedTuple):
+    rate: float = 0.1
+
+    def step(self, loss, seen):
+        return -self.speed * seen.slope
+
+
+class NoCell(NamedTuple):
+    def move(self, cell, x, step, seen):
+        return cell
+
+
+class ShortCell(NamedTuple):
+    CELL = ("weight", "squares")
+
+    def move(self, cell, x, step, seen):
+        return (cell[0] + step * x,)
+
+
+class BadSchedule(NamedTuple):
+    def at(self, t):
+        return 1.0 / tt  # noqa: F821 the mistake
+
+
+class BadRowLoss(NamedTuple):
+    def value(self, scores, label):
+        return scores.highest() - scores[label]
+
+    def slopes(self, scores, label, out):
+        out[:] = 0.0
+
+
+@pytest.mark.parametrize(
+    ("loss", "rule", "message"),
+    [
+        (
+            PlainLoss(),
+            "sgd",
+            r"of the class PlainLoss, which is no NamedTuple.* write class PlainLoss\(typing.NamedTuple\)",
+        ),
+        (
+            PlainLoss,
+            "sgd",
+            r"of the class PlainLoss, which is no NamedTuple.* write class PlainLoss\(typing.NamedTuple\)",
+        ),
+        ("hinge", PlainRule(), "of the class PlainRule, which is no NamedTuple"),
+        (
+            Misspelt(),
+            "sgd",
+            r"Misspelt.slope\(2.0, -1.0\) fails: NameError: .*'copysing'.*test_user_defined.py, line \d+: ret",
+        ),
+        (AnswersNothing(), "sgd", r"AnswersNothing.value\(.*\) answers None, and has to answer a number"),
+        (NoValue(), "sgd", "NoValue has no method value: write one"),
+        (ShortSlope(), "sgd", r"ShortSlope.slope\(.*\) fails: TypeError: .*test_user_defined.py, line \d+: def slope"),
+        (NeverANumber(), "sgd", r"NeverANumber.value\(.*\) fails: ValueError: "),
+        ("hinge", WrongField(), "WrongField.step.* fails: AttributeError: .* 'speed'"),
+        ("hinge", NoCell(), "NoCell has the method move and no CELL: name the numbers"),
+        ("hinge", ShortCell(), r"ShortCell.move\(.*\) answers \(0.05,\), and has to answer a tuple of 2"),
+        ("hinge", rules.SGD(BadSchedule()), r"BadSchedule.at\(1.0\) fails: NameError: .*'tt'"),
+        (BadRowLoss(), "sgd", "BadRowLoss.value.* fails: AttributeError: .*'highest'"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_is_compiled(loss: Any, rule: Any, message: str) -> None:
+    for make in (
+        lambda: Learner(loss, rule, features=1),
+        lambda: onlinear.OnlineClassifier(loss, rule).fit([[1.0], [2.0]], [0, 1]),
+    ):
+        with pytest.raises(Refused, match=message) as refused:
+            make()
+        assert "\n" not in str(refused.value)
+        assert len(str(refused.value)) < 400
+
+
+def test_a_loss_need_not_have_a_number_everywhere() -> None:
+    Learner(SometimesNoNumber(), rules.SGD(), features=1)
+
+
+class NotCompiled(NamedTuple):
+    """A loss that Python runs and Numba does not: a ufunc of SciPy, in a method of its own."""
+
+    def value(self, score, target):
+        return 0.0
+
+    def slope(self, score, target):
+        return -target * float(expit(-score * target))
+
+
+@pytest.mark.compiles
+def test_what_cannot_be_compiled_is_told_in_a_sentence() -> None:
+    batch = numbers(4)
+    message = r"^NotCompiled.slope cannot be compiled: .*expit.* line \d+\)\. .*compiled=False"
+    learner = Learner(NotCompiled(), rules.SGD(), features=6)
+    with pytest.raises(Refused, match=message) as refused:
+        learner.learn(batch)
+    assert "\n" not in str(refused.value)
+    assert refused.value.__cause__ is None
+    assert len(str(refused.value.__context__).splitlines()) > 50  # the wall is there for who wants it
+    assert learner.examples == 0
+    with pytest.raises(Refused, match=message):
+        onlinear.OnlineClassifier(NotCompiled(), "sgd").learn_one({"a": 1.0}, "yes")
+    assert np.abs(learned(NotCompiled(), rules.SGD(), batch, False).weights()).max() > 0.0
 
 
 # ------------------------------------------------------------------ as good as ours

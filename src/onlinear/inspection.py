@@ -11,7 +11,7 @@ from onlinear.answers import Answers
 from onlinear.learner import Settings
 from onlinear.model.values import Unpacker
 from onlinear.modelfile import Trained
-from onlinear.registry import LOSSES, RULES, made, name_of
+from onlinear.registry import LOSSES, RULES, name_of, rule_of
 from onlinear.streams.collisions import expected_names
 from onlinear.streams.recipe import Recipe
 
@@ -55,7 +55,7 @@ def rule_and_settings(trained: Trained) -> tuple[Any, Settings]:
         forget=said["forget"],
         intercept=said["fit_intercept"],
     )
-    return made(rule, RULES, "rule"), settings
+    return rule_of(rule), settings
 
 
 def described(thing: Any, names: dict[str, type]) -> dict[str, Any]:

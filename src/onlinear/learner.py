@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeGuard
+from typing import Annotated, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -40,11 +40,13 @@ from onlinear.kernels.state import (
     State,
     T,
 )
-from onlinear.registry import check_options, check_pair
+from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
+from onlinear.registry import check_options, check_pair, loss_of, rule_of
 from onlinear.room import Scratch, scratch_of, zeros
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.rules.matrix import MOST_FEATURES
 from onlinear.targets import Labels, Watched
+from onlinear.trial import try_out
 
 
 class Settings(NamedTuple):
@@ -55,13 +57,13 @@ class Settings(NamedTuple):
     example; the last three fit the intercept to another library's habits.
     """
 
-    l1: float = 0.0
-    l2: float = 0.0
-    alpha: float = 1.0
-    average: float = 0.0
-    forget: float = 0.0
+    l1: Annotated[float, NOT_NEGATIVE] = 0.0
+    l2: Annotated[float, NOT_NEGATIVE] = 0.0
+    alpha: Annotated[float, NOT_NEGATIVE] = 1.0
+    average: Annotated[float, NOT_NEGATIVE] = 0.0
+    forget: Annotated[float, SHARE] = 0.0
     intercept: bool = True
-    intercept_rate: float = 1.0
+    intercept_rate: Annotated[float, NOT_NEGATIVE] = 1.0
     intercept_in_norm: bool = True
 
 
@@ -131,12 +133,14 @@ class Learner:
         settings: Settings | Sequence[Settings] = Settings(),
         compiled: bool = True,
     ) -> None:
-        self.losses = as_list(loss)
-        self.rules = as_list(rule)
-        self.settings = [settings] if isinstance(settings, Settings) else list(settings)
+        self.losses = [loss_of(each) for each in as_list(loss)]
+        self.rules = [rule_of(each) for each in as_list(rule)]
+        several = [settings] if isinstance(settings, Settings) else settings
+        self.settings = [with_checked_numbers(each) for each in several]
         for each in self.losses:
             for one in self.rules:
                 check_pair(each, one)
+        try_out(self.losses, self.rules)
         for one in self.rules:
             for setting in self.settings:
                 penalised = setting.l1 > 0.0 or setting.l2 > 0.0

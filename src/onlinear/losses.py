@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
+from onlinear.parameters import BETWEEN_0_AND_1, NOT_NEGATIVE
 from onlinear.powers import exp_of_less, log_of_more
 from onlinear.seen import Seen
 
@@ -81,7 +82,7 @@ class Hinge(NamedTuple):
     (0.75, -1.0)
     """
 
-    margin: Annotated[float, "examples within this margin are learned from"] = 1.0
+    margin: Annotated[float, "examples within this margin are learned from", NOT_NEGATIVE] = 1.0
 
     def value(self, score: float, target: float) -> float:
         return max(0.0, self.margin - target * score)
@@ -105,7 +106,7 @@ class SquaredHinge(NamedTuple):
     (1.0, 2.0)
     """
 
-    margin: Annotated[float, "examples within this margin are learned from"] = 1.0
+    margin: Annotated[float, "examples within this margin are learned from", NOT_NEGATIVE] = 1.0
 
     def value(self, score: float, target: float) -> float:
         short = max(0.0, self.margin - target * score)
@@ -318,7 +319,7 @@ class Huber(NamedTuple):
     (2.5, -1.0)
     """
 
-    epsilon: Annotated[float, "residuals up to this size are squared"] = 0.1
+    epsilon: Annotated[float, "residuals up to this size are squared", NOT_NEGATIVE] = 0.1
 
     def value(self, score: float, target: float) -> float:
         error = abs(score - target)
@@ -349,7 +350,7 @@ class Quantile(NamedTuple):
     (0.9, -0.9)
     """
 
-    quantile: Annotated[float, "which quantile is predicted"] = 0.5
+    quantile: Annotated[float, "which quantile is predicted", BETWEEN_0_AND_1] = 0.5
 
     def value(self, score: float, target: float) -> float:
         short = target - score
@@ -369,7 +370,7 @@ class Quantile(NamedTuple):
 class EpsilonInsensitive(NamedTuple):
     """Epsilon-insensitive loss: ``max(0, |s - y| - epsilon)``; the slope at the kink is 0."""
 
-    epsilon: Annotated[float, "residuals up to this size cost nothing"] = 0.1
+    epsilon: Annotated[float, "residuals up to this size cost nothing", NOT_NEGATIVE] = 0.1
 
     def value(self, score: float, target: float) -> float:
         return max(0.0, abs(score - target) - self.epsilon)
@@ -390,7 +391,7 @@ class EpsilonInsensitive(NamedTuple):
 class SquaredEpsilonInsensitive(NamedTuple):
     """The square of the epsilon-insensitive loss."""
 
-    epsilon: Annotated[float, "residuals up to this size cost nothing"] = 0.1
+    epsilon: Annotated[float, "residuals up to this size cost nothing", NOT_NEGATIVE] = 0.1
 
     def value(self, score: float, target: float) -> float:
         beyond = max(0.0, abs(score - target) - self.epsilon)
@@ -468,7 +469,7 @@ class CrammerSinger(NamedTuple):
     Only the true class and its strongest rival move. Crammer & Singer 2001.
     """
 
-    margin: Annotated[float, "examples within this margin are learned from"] = 1.0
+    margin: Annotated[float, "examples within this margin are learned from", NOT_NEGATIVE] = 1.0
 
     def value(self, scores: Any, label: int) -> float:
         rival = strongest_rival(scores, label)

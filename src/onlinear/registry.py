@@ -6,10 +6,13 @@ with every rule that takes every loss, a rule of one's own with every loss.
 
 from __future__ import annotations
 
-from typing import Any
+from difflib import get_close_matches
+from numbers import Real
+from typing import Any, NamedTuple
 
 from onlinear import losses, rules
 from onlinear.errors import Refused
+from onlinear.parameters import schedules_of, with_checked_numbers
 
 LOSSES: dict[str, type] = {
     "perceptron": losses.Perceptron,
@@ -97,11 +100,106 @@ def name_of(thing: Any, names: dict[str, type]) -> str | None:
     return None
 
 
-def made(thing: Any, names: dict[str, type], what: str) -> Any:
-    """A loss or a rule by its name, with its defaults, or as it was given."""
-    if isinstance(thing, str) and thing not in names:
-        raise Refused(f"the {what} {thing!r:.60} is unknown: choose one of {', '.join(sorted(names))}")
-    return names[thing]() if isinstance(thing, str) else thing
+class Kind(NamedTuple):
+    """Losses, rules or schedules: their names, the module they are in, and the methods of which each has one."""
+
+    names: dict[str, type]
+    module: str
+    methods: tuple[str, ...]
+    example: str  # how a user writes one
+
+    def has(self, thing: Any) -> bool:
+        return any(hasattr(thing, method) for method in self.methods)
+
+
+KINDS: dict[str, Kind] = {
+    "loss": Kind(
+        LOSSES,
+        "losses",
+        ("slope", "slopes"),
+        "fields such as margin: float = 1.0, and the methods value(self, score, target) and slope(self, score, target)",
+    ),
+    "rule": Kind(
+        RULES, "rules", ("step", "move"), "fields such as rate: float = 0.1, and the method step(self, loss, seen)"
+    ),
+    "schedule": Kind(SCHEDULES, "rules", ("at",), "fields such as rate: float = 0.1, and the method at(self, t)"),
+}
+
+
+def loss_of(thing: Any) -> Any:
+    """A loss by its name, or as it was given; what is none, or has a number out of its range, is refused."""
+    return checked(thing, "loss")
+
+
+def rule_of(thing: Any) -> Any:
+    """A rule by its name, or as it was given; what is none, or has a number out of its range, is refused."""
+    return checked(thing, "rule")
+
+
+def schedule_of(thing: Any) -> Any:
+    """A schedule by its name, as it was given, or constant at a number."""
+    if isinstance(thing, Real):
+        thing = rules.Constant(thing)  # type: ignore[arg-type]
+    return checked(thing, "schedule")
+
+
+def checked(thing: Any, what: str) -> Any:
+    """A loss, a rule or a schedule, by its name or as it was given, with all numbers in their ranges."""
+    kind = KINDS[what]
+    if isinstance(thing, str):
+        thing = named(thing, what)
+    refuse_what_is_not(thing, what)
+    cls: Any = type(thing)
+    for field in schedules_of(cls):
+        thing = thing._replace(**{field: schedule_of(getattr(thing, field))})
+    name = name_of(thing, kind.names)
+    return with_checked_numbers(thing, f"the {what} {name!r}" if name else cls.__name__)
+
+
+def named(name: str, what: str) -> Any:
+    """What has this name, with its defaults."""
+    names = KINDS[what].names
+    if name in names:
+        return names[name]()
+    for other, kind in KINDS.items():
+        if name in kind.names:
+            raise Refused(f"{name!r} is a {other}, and no {what}: choose one of {', '.join(sorted(names))}")
+    close = get_close_matches(name, names, 1)
+    hint = f"did you mean {close[0]!r}? There are" if close else "choose one of"
+    raise Refused(f"the {what} {name!r:.60} is unknown: {hint} {', '.join(sorted(names))}")
+
+
+def refuse_what_is_not(thing: Any, what: str) -> None:
+    """Refuse a class, an object that compiled code cannot read, and a loss in the place of a rule."""
+    kind = KINDS[what]
+    cls: Any = thing if isinstance(thing, type) else type(thing)
+    if kind.has(thing):
+        if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+            raise Refused(
+                f"the {what} is of the class {cls.__name__}, which is no NamedTuple; compiled code can read no other: "
+                f"write class {cls.__name__}(typing.NamedTuple), its numbers as fields: it has {kind.example}"
+            )
+        if cls is thing:
+            raise Refused(f"the {what} is the class {cls.__name__}, not an instance of it: {instance_of(cls, kind)}")
+        return
+    for other, its in KINDS.items():
+        if its.has(thing):
+            advice = f": write rules.SGD({thing!r:.60})" if (what, other) == ("rule", "schedule") else ""
+            raise Refused(f"{thing!r:.60} is a {other}, and no {what}{advice or f': {instances(what)}'}")
+    raise Refused(f"{thing!r:.60} is no {what}: {instances(what)}")
+
+
+def instance_of(cls: Any, kind: Kind) -> str:
+    """How to write an instance of a class."""
+    module = f"{kind.module}." if cls in kind.names.values() else ""
+    missing = [field for field in getattr(cls, "_fields", ()) if field not in cls._field_defaults]
+    return f"write {module}{cls.__name__}({', '.join(f'{field}=...' for field in missing)})"
+
+
+def instances(what: str) -> str:
+    """Which there are, and how to write another."""
+    names = KINDS[what].names
+    return f"give one of the names {', '.join(sorted(names))}, or a NamedTuple with {KINDS[what].example}"
 
 
 def pairs() -> list[tuple[str, str]]:

@@ -24,6 +24,7 @@ from onlinear.model.learners import learner_now, pack_learner, unpack_learner
 from onlinear.model.names import NamesNow, pack_names
 from onlinear.model.values import OURS, Packer, Unpacker
 from onlinear.one_against_rest import add_class, answering, has_row_loss, outputs_for, targets_for
+from onlinear.registry import loss_of, rule_of
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.targets import Numbers
@@ -54,6 +55,7 @@ class Training:
     def __init__(
         self, loss: Any, rule: Any, settings: Settings, classes: Classes | None, bits: int | None = None
     ) -> None:
+        loss, rule = loss_of(loss), rule_of(rule)
         outputs = 1 if classes is None else outputs_for(classes, hasattr(loss, "slopes"))
         columns = first_columns(rule) if bits is None else 1 << bits
         self.learner = Learner(loss, rule, features=columns, outputs=outputs, settings=settings)

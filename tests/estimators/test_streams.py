@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given, settings, strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 import onlinear
 from onlinear import losses, rules
@@ -304,3 +305,32 @@ def test_a_fit_that_is_refused_leaves_what_was_learned_from_dicts() -> None:
         model.fit([[1.0], [2.0]], ["p", "q"])
     assert not hasattr(model, "n_features_in_")
     assert model.predict_one({"a": 1.0}) == "x"
+
+
+# ------------------------------------------------------------------ convergence
+
+
+@pytest.mark.parametrize(
+    "model",
+    [onlinear.AveragedPerceptron, onlinear.KernelPerceptron, onlinear.VotedPerceptron],
+    ids=lambda cls: cls.__name__,
+)
+def test_converged_means_that_no_row_asks_for_an_update(model: Any) -> None:
+    """A pass of rows drawn with replacement misses a third of them: it proves nothing of those."""
+    X = np.concatenate([np.eye(12), np.eye(12)[:1]])
+    y = np.array([1, -1] * 6 + [-1])  # the last row contradicts the first
+    for seed in range(20):
+        assert not model(order="replacement", max_iter=60, random_state=seed).fit(X, y).converged_
+    for seed in range(5):
+        fitted = model(order="replacement", max_iter=60, random_state=seed).fit(X[:12], y[:12])
+        assert fitted.converged_
+        assert (fitted.predict(X[:12]) == y[:12]).all()
+
+
+def test_a_regressor_speaks_of_targets_not_of_classes() -> None:
+    X, y = np.array([[1.0], [1.0]]), [0.0, 5.0]
+    model = onlinear.OnlineRegressor("epsilon_insensitive", "pa1", max_iter=3)
+    with pytest.warns(ConvergenceWarning, match="no weights may come near enough to all targets; raise max_iter"):
+        model.fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="the classes may not be separable; raise max_iter"):
+        onlinear.AveragedPerceptron(max_iter=3).fit(X, [0, 1])

@@ -10,20 +10,27 @@ import pytest
 from hypothesis import given, settings as budget, strategies as st
 from matplotlib import pyplot
 from scipy.sparse import csr_matrix
-from sklearn.linear_model import Perceptron as TheirPerceptron
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Perceptron as TheirPerceptron
 
 from onlinear import (
     AROWClassifier,
     AveragedPerceptron,
     BadInput,
     KernelPerceptron,
+    MarginPerceptron,
+    OnlineClassifier,
     PassiveAggressiveClassifier,
     Perceptron,
     PolynomialProducts,
     Refused,
+    SGDClassifier,
     VotedPerceptron,
+    certify,
+    rules,
 )
 from onlinear.plots import MistakeBoundDisplay, OscillationDisplay
+from onlinear.plots.theorems import FREUND_SCHAPIRE, MARGIN_PERCEPTRON, PERCEPTRON
 from onlinear.streams.synthetic import Noisy, Separable, TightExample
 
 
@@ -60,15 +67,17 @@ def test_the_arrays_are_those_of_a_slow_perceptron(seed: int, intercept: bool, p
         so_far, labels = rows[: seen[t]], y[: seen[t]]
         squared = max(float(row @ row) for row in so_far)
         margin = min(labels * (so_far @ u)) / np.linalg.norm(u)
-        assert shown.bound[t] == pytest.approx(squared / margin**2 if margin > 0.0 else np.inf)
+        if shown.label == PERCEPTRON:
+            assert shown.bound[t] == pytest.approx(squared / margin**2 if margin > 0.0 else np.inf)
         length = np.linalg.norm(weights[t])
         assert shown.least[t] == pytest.approx(squared * counts[t] ** 2 / length**2)
         reached = min(labels * (so_far @ weights[t])) / length
-        if abs(reached) > 1e-9:
+        if own.label == PERCEPTRON and abs(reached) > 1e-9:
             assert own.bound[t] == pytest.approx(squared / reached**2 if reached > 0.0 else np.inf)
-    assert (shown.updates <= shown.bound * (1 + 1e-12)).all()  # Novikoff
-    assert (shown.least <= shown.bound * (1 + 1e-12)).all()
-    assert (shown.least <= own.bound * (1 + 1e-12)).all()
+    for each in (shown, own):
+        assert (each.updates <= each.bound * (1 + 1e-12)).all()  # Novikoff; Freund and Schapire
+        if each.label == PERCEPTRON:
+            assert (each.least <= each.bound * (1 + 1e-12)).all()
 
 
 def test_the_tight_example_meets_the_bound() -> None:
@@ -82,7 +91,10 @@ def test_the_tight_example_meets_the_bound() -> None:
 
 def same(one: Any, other: Any) -> None:
     assert vars(one).keys() == vars(other).keys()
+    assert one.label == other.label
     for name, array in vars(one).items():
+        if name == "label":
+            continue
         np.testing.assert_allclose(array, getattr(other, name), rtol=1e-9, err_msg=name)
 
 
@@ -132,13 +144,86 @@ def test_scikit_learns_perceptron_is_followed_too() -> None:
     np.testing.assert_allclose(ours.least, theirs.least)
 
 
-@pytest.mark.compiles
 def test_only_sums_of_signed_rows_say_something_from_above() -> None:
     X, y = next(Separable(30, 2, 0.2).arrays(30))
-    passive = MistakeBoundDisplay.from_estimator(PassiveAggressiveClassifier(fit_intercept=False), X, y, plot=False)
-    assert np.isfinite(passive.least).all()
-    for model in (AveragedPerceptron(), AROWClassifier()):
-        assert np.isnan(MistakeBoundDisplay.from_estimator(model, X, y, plot=False).least[-1])
+    assert np.isnan(MistakeBoundDisplay.from_estimator(AveragedPerceptron(), X, y, plot=False).least[-1])
+
+
+# ------------------------------------------------------------------ the bound is the one that is proven
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Perceptron(),
+        Perceptron(eta0=0.25, fit_intercept=False),
+        MarginPerceptron(0.5, rate=0.25),
+        MarginPerceptron(2.0, rate=0.5, fit_intercept=False),
+        SGDClassifier(loss="hinge", penalty=None, learning_rate="constant", eta0=0.5),
+        OnlineClassifier("perceptron", rules.SGD(0.5)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_last_bound_is_the_certified_one(model: Any, sparse: bool) -> None:
+    stream = Separable(60, 3, 0.2, seed=3)
+    X, y = next(stream.arrays(60))
+    rows = csr_matrix(X) if sparse else X
+    shown = MistakeBoundDisplay.from_estimator(model, rows, y, u=stream.u, plot=False)
+    certificate = certify(clone(model).partial_fit(rows, y, classes=[-1, 1]), rows, y, against=stream.u)
+    assert shown.updates[-1] == certificate["updates"]
+    assert shown.label == (MARGIN_PERCEPTRON if "margin" in certificate["bound_kind"] else PERCEPTRON)
+    assert certificate["bound"] <= shown.bound[-1] * (1.0 + 1e-9)  # the least of the bounds that u and others prove
+    own = MistakeBoundDisplay.from_estimator(model, rows, y, plot=False)
+    if own.bound[-1] <= shown.bound[-1]:
+        assert certificate["bound"] == pytest.approx(own.bound[-1])
+    assert (shown.updates <= shown.bound * (1.0 + 1e-12)).all()
+    assert (shown.least <= shown.bound * (1.0 + 1e-12)).all()
+
+
+def test_a_margin_perceptron_may_make_more_updates_than_a_perceptron() -> None:
+    """On the tight example the bound ``(R / margin)^2`` of a perceptron is not that of one with a margin."""
+    X, y = np.array([[1.0, 0.1], [-1.0, 0.1]] * 40), [1, -1] * 40
+    shown = MistakeBoundDisplay.from_estimator(
+        MarginPerceptron(5.0, fit_intercept=False), X, y, u=[1.0, 0.0], plot=False
+    )
+    assert shown.updates[-1] > 1.01  # (R / margin)^2
+    assert (shown.updates <= shown.bound).all()
+    np.testing.assert_allclose(shown.bound[-1], 1.01 + 2.0 * 5.0)
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_rows_that_nothing_separates_have_freund_and_schapires_bound(passes: int) -> None:
+    X, y = next(Noisy(50, 3, flips=8, seed=2).arrays(50))
+    model = Perceptron(fit_intercept=False, max_iter=passes, tol=None, shuffle=False)
+    shown = MistakeBoundDisplay.from_estimator(model, X, y, passes=passes, plot=False)
+    certificate = certify(model.fit(X, y), X, y)["inseparable_bound"]
+    assert shown.label == FREUND_SCHAPIRE
+    assert shown.bound[-1] == pytest.approx(certificate["bound"])
+    assert (shown.updates <= shown.bound).all()
+    assert (np.diff(shown.bound) >= 0.0).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (PassiveAggressiveClassifier(), "the loss Hinge with the rule PA1 has none"),
+        (AROWClassifier(), "the loss Hinge with the rule AROW has none"),
+        (OnlineClassifier(), "the loss Logistic with the rule Normalised has none"),
+        (OnlineClassifier("multiclass_perceptron", "perceptron"), "the loss MulticlassPerceptron with"),
+        (SGDClassifier(loss="hinge"), "it pays a penalty"),
+        (SGDClassifier(loss="hinge", penalty=None, learning_rate="invscaling"), "its steps become smaller"),
+        (Perceptron(penalty="l2"), "it pays a penalty"),
+        (Perceptron(class_weight="balanced"), "class weights make its steps unequal"),
+        (TheirPerceptron(penalty="l1"), "it pays a penalty"),
+        (LogisticRegression(), "it is no perceptron"),
+    ],
+    ids=str,
+)
+def test_a_learner_without_a_bound_is_refused_by_name(model: Any, reason: str) -> None:
+    name = type(model).__name__
+    with pytest.raises(Refused, match=f"no bound on the updates of this {name} is known, as {reason}"):
+        MistakeBoundDisplay.from_estimator(model, [[1.0], [2.0]], [0, 1])
 
 
 def test_the_estimator_itself_learns_nothing() -> None:

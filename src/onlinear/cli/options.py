@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from onlinear.cli.declaring import Declared
 from onlinear.errors import Refused
+from onlinear.parameters import ranges_of
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 
 TABLES = {"loss": LOSSES, "rule": RULES, "schedule": SCHEDULES}
@@ -82,17 +82,18 @@ class Chosen:
 
     def __init__(self, given: Mapping[str, float | None]) -> None:
         self.left = {name: value for name, value in given.items() if value is not None}
-        for name, value in self.left.items():
-            if not (math.isfinite(value) and value >= 0.0):
-                raise Refused(f"--{name} is {value}: give a finite number of at least 0")
 
     def made(self, cls: Any, **parts: Any) -> Any:
         """A loss, a rule or a schedule with the values that belong to it."""
         return cls(**parts, **self.taken(cls))
 
-    def taken(self, fields: Any) -> dict[str, float]:
-        """The values that belong to these fields."""
-        return {name: float(self.left.pop(name)) for name in fields._fields if name in self.left}
+    def taken(self, cls: Any) -> dict[str, float]:
+        """The values that belong to the fields of a class; one out of its range is refused."""
+        taken = {name: float(self.left.pop(name)) for name in cls._fields if name in self.left}
+        for name, value in taken.items():
+            if value not in (limits := ranges_of(cls)[name]):
+                raise Refused(f"--{name} is {value}: give {limits.words}")
+        return taken
 
     def refuse_rest(self, loss: str, rule: str) -> None:
         """Refuse values that nothing has taken."""
@@ -110,7 +111,9 @@ def loss_and_rule(loss: str, rule: str, schedule: str | None, given: Mapping[str
     parts = {}
     if "schedule" in RULES[rule]._fields:  # type: ignore[attr-defined]
         default = RULES[rule]._field_defaults["schedule"]  # type: ignore[attr-defined]
-        parts["schedule"] = chosen.made(SCHEDULES[schedule]) if schedule else default._replace(**chosen.taken(default))
+        parts["schedule"] = (
+            chosen.made(SCHEDULES[schedule]) if schedule else default._replace(**chosen.taken(type(default)))
+        )
     made_rule = chosen.made(RULES[rule], **parts)
     chosen.refuse_rest(loss, rule)
     return made_loss, made_rule

@@ -6,13 +6,14 @@ The scalar class stays the definition, and the tests hold each form to it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from onlinear.errors import Refused
 from onlinear.losses import Hinge, Logistic, Squared
+from onlinear.parameters import NOT_NEGATIVE, POSITIVE
 
 
 class SmoothedHinge(NamedTuple):
@@ -25,8 +26,8 @@ class SmoothedHinge(NamedTuple):
     (0.75, -0.5)
     """
 
-    margin: float
-    width: float
+    margin: Annotated[float, NOT_NEGATIVE]
+    width: Annotated[float, POSITIVE]
 
     def share(self, score: float, target: float) -> float:
         """The best a."""

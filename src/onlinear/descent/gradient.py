@@ -9,6 +9,7 @@ import numpy as np
 from onlinear.descent.course import Course, Solution
 from onlinear.descent.objective import Objective, is_hinge
 from onlinear.errors import Refused
+from onlinear.registry import schedule_of
 from onlinear.rules.schedules import Constant, Pegasos
 
 
@@ -34,7 +35,7 @@ def gradient_descent(
     >>> gradient_descent(mean_loss([[1.0], [1.0]], [0.0, 2.0], Squared(), l2=1.0), epsilon=1e-9).weights
     array([0.5])
     """
-    schedule = schedule or default_schedule(objective)
+    schedule = default_schedule(objective) if schedule is None else schedule_of(schedule)
     dual = is_hinge(objective)
     w, shares = np.zeros(objective.features), np.zeros(len(objective.targets))
     course = Course(objective, epsilon, optimum)

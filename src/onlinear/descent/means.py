@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.batch import numbers_of
+from onlinear.registry import schedule_of
 from onlinear.rules.schedules import Power
 
 
@@ -25,7 +26,7 @@ def running_means(draws: Any, schedule: Any = None) -> Any:
     >>> running_means([4.0, 0.0, 2.0], Constant(0.5))
     array([2. , 1. , 1.5])
     """
-    schedule = schedule or Power(rate=1.0, power=1.0)
+    schedule = Power(rate=1.0, power=1.0) if schedule is None else schedule_of(schedule)
     numbers = numbers_of(draws, len(draws))
     estimates, w = np.empty_like(numbers), 0.0
     for t, x in enumerate(numbers.tolist(), start=1):

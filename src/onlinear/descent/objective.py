@@ -14,6 +14,7 @@ from onlinear.batch import check_columns, check_rows, importance_of, numbers_of,
 from onlinear.descent.elementwise import Form, form_of
 from onlinear.errors import BadInput, Refused
 from onlinear.losses import Hinge, Squared
+from onlinear.registry import loss_of
 
 #: beyond so many features no d x d matrix is built: products with it stand in
 WIDE = 1000
@@ -101,6 +102,7 @@ def mean_loss(X: Any, y: Any, loss: Any, l2: float = 0.0, sample_weight: Any = N
     >>> f.value(np.array([1.0])), f.gradient(np.array([1.0]))
     (0.5, array([2.]))
     """
+    loss = loss_of(loss)
     form_of(loss)
     if not 0.0 <= l2 < float("inf"):
         raise BadInput(f"l2 is {l2}: the strength of a penalty is a finite number, not below 0")

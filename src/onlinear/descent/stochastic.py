@@ -12,6 +12,7 @@ from onlinear.descent.course import Course, Solution
 from onlinear.descent.objective import Objective, is_hinge, squared_lengths
 from onlinear.errors import Refused
 from onlinear.losses import Hinge
+from onlinear.registry import schedule_of
 from onlinear.rules.schedules import Optimal, Pegasos
 
 #: the gap, which takes a pass over all rows, is looked at whenever the steps have grown by this much
@@ -42,7 +43,7 @@ def sgd(
     >>> sgd(mean_loss([[1.0], [1.0]], [0.0, 2.0], Squared(), l2=1.0), epsilon=1e-3).gap <= 1e-3
     True
     """
-    schedule = schedule or default_schedule(objective)
+    schedule = default_schedule(objective) if schedule is None else schedule_of(schedule)
     entries, targets, loss, l2 = Entries(objective), objective.targets.tolist(), objective.loss, objective.l2
     w, tally, looks = np.zeros(objective.features), Tally(objective), Looks()
     course = Course(objective, epsilon, optimum)

@@ -9,20 +9,29 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from onlinear.batch import Rows, importance_of, rows_of
 from onlinear.errors import BadInput, Diverged
+from onlinear.parameters import ranges_of
 from onlinear.rows import DenseRows, SparseRows
 
 FLOATS = [np.float64, np.float32]
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 INT32 = np.dtype(np.int32)
 CSR = (scipy.sparse.csr_matrix, scipy.sparse.csr_array)
+
+
+def interval_of(cls: type, field: str) -> Interval:
+    """The range of a parameter that becomes a field of a loss, a rule, a schedule or the settings."""
+    limits = ranges_of(cls)[field]
+    return Interval(Real, limits.low, limits.high, closed=limits.closed)
 
 
 def one_row(X: Any, features: int) -> Rows | None:

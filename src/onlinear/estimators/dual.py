@@ -20,7 +20,7 @@ from onlinear.errors import BadInput, Refused
 from onlinear.estimators.checks import FLOATS, all_or_nothing, checked_rows, refuse_all_zero, whole
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
-from onlinear.estimators.passes import orders
+from onlinear.estimators.passes import Turns
 from onlinear.estimators.saving import Saves, class_name
 from onlinear.model.container import Header, PathLike, write_model
 from onlinear.model.values import Unpacker
@@ -66,17 +66,17 @@ class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
 
     def _sweep(self: Any, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> None:
         targets = self._targets(codes)
-        turns = orders(self.order, len(codes), self.random_state)
+        turns = Turns(self.order, len(codes), self.random_state)
         self.converged_ = False
         for number in range(1, self.max_iter + 1):
-            order = next(turns)
+            order = turns.next()
             if order is None and self.max_iter > 1:
                 order = np.arange(len(codes))
             before = self._made()
             scores = machine.learn(X, targets, importance, order)
             self._count(scores, codes if order is None else codes[order])
             self.n_iter_ = number
-            if self._made() == before:
+            if turns.comes_to_rest(self._made() > before):
                 self.converged_ = True
                 break
         machine.positions = {}  # rows that come later are others

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from onlinear import losses, rules
 from onlinear.estimators.base import Recipe
+from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Sweeps
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learner import Settings
-from onlinear.registry import LOSSES, REGRESSION, made
+from onlinear.registry import REGRESSION, loss_of
 from onlinear.rules.matrix import MOST_FEATURES
-
-POSITIVE = [Interval(Real, 0, None, closed="neither")]
-NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
 
 
 class AROWClassifier(Sweeps, LinearClassifier):
@@ -33,7 +30,7 @@ class AROWClassifier(Sweeps, LinearClassifier):
     array([1])
     """
 
-    _parameter_constraints = {"r": POSITIVE, **NATIVE, **NAMES, **WEIGHED}
+    _parameter_constraints = {"r": [interval_of(rules.AROW, "r")], **NATIVE, **NAMES, **WEIGHED}
 
     def __init__(
         self,
@@ -80,7 +77,7 @@ class SecondOrderPerceptron(Sweeps, LinearClassifier):
     array([1])
     """
 
-    _parameter_constraints = {"a": POSITIVE, **NATIVE, **NAMES, **WEIGHED}
+    _parameter_constraints = {"a": [interval_of(rules.SecondOrder, "a")], **NATIVE, **NAMES, **WEIGHED}
 
     def __init__(
         self,
@@ -117,10 +114,7 @@ class SecondOrderPerceptron(Sweeps, LinearClassifier):
 
 
 FTRL: dict[str, Any] = {
-    "alpha": POSITIVE,
-    "beta": NOT_NEGATIVE,
-    "l1": NOT_NEGATIVE,
-    "l2": NOT_NEGATIVE,
+    **{name: [interval_of(rules.FTRLProximal, name)] for name in rules.FTRLProximal._fields},
     **NATIVE,
     **NAMES,
 }
@@ -223,7 +217,7 @@ class FTRLRegressor(Sweeps, LinearRegressor):
     def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
         rule = rules.FTRLProximal(*map(float, (self.alpha, self.beta, self.l1, self.l2)))
         settings = Settings(intercept=bool(self.fit_intercept))
-        return Recipe(made(self.loss, LOSSES, "loss"), rule, settings)
+        return Recipe(loss_of(self.loss), rule, settings)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FTRLRegressor:
         """Learn from the rows, from the beginning, in ``max_iter`` passes."""

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from onlinear.errors import Refused
 from onlinear.estimators.base import LinearEstimator, Recipe
+from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Sweeps
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learner import Settings
-from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, SEVERAL, made
+from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, loss_of, name_of, rule_of
 
 OPTIONS: dict[str, Any] = {
     **NATIVE,
     **NAMES,
-    "rule": [StrOptions(set(RULES)), HasMethods("step"), HasMethods("move")],
-    "l1": [Interval(Real, 0, None, closed="left")],
-    "l2": [Interval(Real, 0, None, closed="left")],
+    "loss": "no_validation",  # the registry looks at it, and at the rule
+    "rule": "no_validation",
+    "l1": [interval_of(Settings, "l1")],
+    "l2": [interval_of(Settings, "l2")],
     "average": [Interval(Integral, 0, None, closed="neither"), "boolean"],
-    "forget": [Interval(Real, 0, 1, closed="left")],
+    "forget": [interval_of(Settings, "forget")],
 }
 
 
 class LearnsWithAnything(Sweeps, LinearEstimator):
     """The recipe that both classes share."""
+
+    _losses: frozenset[str]  # the names of losses for this task
+    _several: bool  # whether a loss may see the scores of several classes
+    _learns: str  # what is learned, in a word
 
     def _recipe(self: Any, features: int, sparse: bool, growing: bool = False) -> Recipe:
         settings = Settings(
@@ -38,7 +44,18 @@ class LearnsWithAnything(Sweeps, LinearEstimator):
             forget=float(self.forget),
             intercept=bool(self.fit_intercept),
         )
-        return Recipe(made(self.loss, LOSSES, "loss"), made(self.rule, RULES, "rule"), settings)
+        return Recipe(loss_of(self.loss), rule_of(self.rule), settings)
+
+    def _check_parameters(self: Any, streaming: bool) -> None:
+        super()._check_parameters(streaming)
+        rule_of(self.rule)
+        loss = loss_of(self.loss)
+        name = name_of(loss, LOSSES)
+        if (name is not None and name not in self._losses) or (hasattr(loss, "slopes") and not self._several):
+            raise Refused(
+                f"the loss {name or type(loss).__name__!r} is not for {self._learns}: "
+                f"choose one of {', '.join(sorted(self._losses))}, or one of your own"
+            )
 
 
 class OnlineClassifier(LearnsWithAnything, LinearClassifier):
@@ -68,11 +85,8 @@ class OnlineClassifier(LearnsWithAnything, LinearClassifier):
     (4, 1)
     """
 
-    _parameter_constraints = {
-        **OPTIONS,
-        **WEIGHED,
-        "loss": [StrOptions(set(FOR_CLASSES)), HasMethods("slope"), HasMethods("slopes")],
-    }
+    _losses, _several, _learns = FOR_CLASSES, True, "classes"
+    _parameter_constraints = {**OPTIONS, **WEIGHED}
 
     def __init__(
         self,
@@ -125,7 +139,8 @@ class OnlineRegressor(LearnsWithAnything, LinearRegressor):
     array([3.])
     """
 
-    _parameter_constraints = {**OPTIONS, "loss": [StrOptions(set(REGRESSION)), HasMethods("slope")]}
+    _losses, _several, _learns = REGRESSION, False, "numbers"
+    _parameter_constraints = OPTIONS
 
     def __init__(
         self,
@@ -157,11 +172,6 @@ class OnlineRegressor(LearnsWithAnything, LinearRegressor):
         self.bits = bits
         self.names_cap = names_cap
         self.warm_start = warm_start
-
-    def _check_parameters(self, streaming: bool) -> None:
-        super()._check_parameters(streaming)
-        if type(self.loss) in (LOSSES[name] for name in SEVERAL):
-            raise Refused(f"{self.loss} is a loss for classes: a regressor takes one of {sorted(REGRESSION)}")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
         """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""

@@ -36,6 +36,27 @@ def orders(kind: str, length: int, random_state: Any) -> Iterator[Any]:
             yield rng.randint(length, size=length)
 
 
+class Turns:
+    """The order of the rows for each pass, and when passes without an update have seen every row.
+
+    Rows that are drawn with replacement miss some: after a pass without an update comes one over all rows as they come.
+    """
+
+    def __init__(self, kind: str, length: int, random_state: Any) -> None:
+        self.drawn = kind == "replacement"
+        self.orders = orders(kind, length, random_state)
+        self.all_rows = False  # whether the pass is one over all rows for once
+
+    def next(self) -> Any:
+        return None if self.all_rows else next(self.orders)
+
+    def comes_to_rest(self, updated: bool) -> bool:
+        """Whether no row asks for an update any more, by what the pass has brought."""
+        seen_all = self.all_rows or not self.drawn
+        self.all_rows = not updated
+        return not updated and seen_all
+
+
 class Sweeps:
     """``fit`` for the native classes: pass after pass until one brings no update."""
 
@@ -53,18 +74,20 @@ class Sweeps:
             batch = Batch(rows, targets, importance, names)
             self._pass_starts = []
             self.converged_ = False
-            turns = orders(self.order, len(batch), self.random_state)
+            turns = Turns(self.order, len(batch), self.random_state)
             for number in range(1, self.max_iter + 1):
                 self._begin_pass()
                 self.n_iter_ = number
                 before = learner.updates.sum()
-                learner.learn(batch, next(turns))
-                if learner.updates.sum() == before:
+                learner.learn(batch, turns.next())
+                if turns.comes_to_rest(learner.updates.sum() > before):
                     self.converged_ = True
                     break
         if not self.converged_ and self.max_iter > 1 and comes_to_rest(learner.losses[0]):
+            numbers = isinstance(targets, Numbers)
+            reason = "no weights may come near enough to all targets" if numbers else "the classes may not be separable"
             warnings.warn(
-                f"after {self.max_iter} passes there still are updates: the classes may not be separable; "
+                f"after {self.max_iter} passes there still are updates: {reason}; "
                 "raise max_iter, or be content with this",
                 ConvergenceWarning,
                 stacklevel=3,

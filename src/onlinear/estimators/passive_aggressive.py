@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from onlinear import losses, rules
 from onlinear.estimators.base import Recipe, Start
+from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Epochs
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.estimators.sgd import AVERAGE, CLASSES, EPOCHS, SPARSE_INTERCEPT_RATE, ShowsAverage
 from onlinear.learner import Settings
 
-AGGRESSIVENESS = {"C": [Interval(Real, 0, None, closed="right")]}
+AGGRESSIVENESS = {"C": [interval_of(rules.PA1, "C")]}
 
 
 class StepsPassively(Epochs, ShowsAverage):
@@ -126,7 +126,7 @@ class PassiveAggressiveRegressor(StepsPassively, LinearRegressor):
         **AVERAGE,
         **AGGRESSIVENESS,
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
-        "epsilon": [Interval(Real, 0, None, closed="left")],
+        "epsilon": [interval_of(losses.EpsilonInsensitive, "epsilon")],
     }
 
     def __init__(

@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinear import losses, rules
 from onlinear.estimators.base import Recipe, Start
+from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import ORDERS, Epochs, Sweeps
 from onlinear.estimators.sgd import CLASSES, EPOCHS, PENALTY, SPARSE_INTERCEPT_RATE, penalties
@@ -174,8 +175,8 @@ class MarginPerceptron(Sweeps, LinearClassifier):
     """
 
     _parameter_constraints = {
-        "margin": [Interval(Real, 0, None, closed="left")],
-        "rate": [Interval(Real, 0, None, closed="neither")],
+        "margin": [interval_of(losses.Hinge, "margin")],
+        "rate": [interval_of(rules.PerceptronStep, "rate")],
         "average": ["boolean"],
         **NATIVE,
         **NAMES,

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinear import losses, rules
 from onlinear.errors import BadInput
 from onlinear.estimators.base import LinearEstimator, Recipe, Start
+from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Epochs
 from onlinear.estimators.regressor import LinearRegressor
@@ -41,14 +42,14 @@ CLASSES: dict[str, Any] = {
 AVERAGE: dict[str, Any] = {"average": [Interval(Integral, 0, None, closed="neither"), "boolean"]}
 PENALTY: dict[str, Any] = {
     "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
-    "alpha": [Interval(Real, 0, None, closed="left")],
+    "alpha": [interval_of(Settings, "alpha")],
     "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
-    "eta0": [Interval(Real, 0, None, closed="neither")],
+    "eta0": [interval_of(rules.PerceptronStep, "rate")],
 }
 SCHEDULE: dict[str, Any] = {
-    "epsilon": [Interval(Real, 0, None, closed="left")],
+    "epsilon": [interval_of(losses.Huber, "epsilon")],
     "learning_rate": [StrOptions(set(RATES))],
-    "power_t": [Interval(Real, None, None, closed="neither")],
+    "power_t": [interval_of(rules.Power, "power")],
 }
 
 REGRESSION_LOSSES: dict[str, tuple[Any, ...]] = {

@@ -16,6 +16,7 @@ from numba.core.runtime import _nrt_python
 import onlinear
 from onlinear.kernels import abreast, cells, fetch, gather, lanes, matrix, powers, teach, uniform
 from onlinear.kernels.bare import bare
+from onlinear.kernels.explaining import explaining
 
 TAUGHT = (
     teach.METHODS,
@@ -167,4 +168,4 @@ def compiled_loop(loss: Any, rule: Any) -> Loop:
         )
 
     compiled = numba.njit(nogil=True, error_model="numpy")(named(loop, loss, rule))
-    return kept(compiled) if ours else compiled
+    return kept(compiled) if ours else explaining(compiled, loss, rule)

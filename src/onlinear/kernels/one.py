@@ -22,6 +22,7 @@ from numba import carray, types
 from onlinear.gate import BUSY, GENERATION, VERSION
 from onlinear.kernels.cells import load_cell, wake
 from onlinear.kernels.compiled import interpreted_loop, is_ours, kept, kind_of, named, source_digest
+from onlinear.kernels.explaining import explaining
 from onlinear.kernels.parts import in_place_of, part
 from onlinear.kernels.place import (
     BESIDE,
@@ -133,6 +134,21 @@ class Shape(NamedTuple):
     inner: type | None  # the schedule, where the rule has one
     labels: bool
 
+    @property
+    def is_ours(self) -> bool:
+        return is_ours((self.loss, self.rule, self.inner or self.rule))
+
+    @property
+    def nested(self) -> tuple[Any, Any]:
+        """The shapes of loss and rule, as :func:`onlinear.kernels.bank.shape_of` gives them."""
+        inner = flat(self.inner) if self.inner else None
+        return flat(self.loss), (self.rule, inner) if inner else flat(self.rule)
+
+
+def flat(cls: Any) -> tuple[Any, ...]:
+    """The shape of a named tuple of numbers."""
+    return cls, *[float] * len(cls._fields)
+
 
 @cache
 def learn_one_loop(shape: Shape) -> Any:
@@ -186,7 +202,7 @@ def learn_one_loop(shape: Shape) -> Any:
         return state.clock[0, SCORE]
 
     compiled = numba.njit(error_model="numpy")(named(learn, *shape))
-    return kept(compiled) if is_ours((Loss, Rule, Inner or Rule)) else compiled
+    return kept(compiled) if shape.is_ours else explaining(compiled, *shape.nested)
 
 
 @part
@@ -229,7 +245,7 @@ def answer_one_loop(shape: Shape) -> Any:
         return scores[0]
 
     compiled = numba.njit(error_model="numpy")(named(answer, *shape))
-    return kept(compiled) if is_ours((Loss, Rule, Inner or Rule)) else compiled
+    return kept(compiled) if shape.is_ours else explaining(compiled, *shape.nested)
 
 
 @part

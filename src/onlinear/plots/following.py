@@ -86,23 +86,30 @@ def follow(estimator: Any, examples: Examples, passes: int = 1) -> Iterator[Step
             return
 
 
-def known(estimator: Any, examples: Examples, passes: int = 1) -> Iterator[Known]:
-    """What is known after each example that is learned: of weights, or of a hypothesis in dual form."""
+def known(estimator: Any, examples: Examples, passes: int = 1, constant: float = 1.0) -> Iterator[Known]:
+    """What is known after each example that is learned: of weights, or of a hypothesis in dual form.
+
+    ``constant`` is the feature that the intercept is the weight of.
+    """
     if isinstance(estimator, DualClassifier):
         return known_of_kernel(estimator, examples, passes)
-    return known_of_weights(estimator, examples, passes)
+    return known_of_weights(estimator, examples, passes, constant)
 
 
-def known_of_weights(estimator: Any, examples: Examples, passes: int) -> Iterator[Known]:
-    signed = signed_rows(estimator, examples)
+def known_of_weights(estimator: Any, examples: Examples, passes: int, constant: float) -> Iterator[Known]:
+    signed = signed_rows(estimator, examples, constant)
+    scale = np.ones(signed.shape[1])
+    if has_intercept(estimator):
+        scale[-1] = 1.0 / constant
     weights, gains, length, factors = np.zeros(signed.shape[1]), np.zeros(len(examples.y)), 0.0, 0.0
     for step in follow(estimator, examples, passes):
-        changed = not np.array_equal(step.weights, weights)
+        now = step.weights * scale
+        changed = not np.array_equal(now, weights)
         if changed:
             row = signed[step.row : step.row + 1]
             row = (row.toarray() if scipy.sparse.issparse(row) else row)[0]
-            factors += factor_of(step.weights - weights, row, length)
-            weights, length = step.weights, float(np.linalg.norm(step.weights))
+            factors += factor_of(now - weights, row, length)
+            weights, length = now, float(np.linalg.norm(now))
             gains = signed @ weights
         yield Known(step.row, step.updates, changed, gains, length, factors)
 
@@ -133,12 +140,12 @@ def signed_kernels(estimator: Any, examples: Examples) -> np.ndarray:
     return found
 
 
-def longest_so_far(estimator: Any, examples: Examples) -> np.ndarray:
+def longest_so_far(estimator: Any, examples: Examples, constant: float = 1.0) -> np.ndarray:
     """The length of the longest of the first row, the first two, ...; in the space of the kernel, if there is one."""
     if isinstance(estimator, DualClassifier):
         squares = signed_kernels(estimator, examples).diagonal()
     else:
-        rows = signed_rows(estimator, examples)
+        rows = signed_rows(estimator, examples, constant)
         squared = rows.multiply(rows) if scipy.sparse.issparse(rows) else rows**2
         squares = np.asarray(squared.sum(axis=1)).ravel()
     return np.sqrt(np.maximum.accumulate(squares))
@@ -148,9 +155,9 @@ def has_intercept(estimator: Any) -> bool:
     return bool(getattr(estimator, "fit_intercept", False))
 
 
-def signed_rows(estimator: Any, examples: Examples) -> Any:
-    """``y x`` of each row as the theorems see it: an intercept is the weight of one more feature, which is always 1."""
-    ones = np.ones((len(examples.y), int(has_intercept(estimator))))
+def signed_rows(estimator: Any, examples: Examples, constant: float = 1.0) -> Any:
+    """``y x`` of each row as the theorems see it: an intercept is the weight of one more feature, always the same."""
+    ones = np.full((len(examples.y), int(has_intercept(estimator))), constant)
     if scipy.sparse.issparse(examples.X):
         return scipy.sparse.csr_matrix(scipy.sparse.diags(examples.y) @ scipy.sparse.hstack([examples.X, ones]))
     return examples.y[:, None] * np.column_stack([examples.X, ones])

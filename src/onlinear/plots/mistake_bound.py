@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from onlinear.errors import Refused
 from onlinear.estimators.dual import DualClassifier
 from onlinear.plots.drawing import BLUE, GREY, VERMILION, Display
 from onlinear.plots.following import Examples, examples_of, known, longest_so_far, signed_rows
+from onlinear.plots.theorems import FREUND_SCHAPIRE, PERCEPTRON, Theorem, freund_schapire, theorem_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,11 +19,13 @@ if TYPE_CHECKING:
 
 
 class MistakeBoundDisplay(Display):
-    """Updates after each example, and how many the perceptron's bound ``(R / margin)^2`` allows (Novikoff 1962).
+    """Updates after each example, and how many the bound of the learner allows: that which ``certify`` proves.
 
-    R is the length of the longest row so far. Whatever the margin is, the bound cannot be less than
-    ``(R a / |w|)^2`` where the weights w are a sum of signed rows with factors that add up to a: no unit vector has a
-    larger margin than ``|w| / a``.
+    It is ``(R / margin)^2`` for a perceptron (Novikoff 1962), and ``(R^2 + 2 beta / a) / margin^2`` for one that
+    updates by ``a y x`` up to the score beta. R is the length of the longest row so far. Whatever the margin is, no
+    bound can be less than that with ``|w| / s`` for the margin, where the weights w are a sum of signed rows with
+    factors that add up to s: no unit vector has a larger one. Where ``u``, or the last weights, separate nothing, it
+    is the perceptron's bound for any rows, ``((R |u| + D) / gamma)^2`` (Freund & Schapire 1999, theorem 2).
 
     Parameters
     ----------
@@ -29,6 +33,7 @@ class MistakeBoundDisplay(Display):
     updates : array, after each example
     bound : array, what is allowed after each; infinite where no margin is known
     least : array, what every bound is at least; NaN where the weights are not known to be such a sum
+    label : of the bound in the picture
 
     >>> X, y = [[1.0, 0.0], [0.0, 1.0]], [-1, 1]
     >>> from onlinear import Perceptron
@@ -37,7 +42,8 @@ class MistakeBoundDisplay(Display):
     ([1, 2], [2.0, 2.0])
     """
 
-    def __init__(self, *, examples: Any, updates: Any, bound: Any, least: Any = None) -> None:
+    def __init__(self, *, examples: Any, updates: Any, bound: Any, least: Any = None, label: str = PERCEPTRON) -> None:
+        self.label = label
         self.examples = np.asarray(examples)
         self.updates = np.asarray(updates)
         self.bound = np.asarray(bound, dtype=np.float64)
@@ -57,7 +63,7 @@ class MistakeBoundDisplay(Display):
         ax: Axes | None = None,
         plot: bool = True,
     ) -> MistakeBoundDisplay:
-        """Learn the rows one by one with a clone of a linear estimator, or of a perceptron with a kernel.
+        """Learn the rows one by one with a clone of a perceptron: linear, or with a kernel. Others have no such bound.
 
         The bound is that of a known ``margin``; or of the margin that a vector ``u`` has on the rows so far; or, if
         neither is given, of the margin that the learner's own weights have on them. An intercept counts as the weight
@@ -71,24 +77,29 @@ class MistakeBoundDisplay(Display):
                 "u has an entry for each feature, and a kernel hides its features: give the margin, or neither"
             )
         examples = examples_of(X, y, class_)
-        seen = Seen(estimator, examples, passes)
-        if margin is not None:
-            margins = np.full(len(seen.updates), float(margin))
-        elif u is not None:
-            signed = signed_rows(estimator, examples)
-            margins = margins_so_far(signed, padded(u, signed.shape[1]))[seen.last]
-        else:
-            margins = seen.lower
+        theorem = theorem_of(estimator, examples.X.shape[1], issparse(examples.X))
+        seen = Seen(estimator, examples, passes, theorem)
+        scores, length = seen.gains, seen.length
+        margins = np.full(len(seen.updates), margin, dtype=np.float64) if margin is not None else seen.lower
+        if u is not None:
+            signed = signed_rows(estimator, examples, theorem.constant)
+            vector = padded(u, signed.shape[1])
+            scores, length = signed @ vector, float(np.linalg.norm(vector))
+            margins = (np.minimum.accumulate(scores) / length)[seen.last]
+        room = theorem.room(seen.radius)
         with np.errstate(divide="ignore"):
-            bound = np.where(margins > 0.0, seen.radius**2 / np.maximum(margins, 0.0) ** 2, np.inf)
-            least = seen.radius**2 / seen.upper**2
+            bound = np.where(margins > 0.0, room / np.maximum(margins, 0.0) ** 2, np.inf)
+            least = room / seen.upper**2
+        label = theorem.label
+        if margin is None and margins[-1] <= 0.0 and theorem.beta == 0.0:
+            bound, label = freund_schapire(scores[seen.rows], length, seen.radius), FREUND_SCHAPIRE
         examples_seen = np.arange(1, len(bound) + 1)
-        found = cls(examples=examples_seen, updates=seen.updates, bound=bound, least=least)
+        found = cls(examples=examples_seen, updates=seen.updates, bound=bound, least=least, label=label)
         return found.shown(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         (self.updates_line_,) = ax.step(self.examples, self.updates, where="post", color=BLUE, label="updates")
-        self.bound_line_ = self._limit(ax, self.bound, "--", VERMILION, r"bound $(R\,/\,\gamma)^2$")
+        self.bound_line_ = self._limit(ax, self.bound, "--", VERMILION, self.label)
         self.least_line_ = self._limit(ax, self.least, ":", GREY, "least that any bound can be")
         ax.set(xlabel="examples", ylabel="updates", xlim=(1, max(2, self.examples[-1])))
         if ax.dataLim.y1 > 20.0 * max(1.0, float(self.updates.max())):
@@ -108,12 +119,18 @@ class MistakeBoundDisplay(Display):
 
 
 class Seen:
-    """What is known after each example: updates, the longest row so far, and the best margin from below and above."""
+    """What is known after each example: updates, the longest row so far, and the best margin from below and above.
 
-    def __init__(self, estimator: Any, examples: Examples, passes: int) -> None:
-        updates, last, lower, upper = [], [], [], []
+    At the end also the gains ``y <w, x>`` of all rows, and the length of the weights.
+    """
+
+    def __init__(self, estimator: Any, examples: Examples, passes: int, theorem: Theorem) -> None:
+        updates, last, lower, upper, order = [], [], [], [], []
         low, rows = -np.inf, 0  # so many were seen
-        for now in known(estimator, examples, passes):
+        self.gains, self.length = np.zeros(len(examples.y)), 0.0
+        for now in known(estimator, examples, passes, theorem.constant):
+            order.append(now.row)
+            self.gains, self.length = now.gains, now.length
             rows = max(rows, now.row + 1)
             gain = float(now.gains[:rows].min() if now.changed else now.gains[now.row])
             reached = gain / now.length if now.length else -np.inf
@@ -123,13 +140,8 @@ class Seen:
             lower.append(low)
             upper.append(now.length / now.factors if now.factors else np.inf)
         self.updates, self.last = np.array(updates), np.array(last)
-        self.lower, self.upper = np.array(lower), np.array(upper)
-        self.radius = longest_so_far(estimator, examples)[self.last]
-
-
-def margins_so_far(signed: Any, u: np.ndarray) -> np.ndarray:
-    """The margin of a vector on the first row, the first two, ..."""
-    return np.minimum.accumulate(signed @ u) / np.linalg.norm(u)
+        self.lower, self.upper, self.rows = np.array(lower), np.array(upper), np.array(order)
+        self.radius = longest_so_far(estimator, examples, theorem.constant)[self.last]
 
 
 def padded(u: Any, width: int) -> np.ndarray:

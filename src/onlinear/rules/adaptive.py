@@ -6,6 +6,7 @@ import math
 from typing import Annotated, Any, NamedTuple
 
 from onlinear.calls import loss_flow
+from onlinear.parameters import NOT_NEGATIVE, POSITIVE
 from onlinear.seen import Seen
 
 Cell = tuple[float, ...]
@@ -20,8 +21,8 @@ class AdaGrad(NamedTuple):
     With importance h the gradient is ``h slope x``.
     """
 
-    rate: Annotated[float, "how far a step goes"] = 0.1
-    epsilon: Annotated[float, "added to the root of the squared gradients"] = 1e-8
+    rate: Annotated[float, "how far a step goes", NOT_NEGATIVE] = 0.1
+    epsilon: Annotated[float, "added to the root of the squared gradients", NOT_NEGATIVE] = 1e-8
 
     CELL = ("weight", "squares")
 
@@ -47,7 +48,7 @@ class ImportanceAware(NamedTuple):
     weights exactly as h + h' at once.
     """
 
-    rate: Annotated[float, "how far a step goes"] = 0.5
+    rate: Annotated[float, "how far a step goes", NOT_NEGATIVE] = 0.5
 
     def needs_norm(self) -> bool:
         return True
@@ -73,7 +74,7 @@ class Normalised(NamedTuple):
     scale them down.
     """
 
-    rate: Annotated[float, "how far a step goes"] = 0.8
+    rate: Annotated[float, "how far a step goes", NOT_NEGATIVE] = 0.8
 
     CELL = ("weight", "squares", "largest", "own_rate")
 
@@ -118,10 +119,10 @@ class FTRLProximal(NamedTuple):
     As in the paper the intercept is one more weight, and pays the penalties too.
     """
 
-    alpha: Annotated[float, "how far a step goes"] = 0.1
-    beta: Annotated[float, "the higher, the slower a weight begins"] = 1.0
-    l1: Annotated[float, "strength of the L1 penalty"] = 0.0
-    l2: Annotated[float, "strength of the L2 penalty"] = 0.0
+    alpha: Annotated[float, "how far a step goes", POSITIVE] = 0.1
+    beta: Annotated[float, "the higher, the slower a weight begins", NOT_NEGATIVE] = 1.0
+    l1: Annotated[float, "strength of the L1 penalty", NOT_NEGATIVE] = 0.0
+    l2: Annotated[float, "strength of the L2 penalty", NOT_NEGATIVE] = 0.0
 
     CELL = ("weight", "lead", "squares")
     ODD = (True, True, False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
+from onlinear.parameters import POSITIVE
 from onlinear.seen import Seen
 
 #: the most features a matrix rule takes: 2000 x 2000 doubles are 32 MB for each output
@@ -22,7 +23,7 @@ class SecondOrder(NamedTuple):
     holds the present row; that divides the score by a positive number, so the predictions are the same.
     """
 
-    a: Annotated[float, "the higher, the slower it begins"] = 1.0
+    a: Annotated[float, "the higher, the slower it begins", POSITIVE] = 1.0
 
     MATRIX = True
 
@@ -41,7 +42,7 @@ class OnlineNewton(NamedTuple):
     Bottou & Bousquet 2008; Hazan, Agarwal & Kale 2007.
     """
 
-    a: Annotated[float, "the higher, the slower it begins"] = 1.0
+    a: Annotated[float, "the higher, the slower it begins", POSITIVE] = 1.0
 
     MATRIX = True
 

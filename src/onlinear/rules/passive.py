@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, NamedTuple
 
+from onlinear.parameters import POSITIVE_OR_INFINITE
 from onlinear.seen import Seen
 
 
@@ -28,7 +29,7 @@ class PA(NamedTuple):
 class PA1(NamedTuple):
     """PA-I: the step is at most ``C``: ``tau = min(C, loss / |x|^2)``."""
 
-    C: Annotated[float, "the largest step"] = 1.0
+    C: Annotated[float, "the largest step", POSITIVE_OR_INFINITE] = 1.0
 
     def needs_norm(self) -> bool:
         return True
@@ -43,7 +44,7 @@ class PA1(NamedTuple):
 class PA2(NamedTuple):
     """PA-II: slack is squared: ``tau = loss / (|x|^2 + 1 / (2 C))``."""
 
-    C: Annotated[float, "the higher, the larger the steps"] = 1.0
+    C: Annotated[float, "the higher, the larger the steps", POSITIVE_OR_INFINITE] = 1.0
 
     def needs_norm(self) -> bool:
         return True
@@ -59,7 +60,7 @@ class PA2(NamedTuple):
 class DecayingPA1(NamedTuple):
     """PA-I beside a penalty, as scikit-learn's SGD pairs them: the penalty is paid at the rate ``C``."""
 
-    C: Annotated[float, "the largest step"] = 1.0
+    C: Annotated[float, "the largest step", POSITIVE_OR_INFINITE] = 1.0
 
     def needs_norm(self) -> bool:
         return True
@@ -76,7 +77,7 @@ class DecayingPA1(NamedTuple):
 class DecayingPA2(NamedTuple):
     """PA-II beside a penalty, as scikit-learn's SGD pairs them: the penalty is paid at the rate ``C``."""
 
-    C: Annotated[float, "the higher, the larger the steps"] = 1.0
+    C: Annotated[float, "the higher, the larger the steps", POSITIVE_OR_INFINITE] = 1.0
 
     def needs_norm(self) -> bool:
         return True

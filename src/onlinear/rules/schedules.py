@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
+from onlinear.parameters import FINITE, NOT_NEGATIVE, POSITIVE
+
 
 class Constant(NamedTuple):
     """The same rate for ever: it follows a drifting stream, and never settles."""
 
-    rate: Annotated[float, "how far a step goes"] = 1.0
+    rate: Annotated[float, "how far a step goes", NOT_NEGATIVE] = 1.0
 
     def at(self, t: float) -> float:
         return self.rate
@@ -27,8 +29,8 @@ class Constant(NamedTuple):
 class Power(NamedTuple):
     """``rate / t^power``: Robbins-Monro for powers above 1/2 up to 1."""
 
-    rate: Annotated[float, "how far the first step goes"] = 1.0
-    power: Annotated[float, "how fast the rate falls"] = 0.5
+    rate: Annotated[float, "how far the first step goes", NOT_NEGATIVE] = 1.0
+    power: Annotated[float, "how fast the rate falls", FINITE] = 0.5
 
     def at(self, t: float) -> float:
         return self.rate / t**self.power
@@ -44,7 +46,7 @@ InvScaling = Power
 class Pegasos(NamedTuple):
     """``1 / (alpha t)``: the rate for an L2 penalty of strength ``alpha`` (Shalev-Shwartz et al. 2007)."""
 
-    alpha: Annotated[float, "strength of the L2 penalty that the rate is for"] = 0.0001
+    alpha: Annotated[float, "strength of the L2 penalty that the rate is for", POSITIVE] = 0.0001
 
     def at(self, t: float) -> float:
         return 1.0 / (self.alpha * t)
@@ -59,8 +61,8 @@ class Optimal(NamedTuple):
     With Bottou's heuristic ``start`` makes the first rate fit the typical size ``alpha^(-1/4)`` of a weight.
     """
 
-    alpha: Annotated[float, "strength of the L2 penalty that the rate is for"] = 0.0001
-    start: Annotated[float, "examples that count as seen"] = 1.0
+    alpha: Annotated[float, "strength of the L2 penalty that the rate is for", POSITIVE] = 0.0001
+    start: Annotated[float, "examples that count as seen", POSITIVE] = 1.0
 
     def at(self, t: float) -> float:
         return 1.0 / (self.alpha * (self.start + t - 1.0))
@@ -76,7 +78,7 @@ class Adaptive(NamedTuple):
     Robbins-Monro depends on the data.
     """
 
-    rate: Annotated[float, "how far a step goes at first"] = 0.01
+    rate: Annotated[float, "how far a step goes at first", NOT_NEGATIVE] = 0.01
 
     def at(self, t: float) -> float:
         return self.rate

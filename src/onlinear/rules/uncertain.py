@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, NamedTuple
 
+from onlinear.parameters import POSITIVE
 from onlinear.seen import Seen
 
 Cell = tuple[float, ...]
@@ -17,7 +18,7 @@ class AROW(NamedTuple):
     ``hinge / (sum x^2 / precision + r / h)``, and a weight moves by ``step x / precision``.
     """
 
-    r: Annotated[float, "the higher, the smaller the steps"] = 1.0
+    r: Annotated[float, "the higher, the smaller the steps", POSITIVE] = 1.0
 
     CELL = ("weight", "certainty")  # certainty: the precision above its first value 1
 
@@ -47,7 +48,7 @@ class DiagonalSecondOrder(NamedTuple):
     For more features than :class:`onlinear.rules.SecondOrder` can hold. Cesa-Bianchi, Conconi & Gentile 2005.
     """
 
-    a: Annotated[float, "the higher, the slower it begins"] = 1.0
+    a: Annotated[float, "the higher, the slower it begins", POSITIVE] = 1.0
 
     CELL = ("weight", "sum", "squares")
     ODD = (True, True, False)
@@ -69,7 +70,7 @@ class DiagonalNewton(NamedTuple):
     For more features than :class:`onlinear.rules.OnlineNewton` can hold.
     """
 
-    a: Annotated[float, "the higher, the slower it begins"] = 1.0
+    a: Annotated[float, "the higher, the slower it begins", POSITIVE] = 1.0
 
     CELL = ("weight", "hessian")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 from onlinear.calls import rate_at
+from onlinear.parameters import POSITIVE, SCHEDULE
 from onlinear.rules.schedules import Constant
 from onlinear.seen import Seen
 
@@ -15,7 +16,7 @@ class PerceptronStep(NamedTuple):
     The rate only scales the weights when they start at zero and nothing is penalised.
     """
 
-    rate: Annotated[float, "how far a step goes"] = 1.0
+    rate: Annotated[float, "how far a step goes", POSITIVE] = 1.0
 
     def keeps_radius(self) -> bool:
         return True
@@ -33,7 +34,7 @@ class SGD(NamedTuple):
     Slopes are clipped to +-1e12, as scikit-learn does.
     """
 
-    schedule: Any = Constant(0.1)
+    schedule: Annotated[Any, "the rate at each example; a number is a constant one", SCHEDULE] = Constant(0.1)
 
     def step(self, loss: Any, seen: Seen) -> float:
         slope = min(max(seen.slope, -1e12), 1e12)

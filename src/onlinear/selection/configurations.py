@@ -11,6 +11,7 @@ import numpy as np
 from onlinear import losses
 from onlinear.errors import Refused
 from onlinear.learner import Settings
+from onlinear.parameters import with_checked_numbers
 from onlinear.registry import (
     BINARY,
     FOR_CLASSES,
@@ -20,8 +21,9 @@ from onlinear.registry import (
     SEVERAL,
     check_options,
     check_pair,
-    made,
+    loss_of,
     name_of,
+    rule_of,
 )
 
 #: losses, and rates of rules, that are raced where nobody says which
@@ -60,21 +62,11 @@ class Configuration(NamedTuple):
         return found
 
     def check(self) -> Configuration:
-        """Itself, if the rule takes the loss and the options, and the numbers are in their ranges."""
-        check_pair(self.loss, self.rule)
-        settings = self.settings
-        for field in ("l1", "l2", "average", "forget"):
-            if not getattr(settings, field) >= 0.0:
-                raise Refused(f"{field} is {getattr(settings, field):g}, and has to be at least 0: choose another")
-        if settings.forget >= 1.0:
-            raise Refused(f"forget is {settings.forget:g}, a share that has to be below 1: choose another")
-        for part in (self.rule, *self.rule):  # the rate may be that of a schedule
-            if not getattr(part, "rate", 0.0) >= 0.0:
-                raise Refused(
-                    f"the rate of {type(part).__name__} is {part.rate:g}, and has to be at least 0: take another"
-                )
-        check_options(self.rule, settings.l1 > 0.0 or settings.l2 > 0.0, settings.forget > 0.0, settings.average > 0.0)
-        return self
+        """The same, names and numbers resolved, if the rule takes the loss and the options, and all are in range."""
+        loss, rule, settings = loss_of(self.loss), rule_of(self.rule), with_checked_numbers(self.settings)
+        check_pair(loss, rule)
+        check_options(rule, settings.l1 > 0.0 or settings.l2 > 0.0, settings.forget > 0.0, settings.average > 0.0)
+        return Configuration(loss, rule, settings)
 
 
 def described(thing: Any, names: dict[str, type]) -> str:
@@ -112,10 +104,8 @@ def configuration(
     >>> configuration("hinge", rules.SGD(rules.Constant(0.1)), l2=0.001, average=True).name
     'hinge, sgd constant rate 0.1, l2 0.001, averaged'
     """
-    settings = Settings(
-        l1=float(l1), l2=float(l2), average=float(average), forget=float(forget), intercept=bool(fit_intercept)
-    )
-    return Configuration(made(loss, LOSSES, "loss"), made(rule, RULES, "rule"), settings).check()
+    settings = Settings(l1=l1, l2=l2, average=average, forget=forget, intercept=bool(fit_intercept))
+    return Configuration(loss, rule, settings).check()
 
 
 def configured(thing: Any) -> Configuration:

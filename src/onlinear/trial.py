@@ -1,0 +1,198 @@
+"""A trial of the user's own losses, rules and schedules: a mistake in one is told before it is compiled.
+
+Each method is called with a few numbers, interpreted. What Python itself cannot run is refused, with the user's
+own line. A number without an answer (the logarithm of 0, a division by 0) is no mistake: compiled code goes on there.
+"""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from collections.abc import Iterator, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear.calls import loss_curvature, rule_move, rule_step
+from onlinear.errors import Refused
+from onlinear.seen import Seen
+
+HOME = Path(__file__).parent
+SCORES = (-2.0, -0.5, 0.0, 0.5, 2.0)
+TARGETS = (-1.0, 1.0)
+#: scores of three classes, with a tie and without
+ROWS = ((0.0, 0.0, 0.0), (1.0, -0.5, 0.25))
+
+
+class Call(NamedTuple):
+    """A method with arguments that it has to take; ``answers`` with a number, or so many, or nothing (0)."""
+
+    thing: Any
+    method: str
+    arguments: tuple[Any, ...]
+    answers: int = 1
+
+    def __str__(self) -> str:
+        return f"{type(self.thing).__name__}.{self.method}"
+
+
+def try_out(losses: Sequence[Any], rules: Sequence[Any]) -> None:
+    """Refuse a loss or a rule of the user's own with a method that fails, or does not answer with numbers."""
+    for loss in losses:
+        if not is_ours(loss):
+            run(calls_of_loss(loss))
+    for rule in rules:
+        if not is_ours(rule):
+            run(calls_of_rule(rule, losses[0]))
+
+
+def is_ours(thing: Any) -> bool:
+    """Whether the class of a named tuple, and of those in it, is of this package."""
+    if not isinstance(thing, tuple):
+        return True
+    return type(thing).__module__.partition(".")[0] == "onlinear" and all(map(is_ours, thing))
+
+
+# ------------------------------------------------------------------ what is called
+
+
+def calls_of_loss(loss: Any) -> Iterator[Call]:
+    """The methods of a loss, with scores and targets."""
+    if hasattr(loss, "slopes"):
+        yield from calls_of_row_loss(loss)
+        return
+    for score in SCORES:
+        for target in TARGETS:
+            yield Call(loss, "value", (score, target))
+            yield Call(loss, "slope", (score, target))
+            yield from optional(loss, "curvature", (score, target))
+            yield from optional(loss, "flow", (score, target, 0.5))
+        yield from optional(loss, "link", (score,))
+
+
+def calls_of_row_loss(loss: Any) -> Iterator[Call]:
+    """The methods of a loss over all scores of a row."""
+    for row in ROWS:
+        for label in range(len(row)):
+            yield Call(loss, "value", (np.array(row), label))
+            yield Call(loss, "slopes", (np.array(row), label, np.zeros(len(row))), 0)
+        yield from optional(loss, "link", (np.array(row), np.zeros(len(row))), 0)
+    yield from optional(loss, "row_flow", (seen_of(loss, 0.5, 1.0), 0.5))
+
+
+def calls_of_rule(rule: Any, loss: Any) -> Iterator[Call]:
+    """The methods of a rule, and of its schedule, with what it may see of a few rows."""
+    for part in rule:
+        if hasattr(part, "at"):
+            yield from (Call(part, "at", (t,)) for t in (1.0, 2.0, 100.0))
+    yield from optional(rule, "penalty_rate", (1.0,))
+    for score in SCORES:
+        for target in TARGETS:
+            seen = seen_of(loss, score, target)
+            yield from optional(rule, "growth", (seen,))
+            if hasattr(rule, "move"):
+                yield from calls_of_cells(rule, loss, seen)
+            else:
+                yield Call(rule, "step", (loss, seen))
+
+
+def calls_of_cells(rule: Any, loss: Any, seen: Seen) -> Iterator[Call]:
+    """The methods of a rule that keeps numbers beside each weight: for a new cell, and for one that has moved."""
+    if not hasattr(rule, "CELL"):
+        raise Refused(
+            f"the rule {type(rule).__name__} has the method move and no CELL: "
+            'name the numbers that it keeps for each weight, as in CELL = ("weight", "squares")'
+        )
+    cell = (0.0,) * len(rule.CELL)
+    yield from optional(rule, "step", (loss, seen))
+    for _ in range(2):
+        yield from optional(rule, "stretch", (cell, 0.5, seen), 3)
+        yield from optional(rule, "pace", (cell,))
+        yield from optional(rule, "fade", (cell, 0.5), len(cell))
+        yield Call(rule, "move", (cell, 0.5, 0.1, seen), len(cell))
+        try:
+            cell = rule_move(rule, cell, 0.5, rule_step(rule, loss, seen), seen)
+        except (ArithmeticError, ValueError):
+            return
+
+
+def optional(thing: Any, method: str, arguments: tuple[Any, ...], answers: int = 1) -> Iterator[Call]:
+    """A method that need not be there."""
+    if hasattr(thing, method):
+        yield Call(thing, method, arguments, answers)
+
+
+def seen_of(loss: Any, score: float, target: float) -> Seen:
+    """What a rule may see of a row with this score and target."""
+    value, slope, curvature = 0.5, -0.5 * target, 0.0
+    if not hasattr(loss, "slopes"):
+        try:
+            value, slope = float(loss.value(score, target)), float(loss.slope(score, target))
+            curvature = float(loss_curvature(loss, score, target))
+        except (ArithmeticError, ValueError):
+            pass  # another row will do
+    return Seen(score, target, value, slope, curvature, 1.0, 1.25, 1.0, 2.0, 0.5, 2.0, 1.0, 1.0)
+
+
+# ------------------------------------------------------------------ calling
+
+
+def run(calls: Iterator[Call]) -> None:
+    """Make all calls; a method may have no number for some arguments, but not for all."""
+    answered: set[str] = set()
+    failed: dict[str, tuple[Call, Exception]] = {}
+    for call in calls:
+        if not hasattr(call.thing, call.method):
+            raise Refused(f"{type(call.thing).__name__} has no method {call.method}: write one")
+        try:
+            check_answer(call, getattr(call.thing, call.method)(*call.arguments))
+            answered.add(call.method)
+        except Refused:
+            raise
+        except (ArithmeticError, ValueError) as error:
+            failed.setdefault(call.method, (call, error))
+        except Exception as error:
+            raise Refused(told(call, error)) from error
+    for method, (call, reason) in failed.items():
+        if method not in answered:
+            raise Refused(told(call, reason)) from reason
+
+
+def check_answer(call: Call, answer: Any) -> None:
+    """Refuse an answer of another kind than compiled code takes."""
+    if call.answers == 0:
+        return
+    if call.answers == 1:
+        fine, wanted = isinstance(answer, Real), "a number"
+    else:
+        fine = isinstance(answer, tuple) and len(answer) == call.answers
+        wanted = f"a tuple of {call.answers}"
+    if not fine:
+        raise Refused(f"{call}({shown(call)}) answers {answer!r:.40}, and has to answer {wanted}: mend {line_of(call)}")
+
+
+def told(call: Call, error: Exception) -> str:
+    """What went wrong, and in which line of the user's."""
+    where = line_of(call)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if HOME not in Path(frame.filename).parents:
+            where = f"{frame.filename}, line {frame.lineno}"
+            where += f": {frame.line}" if frame.line else ""
+            break
+    return f"{call}({shown(call)}) fails: {type(error).__name__}: {error} ({where})"
+
+
+def line_of(call: Call) -> str:
+    """Where the method begins."""
+    code = getattr(getattr(type(call.thing), call.method), "__code__", None)
+    if code is None:
+        return str(call)
+    line = linecache.getline(code.co_filename, code.co_firstlineno).strip()
+    return f"{code.co_filename}, line {code.co_firstlineno}" + (f": {line}" if line else "")
+
+
+def shown(call: Call) -> str:
+    """The arguments, in short."""
+    return ", ".join(type(each).__name__ if hasattr(each, "_fields") else f"{each}" for each in call.arguments)
