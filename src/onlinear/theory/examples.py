@@ -159,6 +159,21 @@ def check_examples(examples: Examples) -> int:
     return count
 
 
+def columns_in_use(examples: Examples, most: int) -> np.ndarray | None:
+    """The columns that are not 0 in every row; None if there are more of them than asked for."""
+    used = np.empty(0, dtype=np.int64)
+    for block in examples():
+        used = np.union1d(used, block.entries().indices)
+        if len(used) > most:
+            return None
+    return used
+
+
+def narrowed(block: Rows, columns: np.ndarray) -> Rows:
+    """The same rows with these columns alone."""
+    return Rows(rows_of(block.entries()[:, columns]), len(columns), block.targets)
+
+
 def digest_of(examples: Examples) -> str:
     """SHA-256 of the rows, in order: of the digests of classes, counts of entries, columns from 0 on, and values."""
     parts = [hashlib.sha256() for _ in range(4)]
