@@ -1,53 +1,114 @@
-"""Recheck a certificate of onlinear with nothing but Python's standard library: ``python verify.py CERT FILE [MODEL]``.
+"""Recheck a certificate of onlinear with nothing but Python's standard library: ``python verify.py CERT FILE``.
 
-FILE holds the rows: svmlight, columns from 1 on, or CSV of numbers with the label last. Floats stand for exact numbers,
-and nothing that is compared is rounded but exp, with an allowance. A row x of class y asks weights w for <w, z> > 0,
-z = y x; of several classes z = x (x) (e_y - e_r) for every rival r. Checked are
-* R^2 = max K(x, x), |w|^2, the lower margin min <w, z> / |w|, the upper one |w| / sum a, and the promised share;
-* the bound on the updates: S^2 m^2 <= |u|^2 (Q |z|^2 + 2 beta S), or k <= ((|z| |w| + D) / gamma)^2;
-* the witness: weights with a positive margin, or multipliers that combine vectors z to exactly zero.
-The counts of the run (examples, updates, mistakes, S, Q) are the learner's word, sealed by ``sha256``.
+FILE holds the rows: svmlight, columns from 1 on, or CSV of numbers with the label last. A row x of class y asks weights
+w for <w, z> > 0, z = y x; of several classes z = x (x) (e_y - e_r) for every rival r. Anyone can write a certificate
+and seal it, so nothing in it is believed: its form is checked, then every number is computed again, in rationals.
+* The rows tell R^2 = max K(x, x), the lower margin min <w, z> / |w|, the witness (weights with a positive margin, or
+  multipliers that combine vectors z to exactly zero), and how many updates a perceptron can make.
+* They do not tell the counts of the run (examples, updates k, mistakes, the sums S of steps and Q of their squares):
+  that is the learner's word, and what follows from it is printed as such.
 """
 
 import csv
 import hashlib
 import json
 import math
+import re
 import struct
 import sys
+from collections import Counter
 from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
+VERSION = 2
+MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_WORK = 1 << 50, 1 << 28, 1000, 20_000, 5 * 10**9
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
-SHOWN = ("classes", "updates", "bound_kind", "bound", "separable", "margin_lower", "margin_upper")
+DECIMAL = re.compile(r"\s*[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?\s*", re.ASCII)
+RATIO = re.compile(r"-?\d{1,4300}(/[1-9]\d{0,4299})?", re.ASCII)
+NONE = type(None)
+#: what a certificate and its parts hold, by the kinds of their entries
+FORM = {
+    (int,): "onlinear_certificate examples rows passes updates",
+    (int, NONE): "mistakes",
+    (bool,): "replayed",
+    (bool, NONE): "holds separable",
+    (float,): "radius norm",
+    (float, NONE): "margin_lower margin_upper bound",
+    (str,): "radius_squared norm_squared least_score data_sha256 model_sha256 sha256",
+    (str, NONE): "pull run_pull run_squares run_margin promised_share bound_exact bound_kind file_sha256",
+    (list,): "weights kernel classes",
+    (dict, NONE): "inseparable_bound",
+    (list, dict, NONE): "witness",
+}
+DEVIATION = {(list,): "weights", (str,): "gamma deviation_squared", (float,): "root bound", (bool,): "vacuous"}
+VECTOR, SUM_OF_KERNELS = {(list,): "columns values", (float,): "intercept"}, {(list,): "rows amounts"}
+MULTIPLIERS = {(list,): "rows rivals multipliers"}
 
 
 class Failed(Exception):
-    """A claim that is not so."""
+    """A claim that is not so, or that is not made in the right form."""
 
 
-def read_rows(path, classes):
-    """The place of its class in the list, where a null stands for the rest, and {column: value}, of every row."""
-    known, table = [number_in(label) for label in classes], str(path).endswith(".csv")
+def require(true, what):
+    if not true:
+        raise Failed(what)
+
+
+def expect(name, claimed, found, power=0, up=True):
+    """That a claim is what was found; for a power of 1 the next float above it, or below, for 2 that of its root."""
+    fits = claimed == found
+    if power and None not in (claimed, found):
+        ends = Fraction(claimed), Fraction(math.nextafter(claimed, -math.inf if up else math.inf))
+        here, beyond = (end * abs(end) ** (power - 1) for end in ends)
+        fits = beyond < found <= here if up else here <= found < beyond
+    require(fits, f"{name}: the certificate says {shown(claimed)}, and the rows say {shown(found)}")
+
+
+def shown(value):
+    """Any value as text for a terminal: short, and of letters that do no harm."""
+    text = str(value) if isinstance(value, Fraction) else ascii(value)
+    return text if len(text) <= 90 else text[:87] + "..."
+
+
+def read_rows(path):
+    """The label and {column: value}, columns counted from 0, of every row."""
+    table, rows = str(path).endswith(".csv"), []
     with open(path, newline="", encoding="utf-8") as file:
         lines = csv.reader(file) if table else (line.partition("#")[0].split() for line in file)
-        for number, cells in enumerate(filter(None, lines)):
-            label = number_in(cells.pop(-1 if table else 0))
-            if table and number == 0 and not all(isinstance(number_in(cell), float) for cell in cells):
+        for number, (*cells,) in enumerate(filter(None, lines), 1):
+            label = label_of(cells.pop(-1 if table else 0))
+            if table and number == 1 and not all(map(DECIMAL.fullmatch, cells)):
                 continue  # names of columns
-            if label not in known and known[0] is not None:
-                raise Failed(f"rows: there is one of the class {label}, which the certificate does not know")
-            split = enumerate(cells, 1) if table else (cell.split(":") for cell in cells if cell[:4] != "qid:")
-            entries = sorted((int(j) - 1, float(x)) for j, x in split)
-            yield known.index(label) if label in known else 0, {j: x for j, x in entries if x != 0.0}
+            pairs = [cell.partition(":")[::2] for cell in cells if cell[:4] != "qid:"]
+            pairs = [(str(j), x) for j, x in enumerate(cells, 1)] if table else pairs
+            fits = all(re.fullmatch("[0-9]{1,18}", j) and DECIMAL.fullmatch(x) for j, x in pairs)
+            entries = {int(j) - 1: float(x) for j, x in pairs} if fits else {}
+            fits = fits and len(entries) == len(pairs) and min(entries, default=0) >= 0
+            fits = fits and all(map(math.isfinite, entries.values()))
+            require(fits, f"rows: number {number} has a column 0 or one twice, or what is no finite number")
+            rows.append((label, {j: entries[j] for j in sorted(entries) if entries[j] != 0.0}))
+    return rows
 
 
-def number_in(cell):
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return cell
+def label_of(value):
+    """A label as an exact number, or else as text."""
+    return Fraction(str(value)) if DECIMAL.fullmatch(str(value)) else str(value)
+
+
+def placed(rows, classes):
+    """The place of its class and the entries of every row; null stands for the rest, and a single class has place 1."""
+    require(type(classes) is list and classes, "classes: there are none")
+    fits = all(type(c) in (str, int, float, bool) for c in (classes[1:] if classes[0] is None else classes))
+    known = [label_of(c) if c is not None else None for c in classes]
+    fits = fits and len(set(known)) == len(known) and (classes[0] is not None or len(classes) == 2)
+    require(fits, "classes: they are not names or numbers, each once, or null for the rest and one more")
+    places, found = {label: place for place, label in enumerate(known, len(known) == 1)}, []
+    for label, entries in rows:
+        fits = label in places or known[0] is None
+        require(fits, f"rows: there is one of the class {shown(label)}, which the certificate does not know")
+        found.append((places.get(label, 0), entries))
+    return found
 
 
 def sha256_of(value):
@@ -61,15 +122,64 @@ def digest_of(rows):
     return sha256_of(b"".join(hashlib.sha256(part).digest() for part in packed))
 
 
-def expect(name, claimed, found, power=0, up=True):
-    """That a claim is what was found; for a power of 1 the next float above it, or below, for 2 above its root."""
-    fits = claimed == found
-    if power and claimed is not None and found is not None:
-        ends = Fraction(claimed), Fraction(math.nextafter(claimed, -math.inf if up else math.inf))
-        here, beyond = (end * abs(end) ** (power - 1) for end in ends)
-        fits = beyond < found <= here if up else here <= found < beyond
-    if not fits:
-        raise Failed(f"{name}: the certificate says {claimed}, and the rows say {found}")
+def check_form(name, found, form):
+    """Exactly these entries, each exactly of its kind: True is no number, and 1 no float."""
+    kinds = {key: kinds for kinds, keys in form.items() for key in keys.split()}
+    fits = type(found) is dict and found.keys() == kinds.keys()
+    require(fits, f"{name}: its entries are not {', '.join(kinds)}")
+    for key, value in found.items():
+        fits = type(value) in kinds[key] and (type(value) is not float or math.isfinite(value))
+        require(fits, f"{name}: {key} cannot be {shown(value)}")
+
+
+def ratio(name, text, optional=False):
+    """The number that a text p/q is, in lowest terms; None for None."""
+    fits = type(text) is str and RATIO.fullmatch(text) and str(Fraction(text)) == text
+    require(fits or (optional and text is None), f"{name}: {shown(text)} is no number p/q in lowest terms")
+    return None if text is None else Fraction(text)
+
+
+def check_hypothesis(name, part, kernel, rows):
+    """Whole amounts of rows, or for a linear kernel a vector of floats."""
+    if type(part) is dict and "amounts" in part:
+        check_form(name, part, SUM_OF_KERNELS)
+        places, numbers, stop = part["rows"], part["amounts"], rows
+        fits = all(type(a) is int and 0 < abs(a) < MOST_COUNT for a in numbers)
+    else:
+        check_form(name, part, VECTOR)
+        places, numbers, stop = part["columns"], part["values"], 1 << 60
+        fits = kernel[0] == "linear" and (kernel[3] > 0 or part["intercept"] == 0)
+        fits = fits and all(type(v) is float and math.isfinite(v) for v in numbers)
+    fits = fits and len(places) == len(numbers) and all(type(place) is int for place in places)
+    fits = fits and all(a < b for a, b in zip([-1, *places], [*places, stop], strict=True))
+    require(fits, f"{name}: neither whole amounts of rows nor, for a linear kernel, a vector of floats")
+
+
+def kernel_in(given):
+    """Name, degree, gamma and coef0."""
+    require(len(given) == 4 and type(given[1]) is int, "kernel: it is not name, degree, gamma and coef0")
+    name, degree, gamma, coef0 = *given[:2], ratio("gamma", given[2]), ratio("coef0", given[3])
+    fits = {"linear": degree == gamma == 1, "poly": 1 <= degree <= 100, "rbf": degree == 1 and coef0 == 0}
+    known = type(name) is str and fits.get(name, False) and gamma > 0 <= coef0
+    require(known, f"kernel: there is none of the form {shown(given)}")
+    return name, degree, gamma, coef0
+
+
+def check_counts(cert, counts):
+    """That every class has rows, and that the learner's word can be so; S, Q and beta, if it has them."""
+    for place, name in enumerate(cert["classes"], len(cert["classes"]) == 1):
+        require(counts[place], f"classes: no row is of {'the rest' if name is None else 'the class ' + shown(name)}")
+    rows, k, examples = counts.total(), cert["updates"], cert["examples"]
+    expect("rows, examples", [cert["rows"], examples], [rows, cert["passes"] * rows])
+    fits = 0 < examples < MOST_COUNT and 0 <= min(k, cert["mistakes"] or 0) <= max(k, cert["mistakes"] or 0) <= examples
+    require(fits, "updates, mistakes: they are not between 0 and the number of examples")
+    run = [ratio(name, cert[name], optional=True) for name in ("run_pull", "run_squares", "run_margin")]
+    if run == [None] * 3:
+        return None
+    S, Q, beta = run
+    fits = None not in run and beta >= 0 and k * Q >= S**2 and (min(S, Q) > 0 if k else S == Q == 0)
+    require(fits, "run: not S > 0, Q > 0, beta >= 0 and S^2 <= k Q, as it must be of k steps")
+    return run
 
 
 def alike(kernel, x, z):
@@ -82,22 +192,35 @@ def alike(kernel, x, z):
     return Fraction(round(DIGITS.scaleb(power, 40)), 10**40)
 
 
+def scaled(rows, kernel, terms):
+    """Rows of whole numbers, with the constant feature at -1, and the kernel that makes up for it, if time allows."""
+    unit = max(x.as_integer_ratio()[1] for _, row in rows for x in (1.0, *row.values()))  # 1 / unit divides all values
+    whole = [(place, {-1: unit, **{j: int(Fraction(x) * unit) for j, x in row.items()}}) for place, row in rows]
+    kernel = (*kernel[:2], kernel[2] / unit**2, kernel[3] / unit**2)
+    bits = max(v.bit_length() for _, row in whole for v in row.values())
+    bits += sum(part.bit_length() for number in kernel[2:] for part in number.as_integer_ratio())
+    entries, longest = sum(len(row) for _, row in whole), max(len(row) for _, row in whole)
+    work = (entries + terms * longest) * terms * kernel[1] * (1 + bits // 64)
+    require(work <= MOST_WORK, "certificate: it would take hours to compute so many terms; certify fewer rows")
+    return whole, kernel
+
+
 class Weights:
-    """A sum of kernels, one for each class of several, with its norm and its scores: careful where exp is rounded."""
+    """A vector or a sum of kernels, one for each class of several, with its norm and its scores."""
 
     def __init__(self, given, kernel, rows):
         norm, total, sums, self.scores, unit = 0, 0, [], [], rows[0][1][-1]
-        for each in given:
-            if "amounts" in each:
-                kept = [(a, rows[i][1]) for i, a in zip(each["rows"], each["amounts"], strict=True)]
+        for part in given:
+            if "amounts" in part:
+                kept = [(a, rows[i][1]) for i, a in zip(part["rows"], part["amounts"], strict=True)]
             else:  # <w, x> + b is the kernel of x and one more vector, (w, b / c^2)
-                b = Fraction(each["intercept"]) / unit / kernel[3] if each["intercept"] else 0
-                values = [b, *(Fraction(value) * unit for value in each["values"])]
-                kept = [(1, dict(zip([-1, *each["columns"]], values, strict=True)))]
+                b = Fraction(part["intercept"]) / unit / kernel[3] if part["intercept"] else 0
+                values = [b, *(Fraction(value) * unit for value in part["values"])]
+                kept = [(1, dict(zip([-1, *part["columns"]], values, strict=True)))]
             sums, total = [*sums, kept], total + sum(abs(a) for a, _ in kept)
             norm += sum(a * b * alike(kernel, x, z) for a, x in kept for b, z in kept)
         slack, self.stretch = Fraction(total, 10**40) if kernel[0] == "rbf" else 0, min(len(sums), 2)
-        self.norm, self.least_norm = norm + total * slack, norm - total * slack
+        self.norm, self.least_norm = norm + total * slack, norm - total * slack  # where exp is rounded, with care
         for place, x in rows:
             products = [sum(a * alike(kernel, x, z) for a, z in kept) for kept in sums]
             own = products.pop(place) - max(products) if len(sums) > 1 else products[0] * (1 if place else -1)
@@ -105,93 +228,163 @@ class Weights:
         self.least = min(self.scores)
 
 
-def check_margins(cert, weights, radius, S, beta, room):
-    least, pull, slack = weights.least, cert["pull"] and Fraction(cert["pull"]), Fraction(4 * cert["examples"], 1 << 53)
-    expect("least_score", cert["least_score"], str(least))
+def check_margins(cert, found, radius, rows):
+    """R, |w| and both margins; answer whether the rows tell the upper one: if the weights are a sum of signed rows."""
+    weights, pull = found["weights"], ratio("pull", cert["pull"], optional=True)
+    expect("least_score", cert["least_score"], str(weights.least))
     for name, squared in (("radius", radius), ("norm", weights.norm)):
         expect(f"{name}_squared", cert[f"{name}_squared"], str(squared))
         expect(name, cert[name], squared, power=2)
-    norm = weights.norm if least >= 0 else weights.least_norm
-    expect("margin_lower", cert["margin_lower"], least * abs(least) / norm if norm > 0 else None, power=2, up=False)
+    norm = weights.norm if weights.least >= 0 else weights.least_norm
+    lower = weights.least * abs(weights.least) / norm if norm > 0 else None
+    expect("margin_lower", cert["margin_lower"], lower, power=2, up=False)
+    require(pull is None or pull > 0, "pull: it is not positive")
+    slack = Fraction(4 * cert["examples"], 1 << 53)  # the learner adds in floats
     upper = pull and Fraction(cert["norm"]) / (pull * (1 - slack)) + slack * weights.stretch * Fraction(cert["radius"])
     expect("margin_upper", cert["margin_upper"], upper, power=1)
-    promised = beta and least > beta and weights.norm <= room
-    expect("promised_share", cert["promised_share"], str(beta * S / room) if promised else None)
+    for each in found.values():
+        larger = pull and each.least > 0 and each.least**2 > each.norm * Fraction(cert["margin_upper"]) ** 2
+        require(not larger, "margin_upper: there are weights with a larger margin")
+    summed = [part for part in cert["weights"] if "rows" in part and len(cert["weights"]) == 1]
+    kept = [pair for part in summed for pair in zip(part["rows"], part["amounts"], strict=True)]
+    signed = [a if rows[i][0] else -a for i, a in kept]
+    return pull is not None and min(signed, default=0) > 0 and pull <= sum(signed)
 
 
-def check_witness(cert, weights, kernel, rows):
-    """The witness, if it is weights that separate the rows."""
-    witness, totals = cert["witness"], {}
-    if cert["separable"] is None:
-        return expect("witness", witness, None)
-    if cert["separable"]:
-        weights = weights if witness == cert["weights"] else Weights(witness, kernel, rows)
-        expect("witness, whose margin is positive", True, weights.least > 0)
-        return weights
-    for i, rival, a in zip(witness["rows"], witness["rivals"], map(Fraction, witness["multipliers"]), strict=True):
+def check_not_separable(cert, kernel, rows):
+    """Multipliers that combine vectors z to exactly zero."""
+    check_form("witness", cert["witness"], MULTIPLIERS)
+    places, rivals, texts = (cert["witness"][name] for name in ("rows", "rivals", "multipliers"))
+    several, classes, totals = len(cert["weights"]) > 1, range(max(2, len(cert["classes"]))), Counter()
+    fits = kernel[0] != "rbf" and kernel[1] == 1 and 0 < len(places) == len(rivals) == len(texts) <= MOST_TERMS
+    require(fits, f"witness: it has not 1 to {MOST_TERMS} terms, or is of a kernel that is not linear")
+    fits = all(type(i) is int and 0 <= i < len(rows) for i in places) and all(type(r) is int for r in rivals)
+    fits = fits and all(rows[i][0] != rival in classes for i, rival in zip(places, rivals, strict=True))
+    require(fits, "witness: it names a row that is not there, or no rival class")
+    multipliers = [ratio("multiplier", text) for text in texts]
+    common = math.lcm(*(a.denominator for a in multipliers))
+    fits = min(multipliers) > 0 and common.bit_length() <= MOST_BITS
+    require(fits, "witness: its multipliers are not positive, or too long")
+    for i, rival, a in zip(places, rivals, multipliers, strict=True):
         place, x = rows[i]
-        expect("witness, whose multipliers are positive", True, a > 0 and place != rival in range(len(cert["classes"])))
-        for output, sign in [(place, 1), (rival, -1)] if len(cert["weights"]) > 1 else [(0, 1 if place else -1)]:
+        for output, sign in [(place, 1), (rival, -1)] if several else [(0, 1 if place else -1)]:
             for j, v in x.items():
-                totals[output, j] = totals.get((output, j), 0) + sign * a * v * (kernel[3] if j < 0 else 1)
-    return expect("witness, whose sum is zero", (kernel[0] == "rbf", kernel[1], *set(totals.values())), (False, 1, 0))
+                totals[output, j] += sign * int(a * common) * v * (kernel[3] > 0 if j < 0 else 1)
+    require(not any(totals.values()), "witness: its sum is not zero")
 
 
-def check_bounds(cert, separating, deviating, radius, S, Q, beta, room):
-    """The inseparable bound, and the separable one; the certificate must speak of the last there is."""
-    found, k = [(None, None, None)], cert["updates"]
-    if (given := cert["inseparable_bound"]) is not None:
-        gamma, short = Fraction(given["gamma"]), Fraction(given["deviation_squared"])
+def check_bounds(cert, run, radius, weights, witness, deviating):
+    """Both bounds on the updates, of which that of separable rows must be preferred, and the promised share."""
+    found, k, given, (S, Q, beta) = [(None, None, None)], cert["updates"], cert["inseparable_bound"], run or (0, 0, 0)
+    if given is not None:
+        gamma, short = ratio("gamma", given["gamma"]), ratio("deviation_squared", given["deviation_squared"])
+        require(gamma > 0 and run and beta == 0 and k * Q == S**2, "inseparable_bound: it is one of equal steps")
         long = deviating.stretch * radius * deviating.norm
         expect("deviation_squared", short, cert["passes"] * sum(max(gamma - s, 0) ** 2 for s in deviating.scores))
         expect("root", given["root"], long * short, power=2)
         value, rest = (long + short + 2 * Fraction(given["root"])) / gamma**2, k * gamma**2 - long - short
         expect("inseparable bound", given["bound"], value, power=1)
-        expect("vacuous, steps", (given["vacuous"], beta, S**2), (value >= cert["examples"], 0, k * Q))
+        expect("vacuous", given["vacuous"], value >= cert["examples"])
         found.append(("Freund-Schapire", value, rest <= 0 or rest**2 <= 4 * long * short))
-    if S is not None and separating is not None and k > 0:
-        kind, shape = "margin " * (beta > 0) + "perceptron", separating.least**2 / separating.norm
-        found.append(("multiclass " * (separating.stretch - 1) + kind, room / Q / shape, S**2 * shape <= room))
+    if run and k and witness:
+        kind, shape = "margin " * (beta > 0) + "perceptron", witness.least**2 / witness.norm
+        room = Q * witness.stretch * radius + 2 * beta * S
+        found.append(("multiclass " * (witness.stretch - 1) + kind, room / Q / shape, S**2 * shape <= room))
+    require(all(holds is not False for _, _, holds in found), "bound: the updates, or sums of steps, are above it")
     kind, value, holds = found[-1]
-    expect("bound", (cert["bound_kind"], cert["bound_exact"], cert["holds"]), (kind, value and str(value), holds))
+    expect("bound", [cert["bound_kind"], cert["bound_exact"], cert["holds"]], [kind, value and str(value), holds])
     expect("bound", cert["bound"], value, power=1)
-    expect("bound, which holds", True, all(each[2] is not False for each in found))
+    room = Q * weights.stretch * radius + 2 * beta * S
+    share = beta * S / room if beta > 0 and weights.least > beta and weights.norm <= room else None
+    expect("promised_share", cert["promised_share"], share and str(share))
+    return value
 
 
 def verify(cert, rows):
-    """Recheck a certificate on rows; the first claim that is not so is raised as Failed."""
+    """What a certificate proves of rows, each the place of its class and {column: value}, and what is only said.
+
+    Both are sentences. The first claim that is not so is raised as Failed.
+    """
+    check_form("certificate", cert, FORM)
+    expect("version", cert["onlinear_certificate"], VERSION)
     expect("sha256", cert["sha256"], sha256_of({name: value for name, value in cert.items() if name != "sha256"}))
     expect("model_sha256", cert["model_sha256"], sha256_of(cert["weights"]))
-    expect("rows", cert["rows"], len(rows))
+    counts, kernel, n = Counter(place for place, _ in rows), kernel_in(cert["kernel"]), len(cert["weights"])
+    run = check_counts(cert, counts)
     expect("data_sha256", cert["data_sha256"], digest_of(rows))
-    expect("examples", cert["examples"], cert["passes"] * len(rows))
-    expect("updates and mistakes", True, all(0 <= cert[k] <= cert["examples"] for k in ("updates", "mistakes")))
-    unit = max(x.as_integer_ratio()[1] for _, row in rows for x in (1.0, *row.values()))  # 1 / unit divides all values
-    rows = [(place, {-1: unit, **{j: int(Fraction(x) * unit) for j, x in row.items()}}) for place, row in rows]
-    kernel = cert["kernel"][:2] + [Fraction(number) / unit**2 for number in cert["kernel"][2:]]
-    other, n, witness = (cert["inseparable_bound"] or cert)["weights"], len(cert["weights"]), cert["witness"]
-    expect("outputs", [len(other), len(witness) if cert["separable"] else n, len(cert["classes"])], [n, n, max(2, n)])
-    expect("kernel", True, kernel[1] in range(1, 1000) and kernel[2] > 0 <= kernel[3])
-    weights, radius = Weights(cert["weights"], kernel, rows), max(alike(kernel, x, x) for _, x in rows)
-    S, Q, beta = (cert[name] and Fraction(cert[name]) for name in ("run_pull", "run_squares", "run_margin"))
-    room = S and Q * weights.stretch * radius + 2 * beta * S
-    check_margins(cert, weights, radius, S, beta, room)
-    deviating = weights if other == cert["weights"] else Weights(other, kernel, rows)
-    check_bounds(cert, check_witness(cert, weights, kernel, rows), deviating, radius, S, Q, beta, room)
+    given, found = {"weights": cert["weights"]} | ({"witness": cert["witness"]} if cert["separable"] else {}), {}
+    if cert["inseparable_bound"] is not None:
+        check_form("inseparable_bound", cert["inseparable_bound"], DEVIATION)
+        given["deviating"] = cert["inseparable_bound"]["weights"]
+    for name, parts in given.items():
+        fits = type(parts) is list and len(parts) == n and len(cert["classes"]) in ({1, 2} if n == 1 else {n})
+        require(fits, f"outputs: the {name} are not as many as the classes need")
+        for part in parts:
+            check_hypothesis(name, part, kernel, len(rows))
+    terms = sum(len(part.get("amounts", [0])) for parts in given.values() for part in parts)
+    rows, inner = scaled(rows, kernel, terms)
+    for name, parts in given.items():
+        found[name] = found["weights"] if found and parts == cert["weights"] else Weights(parts, inner, rows)
+    radius = max(alike(inner, x, x) for _, x in rows)
+    rows_tell = check_margins(cert, found, radius, rows)
+    if cert["separable"] is False:
+        check_not_separable(cert, inner, rows)
+    fits = found["witness"].least > 0 if cert["separable"] else cert["separable"] is False or cert["witness"] is None
+    require(fits, "witness: its margin is not positive on every row, or there should be none")
+    bound = check_bounds(cert, run, radius, **{"witness": None, "deviating": None, **found})
+    return sentences(cert, counts, kernel, run, bound, rows_tell)
+
+
+def sentences(cert, counts, kernel, run, bound, rows_tell):
+    """What the rows prove, whoever wrote the certificate, and what is so if the learner told the truth of its run."""
+    names = ["the rest" if c is None else f"class {json.dumps(c)}" for c in cert["classes"]]
+    of_each = ", ".join(f"{counts[place]} of {name}" for place, name in enumerate(names, len(names) == 1))
+    name, degree, gamma, coef0 = *kernel[:2], *map(shown, kernel[2:])
+    intercept = f"an intercept, a feature whose square is {coef0}" if kernel[3] else "no intercept"
+    formula = f"({gamma} x.z + {coef0})^{degree}" if name == "poly" else f"exp(-{gamma} |x - z|^2)"
+    decided = {True: "are separable", False: "are not separable", None: "may be separable or not"}[cert["separable"]]
+    by = f"weights and {intercept}" if name == "linear" else f"the kernel {formula}"
+    said = [f"{cert['rows']} rows ({of_each}), none longer than {cert['radius']}.", f"They {decided} by {by}."]
+    if cert["margin_lower"] is not None:
+        said.append(f"The best margin of a vector of length 1 is at least {cert['margin_lower']}.")
+    if bound is not None and run[2] == 0:
+        passes = cert["passes"] if cert["bound_kind"] == "Freund-Schapire" else "any number of"
+        most = f"at most {math.floor(bound)} updates over these rows, in any order, in {passes} passes"
+        said.append(f"A perceptron with steps of one size makes {most} ({cert['bound_kind']}).")
+    mistakes = "" if cert["mistakes"] is None else f" and {cert['mistakes']} mistakes"
+    how = ", which certify has learned again" if cert["replayed"] else ""
+    word = [f"It learned from these rows{how}: {cert['updates']} updates{mistakes} in {cert['examples']} examples."]
+    if bound is not None:
+        what = "k" if run[0] ** 2 == cert["updates"] * run[1] else "S^2 / Q"
+        numbers = ", ".join(f"{name} = {shown(number)}" for name, number in zip(("S", "Q", "beta"), run, strict=True))
+        word.append(f"The {cert['bound_kind']} bound holds: {what} <= {cert['bound']} with {numbers}.")
+    if cert["promised_share"] is not None:
+        word.append(f"Its margin is at least {shown(Fraction(cert['promised_share']))} of the best.")
+    if cert["margin_upper"] is not None:
+        (said if rows_tell else word).append(f"The best margin is at most {cert['margin_upper']}.")
+    return said, word
+
+
+def object_of(pairs):
+    return dict(pairs) if len(dict(pairs)) == len(pairs) else None  # nothing is said twice
 
 
 def main(arguments: list[str]) -> str | int:
     try:
-        found = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-        certs = [found] if "sha256" in found or not found else list(found.values())  # one for each class
-        for cert in certs:
-            for model in arguments[2:]:
-                expect("file_sha256", cert["file_sha256"], sha256_of(Path(model).read_bytes()))
-            verify(cert, list(read_rows(arguments[1], cert["classes"])))
+        (certificate, file), lines = map(Path, arguments), []
+        require(certificate.stat().st_size <= MOST_BYTES, f"certificate: the file has more than {MOST_BYTES} bytes")
+        found = json.loads(certificate.read_text(encoding="utf-8"), object_pairs_hook=object_of)
+        rows, several = read_rows(file), type(found) is dict and found and "sha256" not in found
+        for cert in found.values() if several else [found]:  # one for each class
+            proven, word = verify(cert, placed(rows, cert["classes"] if type(cert) is dict else None))
+            lines += ["verified, from the rows:", *(f"  {line}" for line in proven)]
+            lines += ["not verified, the learner's word and what follows from it:", *(f"  {line}" for line in word)]
+    except Failed as error:
+        return f"NOT verified: {error}"
     except Exception as error:  # whatever is in the files, the answer is a sentence
-        unread = f"these cannot be read as a certificate and its rows ({error!r}); say verify.py CERT FILE [MODEL]"
-        return f"NOT verified: {error if isinstance(error, Failed) else unread}"
-    print(*(f"verified: {', '.join(f'{name} {cert[name]}' for name in SHOWN)}" for cert in certs), sep="\n")
+        kind = f"{type(error).__name__}: {shown(str(error))}"
+        return f"NOT verified: these cannot be read as a certificate and its rows ({kind}); say verify.py CERT FILE"
+    print(*lines, sep="\n")
     return 0
 
 

@@ -205,5 +205,5 @@ def test_softmax_has_no_bound() -> None:
 def test_only_one_class_among_the_rows() -> None:
     X, y = draw_classes(2, 3)
     model = fitted(learner(0, True, 3), X, y)
-    with pytest.raises(onlinear.Refused, match="one class"):
+    with pytest.raises(onlinear.Refused, match="no row is of the class 1"):
         onlinear.certify(model, X[y == 0], y[y == 0])

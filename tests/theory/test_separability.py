@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 from onlinear.theory.examples import Examples, all_rows, examples_of
@@ -81,8 +82,27 @@ def test_fifty_dimensions_are_decided() -> None:
 
 
 def test_beyond_it_is_undecided() -> None:
-    X, y = draw(3, 20, 60)
-    assert separability(examples_of(X, y), LinearSpace(60, Fraction(0))) is None
+    X, y = draw(3, 20, 80)
+    assert separability(examples_of(X, y), LinearSpace(80, Fraction(0))) is None
+
+
+@pytest.mark.parametrize("flipped", [0, 4])
+def test_columns_that_no_row_uses_are_no_dimensions(flipped: int) -> None:
+    """A table has room for many more columns than rows use; several classes have it once for each."""
+    used = [7, 300, 5000]
+    X, y = draw(5, 20, 3, flipped=flipped)
+    wide = np.zeros((len(X), 1 << 13))
+    wide[:, used] = X
+    for rows in (wide, scipy.sparse.csr_matrix(wide)):
+        examples, space = examples_of(rows, y), LinearSpace(1 << 13, Fraction(1))
+        found = separability(examples, space)
+        assert has_a_witness(found, examples, space)
+        assert isinstance(found, Inseparable) == isinstance(
+            separability(examples_of(X, y), LinearSpace(3, Fraction(1))), Inseparable
+        )
+    classes = ClassSpace(2, 1 << 13, Fraction(1))
+    targets = examples_of(scipy.sparse.csr_matrix(wide), (y > 0).astype(float))
+    assert has_a_witness(separability(targets, classes), targets, classes)
 
 
 def test_no_combination() -> None:

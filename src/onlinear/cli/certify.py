@@ -80,13 +80,22 @@ def writing(path: str) -> Iterator[BinaryIO]:
 
 def words_of(found: dict[str, Any]) -> Iterator[str]:
     """A certificate for people; of several classes one after the other."""
+    from onlinear.theory.certificates import claim_of
+
     if "sha256" not in found:
         for label, each in found.items():
-            yield f"{label} against the rest:"
+            yield f"{label if str(label).isprintable() else ascii(label)} against the rest:"
             yield from (f"  {line}" for line in words_of(each))
         return
-    yield found["claim"]
-    yield f"{found['updates']:,} updates and {found['mistakes']:,} mistakes in {found['examples']:,} examples."
+    yield claim_of(found)
+    if found["replayed"]:
+        mistakes = "" if found["mistakes"] is None else f" and {found['mistakes']:,} mistakes"
+        yield f"{found['updates']:,} updates{mistakes} in {found['examples']:,} examples."
+    else:
+        yield (
+            "Nothing is proven of the model's run: these rows, learned again in this order, do not make its weights. "
+            "What is said here holds of its weights on these rows, whatever it has learned from."
+        )
     yield f"Every row has length at most {found['radius']:.6g}, the weights {found['norm']:.6g}."
     low, high = (found[name] for name in ("margin_lower", "margin_upper"))
     if low is not None:
@@ -101,7 +110,16 @@ def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.Cer
     with ending():
         from onlinear.verify import main
 
-        answer = main([str(path) for path in (certificate, file, model) if path is not None])
+        answer: str | int = ""
+        if model is not None:
+            from onlinear.proving import differing_from
+
+            answer = differing_from(model, certificate)
+        answer = answer or main([str(certificate), str(file)])
         if answer:
             say(str(answer))
             raise SystemExit(BAD_DATA)
+        if model is not None:
+            print(
+                "verified, from the model file:\n  Its weights, counts and sums of steps are those of the certificate."
+            )

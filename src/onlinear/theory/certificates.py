@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 from onlinear.errors import BoundFailed, Refused
 from onlinear.theory.bounds import Bound, promised_share, separable_bound
 from onlinear.theory.exact import above, root_above, root_below
-from onlinear.theory.examples import Examples, check_examples, digest_of
+from onlinear.theory.examples import Examples, digest_of
 from onlinear.theory.hypotheses import Hypothesis
 from onlinear.theory.inseparable import Deviation, inseparable_bound
 from onlinear.theory.margins import Margins, margins_of
 from onlinear.theory.separability import Inseparable, Separable, separability
 from onlinear.theory.subjects import Subject, upper_margin
 
-FORMAT = 1
+FORMAT = 2
 
 Certificate = dict[str, Any]
 
@@ -44,25 +44,25 @@ def certificate_of(
 ) -> Certificate:
     """What is proven of a run over these rows, which must be those it has learned from, pass after pass.
 
-    ``classes`` are the labels, the second that of the target +1; a first that is None stands for all others. Weights
-    ``against`` which the run is held are tried for the bounds, too.
+    ``classes`` are the labels, the second that of the target +1; a first that is None stands for all others, and a
+    single one has the target +1. Weights ``against`` which the run is held are tried for the bounds, too.
     """
-    check_examples(examples)
     proof = proof_of(subject, examples, against)
     if proof.bound is not None and not proof.bound.holds:
         raise BoundFailed(
-            f"the {proof.bound.kind} bound does not hold of {subject.updates} updates: please report this"
+            f"the {proof.bound.kind} bound does not hold of {subject.updates} updates: certify the rows that the model "
+            "has learned from, and if these are they, please report this"
         )
     weights = subject.weights.written()
     return sealed(
         {
             "onlinear_certificate": FORMAT,
-            "claim": claim_of(proof),
             "examples": subject.examples,
             "rows": proof.margins.examples,
             "passes": proof.passes,
             "updates": subject.updates,
             "mistakes": subject.mistakes,
+            "replayed": subject.replayed,
             **margin_numbers(proof),
             **run_numbers(subject),
             **bound_numbers(proof),
@@ -185,25 +185,26 @@ def witness_of(separable: Separable | Inseparable) -> Any:
     return {"rows": separable.rows, "rivals": separable.rivals, "multipliers": multipliers}
 
 
-def claim_of(proof: Proof) -> str:
-    """What is proven, in words."""
+def claim_of(certificate: Certificate) -> str:
+    """What a certificate says, in words."""
     said = [
         {
-            Separable: "The rows are separable: the witness has a positive margin on every one.",
-            Inseparable: "The rows are not separable: the witness combines them to zero.",
-            type(None): "Whether the rows are separable is undecided.",
-        }[type(proof.separable)]
+            True: "The rows are separable: the witness has a positive margin on every one.",
+            False: "The rows are not separable: the witness combines them to zero.",
+            None: "Whether the rows are separable is undecided.",
+        }[certificate["separable"]]
     ]
-    if proof.bound is None or proof.subject.run is None:
-        said.append("No mistake bound is known for this learner.")
+    if certificate["bound"] is None:
+        said.append("No mistake bound is proven of this run.")
     else:
-        most = math.floor(proof.bound.value)
+        most = math.floor(Fraction(certificate["bound_exact"]))
         says = f"at most {most} updates"
-        if not proof.subject.run.is_plain:
+        if Fraction(certificate["run_pull"]) ** 2 != certificate["updates"] * Fraction(certificate["run_squares"]):
             says = f"the squared sum of all steps is less than {most + 1} times the sum of their squares"
-        said.append(f"The {proof.bound.kind} bound holds: {says}.")
-    if proof.promised is not None:
-        said.append(f"The margin found is at least {math.floor(1000 * proof.promised) / 10:.1f} % of the best.")
+        said.append(f"The {certificate['bound_kind']} bound holds: {says}.")
+    if certificate["promised_share"] is not None:
+        share = math.floor(1000 * Fraction(certificate["promised_share"])) / 10
+        said.append(f"The margin found is at least {share:.1f} % of the best.")
     return " ".join(said)
 
 

@@ -20,6 +20,7 @@ from onlinear.theory.examples import (
     check_features,
     examples_from,
     examples_of,
+    places_in,
     places_of,
 )
 from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
@@ -66,8 +67,15 @@ def certificates_for(
 ) -> Certificate | dict[Hashable, Certificate]:
     """The certificate of two classes, or of several that move together; else one for each class against the rest."""
     labels = [classes.labels[code] for code in classes.order.tolist()]
-    if len(labels) < 2:
-        raise Refused("there are fewer than two classes to tell apart: certify on rows of two classes, or more")
+    present = places_in(examples)
+    if len(present) == 1 and len(labels) <= 2 and not together:
+        return certificate_of_one(subjects, present[0], labels, examples, against)
+    if len(present) < len(labels):
+        missing = min(set(range(len(labels))) - set(present))
+        raise Refused(
+            f"no row is of the class {labels[missing]!r}: certify a model on the rows that it has learned from, of all "
+            "its classes, or one that knows fewer"
+        )
     if together:
         subject = subjects(None, examples)
         return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))))
@@ -82,6 +90,18 @@ def certificates_for(
     if len(labels) == 2:
         return one(1, labels)
     return {label: one(place, [None, label]) for place, label in enumerate(labels)}
+
+
+def certificate_of_one(
+    subjects: Subjects, place: int, labels: list[Any], examples: Examples, against: Any
+) -> Certificate:
+    """The certificate of rows that are all of one class: the updates are made at ties, and have their bound, too."""
+    seen = against_rest(examples, place)
+    subject = subjects(place, seen)
+    given = table_of(against, 1)
+    if given is not None and place == 0:
+        given = -given  # which is of the second class
+    return certificate_of(subject, seen, [labels[place]], rival_of(subject, given))
 
 
 def table_of(given: Any, outputs: int) -> np.ndarray | None:
@@ -121,7 +141,8 @@ def running_of(model: Any) -> dict[str, Any] | dict[Hashable, dict[str, Any]]:
     check_model(model)
     classes = model.classes_.tolist()
     if hasattr(model, "_perceptrons"):
-        outputs, mistakes = model._outputs(), model.mistakes_
+        outputs = model._outputs()
+        mistakes = model.mistakes_ if len(outputs) == 1 else None
         found = [running_kernel(model._perceptrons, output, mistakes) for output in outputs]
         return found[0] if len(found) == 1 else dict(zip(classes, found, strict=True))
     learner, known = model._learner, model._classes
@@ -140,7 +161,8 @@ def subjects_of(model: Any) -> Subjects:
         if hasattr(model, "_perceptrons"):
             outputs = model._outputs()
             output = outputs[place] if len(outputs) > 1 else outputs[0]
-            found = kernel_subject(model._perceptrons, output, model.mistakes_, examples)
+            mistakes = model.mistakes_ if len(outputs) == 1 else None
+            found = kernel_subject(model._perceptrons, output, mistakes, examples)
         else:
             found = learner_subjects(model._learner, model._classes)(place, examples)
         return found._replace(whole_passes=not drawn)

@@ -42,6 +42,7 @@ class Rows(NamedTuple):
     rows: SparseRows | DenseRows
     features: int
     targets: np.ndarray
+    importance: np.ndarray | None = None  # with which they were learned, where that is known
 
     def measured(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The products with the rows, and the rows' squared lengths: in floats."""
@@ -97,11 +98,17 @@ def examples_from(blocks: Callable[[], Iterable[Block]], features: int, classes:
 
     def checked() -> Iterator[Rows]:
         for block in blocks():
-            dense = isinstance(block.rows, DenseRows)
-            check_features(block.rows.values.shape[1] if dense else max(block.width, features), features)
-            yield Rows(block.rows, features, places_of(block.labels, classes))
+            check_features(width_for(block.rows, features), features)
+            yield Rows(block.rows, features, places_of(block.labels, classes), block.importance)
 
     return checked
+
+
+def width_for(rows: SparseRows | DenseRows, features: int) -> int:
+    """How many features rows have; of sparse ones at least as many as the model, whose table must have them all."""
+    if isinstance(rows, DenseRows):
+        return int(rows.values.shape[1])
+    return max(int(rows.columns[rows.starts[0] : rows.starts[-1]].max(initial=0)) + 1, features)
 
 
 def check_features(found: int, known: int) -> None:
@@ -146,17 +153,29 @@ def all_rows(examples: Examples) -> Iterator[Row]:
             yield block.row(i)
 
 
-def check_examples(examples: Examples) -> int:
-    """How many rows there are; none, or of one class only, say nothing about a learner of two."""
-    count, seen = 0, set[float]()
+def places_in(examples: Examples) -> list[int]:
+    """The places of the classes that there are rows of."""
+    seen = set[int]()
     for block in examples():
-        count += len(block.targets)
-        seen |= set(np.unique(block.targets).tolist())
-    if count == 0:
-        raise Refused("there are no examples: a certificate speaks of at least two, of two classes")
-    if len(seen) < 2:
-        raise Refused("all examples are of one class: every bound would hold of weights 0; certify on more classes")
-    return count
+        seen |= set(np.unique(block.targets).astype(int).tolist())
+    if not seen:
+        raise Refused("there are no examples: a certificate speaks of at least one")
+    return sorted(seen)
+
+
+def columns_in_use(examples: Examples, most: int) -> np.ndarray | None:
+    """The columns that are not 0 in every row; None if there are more of them than asked for."""
+    used = np.empty(0, dtype=np.int64)
+    for block in examples():
+        used = np.union1d(used, block.entries().indices)
+        if len(used) > most:
+            return None
+    return used
+
+
+def narrowed(block: Rows, columns: np.ndarray) -> Rows:
+    """The same rows with these columns alone."""
+    return Rows(rows_of(block.entries()[:, columns]), len(columns), block.targets)
 
 
 def digest_of(examples: Examples) -> str:

@@ -19,11 +19,13 @@ from onlinear.theory.subjects import Subject
 
 #: kernels that exact arithmetic is ready to compute
 MOST_PRODUCTS = 5_000_000
+#: of a polynomial whose powers are still computed exactly
+MOST_DEGREE = 100
 #: rows of a table of kernels in floats
 TILE = 512
 
 
-def kernel_subject(machine: Perceptrons, output: int, mistakes: int, examples: Examples) -> Subject:
+def kernel_subject(machine: Perceptrons, output: int, mistakes: int | None, examples: Examples) -> Subject:
     """One output of perceptrons in dual form; each update has added one row, so that S = Q = k."""
     check_machine(machine)
     weights = weights_of(machine, output, examples)
@@ -99,6 +101,13 @@ def exact_kernel(machine: Perceptrons) -> ExactKernel:
     if kernel.name == "linear":
         return linear(Fraction(0))
     gamma, coef0 = (Fraction(float(number(value))) for value in (kernel.gamma, kernel.coef0))
+    if gamma <= 0 or coef0 < 0 or kernel.degree > MOST_DEGREE:
+        raise Refused(
+            f"the kernel {kernel} is not positive definite for all rows, or its degree is above {MOST_DEGREE}: "
+            "certify one with gamma above 0, coef0 from 0 on and a lower degree"
+        )
+    if kernel.name == "rbf":
+        return ExactKernel("rbf", 1, gamma, Fraction(0))  # it has neither degree nor coef0
     return ExactKernel(str(kernel.name), kernel.degree, gamma, coef0)
 
 
@@ -109,7 +118,7 @@ def radius_error(machine: Perceptrons) -> float:
     return 4.0 * coarser * machine.kernel.degree * growth(rows.shape[1] + 8)
 
 
-def running_kernel(machine: Perceptrons, output: int, mistakes: int) -> dict[str, Any]:
+def running_kernel(machine: Perceptrons, output: int, mistakes: int | None) -> dict[str, Any]:
     """What is known without looking at the rows again, in floats."""
     check_machine(machine)
     updates, size = machine.versions[output].made, machine.support.size

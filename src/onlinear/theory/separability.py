@@ -15,13 +15,13 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse
 
-from onlinear.theory.examples import Examples
+from onlinear.theory.examples import Examples, columns_in_use, narrowed
 from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
 from onlinear.theory.margins import margins_of
 from onlinear.theory.spaces import Space
 
-#: dimensions, the constant included, up to which it is decided
-MOST_DIMENSIONS = 51
+#: columns in use, the constant included, up to which it is decided; of several classes for all together
+MOST_DIMENSIONS = 65
 
 
 class Separable(NamedTuple):
@@ -39,13 +39,18 @@ class Inseparable(NamedTuple):
 
 
 def separability(examples: Examples, space: Space | None) -> Separable | Inseparable | None:
-    """Whether rows can be separated by weights of a space, with the witness; None if that is undecided."""
-    if space is None or space.dimensions > MOST_DIMENSIONS:
+    """Whether rows can be separated by weights of a space, with the witness; None if that is undecided.
+
+    Only the columns that rows use count as dimensions: a table has room for many more.
+    """
+    used = None if space is None else columns_in_use(examples, MOST_DIMENSIONS)
+    if space is None or used is None or space.narrowed(len(used)).dimensions > MOST_DIMENSIONS:
         return None
-    pulled = scipy.sparse.vstack([space.pulled(block) for block in examples()], format="csr")
+    narrow = space.narrowed(len(used))
+    pulled = scipy.sparse.vstack([narrow.pulled(narrowed(block, used)) for block in examples()], format="csr")
     found = separating(pulled)
     if found is not None:
-        weights = hypothesis_in(space, found)
+        weights = hypothesis_in(space, space.widened(found, used))
         if margins_of(weights, examples).least > 0:
             return Separable(weights)
     cancelled = cancelling(pulled)

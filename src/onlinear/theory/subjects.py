@@ -31,12 +31,13 @@ class Subject(NamedTuple):
     last: Hypothesis  # those it would go on from: others, if it answers with an average
     examples: int
     updates: int
-    mistakes: int
+    mistakes: int | None  # None if they are counted for all classes together
     run: Run | None  # None if no theorem covers it
     pull: Fraction | None  # the sum of the steps that make up the weights; None if they are made of anything else
     radius_squared: float | None  # the largest K(x, x) of the rows learned from, where the learner has kept it
     radius_error: float  # by how much of itself that may be off
     whole_passes: bool = True  # whether every pass has had every row once
+    replayed: bool = False  # whether these rows, learned again, have made the same
 
 
 class Steps(NamedTuple):
@@ -46,6 +47,7 @@ class Steps(NamedTuple):
     outputs: list[int]
     turn: float
     stretch: int
+    counts_mistakes: bool = True  # its own; of one class against the rest only those of all classes are counted
 
     @property
     def setting(self) -> Any:
@@ -84,8 +86,10 @@ def steps_of(learner: Learner, classes: Classes, place: int | None) -> Steps:
     """The steps for the class at a place of the sorted ones; None for all classes, which move together."""
     if place is None:
         return Steps(learner, classes.order.tolist(), 1.0, 2)
+    if len(classes) == 1:  # its rows are the rest for the one output, which waits for another class
+        return Steps(learner, [0], -1.0, 1)
     output, turn = output_of(classes, place)
-    return Steps(learner, [output], turn, 1)
+    return Steps(learner, [output], turn, 1, counts_mistakes=len(classes) == 2)
 
 
 def subject_of(steps: Steps) -> Subject:
@@ -104,7 +108,7 @@ def subject_of(steps: Steps) -> Subject:
         weights(averaged=False) if setting.average > 0.0 else shown,
         learner.examples,
         steps.updates,
-        int(learner.mistakes.sum()),
+        int(learner.mistakes.sum()) if steps.counts_mistakes else None,
         run_of(steps),
         pull_of(steps),
         radius + float(constant) if radius > 0.0 else None,

@@ -8,6 +8,7 @@ import numpy as np
 
 from onlinear import losses, rules
 from onlinear.learner import Settings
+from onlinear.theory.certificates import claim_of
 from onlinear.theory.certifying import certificates_for, learner_subjects
 from onlinear.theory.examples import Examples, examples_from
 from onlinear.training import Training, trim
@@ -47,7 +48,7 @@ def proven(parts: Parts) -> Proven:
         trim(training.learner, parts.features)
     examples = examples_from(lambda: [rows.block()], training.learner.features, parts.classes)
     found: Any = certificates_for(learner_subjects(training.learner, parts.classes), parts.classes, examples, several)
-    return Proven(found, [str(found["claim"]), *said], examples)
+    return Proven(found, [claim_of(found), *said], examples)
 
 
 def some(rows: Held) -> tuple[Held, list[str]]:
