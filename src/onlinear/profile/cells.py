@@ -14,7 +14,7 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.names import hash_name
 from onlinear.profile.contents import format_of_files
-from onlinear.streams.arrow import ArrowTable, label_of
+from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.arrowcells import is_numeric, is_text
 from onlinear.streams.blocks import Block, Origin
 from onlinear.streams.csvtext import Column, CSVText
@@ -24,7 +24,7 @@ from onlinear.streams.naming import Naming
 from onlinear.streams.sources import expand
 from onlinear.streams.standard_input import STANDARD_INPUT
 from onlinear.streams.stream import OnBad, Stream
-from onlinear.streams.tables import is_frame, schema_of
+from onlinear.streams.tables import is_frame, label_of, schema_of
 
 #: each name is remembered: hashes stay as they are, and wait for a vocabulary
 NAMED = Naming(None, True)

@@ -15,10 +15,10 @@ from onlinear.profile.contents import digest_of
 from onlinear.profile.gathering import Gathered, Pass, gathered
 from onlinear.profile.splitting import groups_of, times_of
 from onlinear.profile.targets import Target, codes_of, target_of
-from onlinear.streams.arrow import label_of
 from onlinear.streams.inference import position_of
 from onlinear.streams.matching import MISSING
 from onlinear.streams.stream import OnBad
+from onlinear.streams.tables import label_of
 
 #: a share of duplicates that is worth a sentence
 MANY_DUPLICATES = 0.01
