@@ -199,6 +199,8 @@ def infer_table(
 ) -> ArrowTable:
     """The format of tables by the schema of the first one; no row is looked at."""
     schema = schema_of(sources[0])
+    if not schema.names:
+        raise BadSource(f"{label_of(sources[0])}: is empty: there is no table in it")
     kinds = ["number" if is_numeric(field.type) else "category" for field in schema]
     columns, target_kind = with_roles(schema.names, kinds, target, weight, ignore, categories, text)
     for column, field in zip(columns, schema, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -15,6 +16,8 @@ DAMAGED_CELLS = "{}: column {!r} is damaged in rows {} to {} ({}): write it agai
 
 #: tables in memory, by the package and the name of their class: asked for without importing any
 FRAMES = {("pyarrow", "Table"), ("pyarrow", "RecordBatch"), ("pandas", "DataFrame"), ("polars", "DataFrame")}
+#: a table that is not there yet
+LAZY = ("polars", "LazyFrame")
 #: how Arrow's files begin; its streams have no such mark
 ARROW_MARK = b"ARROW1"
 #: cells of a batch, and rows of one with few columns
@@ -46,7 +49,9 @@ def is_frame(thing: Any) -> bool:
 
 def frame_kind(thing: Any) -> tuple[str, str] | None:
     """The package and the name of the class that makes it a table."""
-    kinds = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(thing).__mro__)
+    kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(thing).__mro__]
+    if LAZY in kinds:
+        raise BadInput("a LazyFrame has no rows yet, and they are read more than once: pass frame.collect()")
     return next((kind for kind in kinds if kind in FRAMES), None)
 
 
@@ -205,8 +210,10 @@ def pandas_frame(source: Any) -> Table:
     """The types are those of whole columns: a part of one may hold nothing but None."""
     import pyarrow
 
+    names = [str(name) for name in source.columns]
+    check_different(names)
     if not all(isinstance(name, str) for name in source.columns):
-        source = source.set_axis([str(name) for name in source.columns], axis=1)
+        source = source.set_axis(names, axis=1)
     try:
         schema = pyarrow.Schema.from_pandas(source, preserve_index=False).remove_metadata()
     except (pyarrow.ArrowException, TypeError) as error:
@@ -215,7 +222,14 @@ def pandas_frame(source: Any) -> Table:
     def batches(names: Sequence[str], rows: int) -> Iterator[tuple[Any, float]]:
         chosen = pyarrow.schema([schema.field(name) for name in names])
         for start in range(0, len(source), rows):
-            part = source.iloc[start : start + rows]
-            yield pyarrow.RecordBatch.from_pandas(part, chosen, preserve_index=False), 0.0
+            part = pyarrow.Table.from_pandas(source.iloc[start : start + rows], chosen, preserve_index=False)
+            yield from whole(part.combine_chunks().to_batches())  # columns of texts may have any chunks
 
     return Table(schema, batches)
+
+
+def check_different(names: Sequence[str]) -> None:
+    """Refuse columns of a frame that have the same name, as 1 and "1" have."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise BadInput(f"the frame has {count} columns {name!r}: give each a name of its own")
