@@ -89,3 +89,47 @@ def test_a_lazy_frame_is_to_be_collected() -> None:
     for ask in (open_stream, profile_of):
         with pytest.raises(BadInput, match=r"a LazyFrame has no rows yet.*: pass frame.collect\(\)"):
             ask(pl.DataFrame(CELLS).lazy())
+
+
+# ------------------------------------------------------------------ columns whose names are numbers
+
+
+def frame_of_numbers() -> pd.DataFrame:
+    """As ``read_csv(header=None)`` names them: 0, 1, 2, 3, of which each holds its own name."""
+    return pd.DataFrame([[0.0, 1.0, 2.0, 3.0]] * 3)
+
+
+@pytest.mark.parametrize("target", [2, "2", np.int64(2)])
+def test_a_number_that_is_a_name_is_no_position(target: Any) -> None:
+    (block,) = open_stream(frame_of_numbers(), target=target)
+    assert block.y.tolist() == [2.0] * 3
+
+
+def test_every_role_is_looked_for_by_its_name_first() -> None:
+    frame = frame_of_numbers()
+    (block,) = open_stream(frame, target=0, weight=1, ignore=[2], names="exact", features=1)
+    assert block.y.tolist() == [0.0] * 3
+    assert block.importance.tolist() == [1.0] * 3
+    assert block.X.toarray().tolist() == [[3.0]] * 3
+    profile = profile_of(frame.assign(**{"4": [5, 6, 5]}), target=4, time=1, group=2, weight=3, ignore=[0])
+    roles = {column.name: column.role for column in profile.columns}
+    assert roles == {"0": "ignored", "1": "time", "2": "group", "3": "weight", "4": "target"}
+
+
+def test_without_such_a_name_a_number_is_a_position() -> None:
+    (block,) = open_stream(pd.DataFrame(CELLS)[["y", "x"]], target=1)
+    assert block.y.tolist() == CELLS["y"]
+    (block,) = open_stream(frame_of_numbers(), target=-1)
+    assert block.y.tolist() == [3.0] * 3
+
+
+def test_the_last_column_is_the_target_whatever_the_names_are() -> None:
+    (block,) = open_stream(pd.DataFrame([[1.0, 2.0, 3.0]], columns=[-1, 0, 1]))
+    assert block.y.tolist() == [3.0]
+    assert profile_of(pd.DataFrame([[1, 2, 3], [1, 2, 4]] * 5, columns=[-1, 0, 1])).target.name == "1"
+
+
+def test_a_target_in_levels() -> None:
+    frame = pd.DataFrame([[1.0, 2.0]], columns=pd.MultiIndex.from_tuples([("a", 1), ("b", 1)]))
+    (block,) = open_stream(frame, target=("a", 1))
+    assert block.y.tolist() == [1.0]

@@ -19,7 +19,7 @@ from onlinear.streams.arrowcells import is_numeric, is_text
 from onlinear.streams.blocks import Block, Origin
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.formats import loaded
-from onlinear.streams.inference import position_of
+from onlinear.streams.inference import target_position
 from onlinear.streams.naming import Naming
 from onlinear.streams.sources import expand
 from onlinear.streams.standard_input import STANDARD_INPUT
@@ -140,7 +140,7 @@ def arrow_cells(
     if not schema.names:
         raise BadSource(f"{label_of(sources[0])}: is empty: there is no table in it")
     strange = {field.name: str(field.type) for field in schema if not (is_numeric(field.type) or is_text(field.type))}
-    chosen = schema.names[position_of(schema.names, -1 if target is None else target)]
+    chosen = schema.names[target_position(schema.names, target)]
     if chosen in strange:
         raise OnlinearError(f"the target {chosen!r} is of the type {strange[chosen]}: make it numbers or texts")
     table = loaded("arrow.infer_table")(

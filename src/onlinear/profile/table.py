@@ -95,7 +95,7 @@ def profile_of(
     Parameters
     ----------
     source : CSV files, compressed or not, Parquet or Arrow files, or a frame of pandas, polars or Arrow
-    target : the column to learn, by name or by position (from 1, or from the end with -1); by default the last one
+    target : the column to learn, by name or else by position (from 1, or from the end with -1); by default the last
     time, group, weight : columns that are no features: when a row came, which rows belong together, their importance
     ignore, categories, text, header, delimiter, missing, format : as for :func:`onlinear.open_stream`
     task : "classification" or "regression"; by default texts and up to 20 different whole numbers are classes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from numbers import Integral
 from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
@@ -107,7 +108,7 @@ class Options(NamedTuple):
     def of_columns(self) -> dict[str, Any]:
         """What all tables are told."""
         for role, column in (("target", self.target), ("weight", self.weight)):
-            if column is not None and not isinstance(column, str | int):
+            if column is not None and not isinstance(column, str | Integral | tuple):  # tuples are pandas' levels
                 raise OnlinearError(f"the {role} of a table is one of its columns: give its name or its number")
         said = self._asdict()
         return {name: said[name] for name in OF_COLUMNS} | {"missing": tuple(self.missing)}

@@ -154,8 +154,9 @@ def open_stream(
         ``.zst`` are decompressed; a frame of pandas or polars, a table of Arrow; an array or a sparse matrix; a stream
         of :mod:`onlinear.streams.synthetic`
     format : "svmlight", "vw", "csv", "jsonl", "parquet" or "arrow"; by default told from the extension
-    target, weight : columns of a table, by name or by position (from 1, or from the end with -1); the target is the
-        last one if you do not say, but of JSON lines it has to be named. For an array or a matrix, arrays
+    target, weight : columns of a table, by name (which may be a number, as in pandas) or else by position (from 1,
+        or from the end with -1); the target is the last one if you do not say, but of JSON lines it has to be named.
+        For an array or a matrix, arrays
     ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
     text : columns whose cells are cut into words, and runs of up to ``ngrams`` words; in lower case if ``lower``, with
         counts, or 1 for ``presence``; with ``unit_length`` long texts weigh no more than short ones
