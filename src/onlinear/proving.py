@@ -53,11 +53,7 @@ def examples_in(trained: Trained, files: list[str]) -> Examples:
     """The rows of files as the model sees them."""
 
     def blocks() -> Iterator[Block]:
-        for block in open_alike(files, trained.recipe.format).blocks(stop_at_bad=True):
-            if len(block):
-                yield trained.recipe.apply(block, True)
-            for line, _ in block.bad:
-                raise line
+        return open_alike(files, trained.recipe.format, recipe=trained.recipe).as_known()
 
     return examples_from(blocks, trained.training.learner.features, classes_of(trained))
 

@@ -12,7 +12,7 @@ from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
 from onlinear.streams.clipping import Bounds
-from onlinear.streams.formats import Format, Options, check_alike, check_features, check_used, common_format, format_of
+from onlinear.streams.formats import Format, Options, check_features, check_used, common_format, format_alike, format_of
 from onlinear.streams.generated import Generated
 from onlinear.streams.matching import MISSING
 from onlinear.streams.naming import MOST_FEATURES, Naming
@@ -72,6 +72,10 @@ class Stream:
     def before_recipe(self) -> Iterator[Block]:
         """A pass of blocks as they are read: names have no columns yet if they are to be remembered."""
         return self._pass(lambda block: block)
+
+    def as_known(self) -> Iterator[Block]:
+        """A pass of blocks as the recipe knows them. Nothing is learned; what is bad to the recipe is bad, too."""
+        return self._pass(lambda block: self.recipe.apply(block, stop_at_bad=self.on_bad is None))
 
     def _pass(self, finish: Callable[[Block], Block]) -> Iterator[Block]:
         for block in self.blocks(stop_at_bad=self.on_bad is None):
@@ -235,14 +239,18 @@ def open_alike(
 ) -> Stream:
     """Examples from other sources of a format that is known, as that of a stream before.
 
-    Columns of a table are found by their names. If the examples need not be ``labelled``, their labels are NaN, and
-    neither target nor weight need be there.
+    Columns of a table are found by their names, in CSV files as in Parquet, Arrow and frames. If the examples need not
+    be ``labelled``, their labels are NaN, and neither target nor weight need be there.
     """
     if is_matrix(source):
+        if not isinstance(format, Arrays):
+            raise Refused(
+                "the model has learned from files or a frame, and an array has no names: give a file or a frame"
+            )
         return Stream([matrix_of(source, None, None)], format, on_bad, recipe=recipe)
     sources = [source] if is_frame(source) else with_looks(expand(source))
-    check_alike(sources, format)
-    return Stream(sources, format.adapted(sources, labelled), on_bad, recipe=recipe)
+    adapted = format_alike(format, sources).adapted(sources, labelled)
+    return Stream(sources, adapted, on_bad, recipe=recipe)
 
 
 def sources_of(source: Any, format: str | None) -> tuple[list[Any], str]:
