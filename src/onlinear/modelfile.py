@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from onlinear.errors import BadModel
-from onlinear.model.container import Header, PathLike, read_model, write_model
+from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.model.values import only_bad_models
 from onlinear.streams.recipe import Recipe, below, under
 from onlinear.training import Training
 
-#: arrays of the recipe have names that begin so
-RECIPE = "recipe/"
+#: the recipe in the header; its arrays have names that begin so
+RECIPE_KEY, RECIPE = "recipe", "recipe/"
 
 
 class Trained(NamedTuple):
@@ -29,7 +29,7 @@ def save(path: PathLike, trained: Trained, *, slim: bool = False) -> None:
     recipe, recipe_arrays = trained.recipe.parts()
     if trained.unfinished is not None:
         header["unfinished"] = trained.unfinished
-    header["recipe"] = recipe
+    header[RECIPE_KEY] = recipe
     write_model(path, header, arrays | under(RECIPE, recipe_arrays))
 
 
@@ -37,10 +37,15 @@ def open_model(path: PathLike) -> Trained:
     """What :func:`save` wrote; a model that was made otherwise is refused."""
     header, arrays = read_model(path)
     with only_bad_models(path):
-        if "recipe" not in header:
+        if RECIPE_KEY not in header:
             raise BadModel(
                 "it was not trained on files, and does not say how to read them: use onlinear.load in Python"
             )
-        recipe = Recipe.restored(header["recipe"], below(RECIPE, arrays))
+        recipe = restored_recipe(header, arrays)
         training = Training.restored(header, arrays)
         return Trained(training, recipe, header.get("unfinished"), header)
+
+
+def restored_recipe(header: Header, arrays: Arrays) -> Recipe:
+    """The recipe of a model file, if it is one for the model."""
+    return Recipe.restored(header[RECIPE_KEY], below(RECIPE, arrays))

@@ -9,20 +9,23 @@ import numpy as np
 from onlinear.answers import Answers
 from onlinear.model.container import PathLike
 from onlinear.modelfile import open_model
-from onlinear.streams.stream import open_alike
+from onlinear.streams.stream import OnBad, open_alike
 
 
-def predict(model: PathLike, source: Any) -> np.ndarray:
+def predict(model: PathLike, source: Any, *, on_bad: OnBad | None = None) -> np.ndarray:
     """The label, or the number, that a model of ``onlinear train`` or ``select`` predicts for each row.
 
     The model says how to read and scale them. ``source`` is a file of the format it was trained on, several of them, or
-    a frame of pandas, polars or Arrow; a target need not be there.
+    a frame of pandas, polars or Arrow; a table is found by the names of its columns, in whichever of these forms. A
+    target need not be there. A bad row is an error; with ``on_bad`` it is called with each of them, as in
+    :func:`onlinear.open_stream`, and there is no answer for those.
     """
     trained = open_model(model)
     answers = Answers(trained.training)
     found = []
-    for block in open_alike(source, trained.recipe.format, labelled=False).before_recipe():
-        scores = answers.scores(trained.recipe.apply(block, True))
+    stream = open_alike(source, trained.recipe.format, labelled=False, on_bad=on_bad, recipe=trained.recipe)
+    for block in stream.as_known():
+        scores = answers.scores(block)
         if answers.labels is None:
             found.append(scores[:, 0])
         else:

@@ -165,12 +165,7 @@ def examples_in(trained: Trained, files: list[str]) -> Examples:
 
 def blocks_in(trained: Trained, files: list[str]) -> Iterator[Block]:
     """The blocks of files as the model sees them, up to the first line that is bad for the format or the recipe."""
-    for read in open_alike(files, trained.recipe.format).blocks(stop_at_bad=True):
-        block = trained.recipe.apply(read, True) if len(read) else read
-        if len(block):
-            yield block
-        for line, _ in block.bad:
-            raise line
+    return open_alike(files, trained.recipe.format, recipe=trained.recipe).as_known()
 
 
 def export(examples: Examples, classes: int, output: BinaryIO) -> list[int]:

@@ -55,8 +55,8 @@ AS_THEY_ARE = [
 def stream_for(wanted: dict[str, Any]) -> Stream:
     """The files, read as the options say."""
     said = {name: wanted[name] for name in AS_THEY_ARE}
-    said |= {name: [column(named) for named in wanted[name] or ()] for name in ("ignore", "categories", "text")}
-    said |= {name: column(wanted[name]) for name in ("target", "weight")}
+    said |= {name: wanted[name] or () for name in ("ignore", "categories", "text")}
+    said |= {name: wanted[name] for name in ("target", "weight")}
     said |= {"missing": tuple(wanted["missing"])} if wanted["missing"] else {}
     crosses = [tuple(pair.split(",")) for pair in wanted["crosses"] or ()]
     for pair in crosses:
@@ -65,13 +65,6 @@ def stream_for(wanted: dict[str, Any]) -> Stream:
                 f"--cross {','.join(pair)} names {len(pair)} columns or namespaces: name two, as in --cross a,b"
             )
     return open_stream(wanted["files"], **said, crosses=crosses)
-
-
-def column(named: str | None) -> str | int | None:
-    """A column by name, or by number if it looks like one."""
-    if named is None:
-        return None
-    return int(named) if named.lstrip("-").isdigit() else named
 
 
 def first_labels(blocks: Iterator[Block]) -> tuple[np.ndarray, Iterator[Block]]:

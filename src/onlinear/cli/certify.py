@@ -24,13 +24,12 @@ def certify(
 ) -> None:
     """Prove what can be proven of a model and the rows it has learned: margins, mistake bounds, separability."""
     with ending():
-        from onlinear.cli.beginning import column
         from onlinear.modelfile import open_model
         from onlinear.proving import certificates_of, classes_of, examples_in, perceptron_of
         from onlinear.streams.stream import open_stream
 
         if model is None:
-            trained = perceptron_of(open_stream(files, format, target=column(target)), passes)
+            trained = perceptron_of(open_stream(files, format, target=target), passes)
         else:
             trained = open_model(model)
         found: Any = certificates_of(trained, files)

@@ -31,10 +31,9 @@ def convert(
     """
     with ending():
         from onlinear.cli.badlines import FAIL, SKIP, BadLines
-        from onlinear.cli.beginning import column
         from onlinear.conversion import directions
 
-        wish = directions.Wish(files, output, format, to, column(target), column(weight), header, first_index, force)
+        wish = directions.Wish(files, output, format, to, target, weight, header, first_index, force)
         with closing(BadLines(bad_lines)) as bad:
             said = directions.convert(wish, bad.on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
         if bad.count:

@@ -23,6 +23,7 @@ from onlinear.model.container import Arrays, Header, PathLike, read_model, write
 from onlinear.model.learners import FACINGS, learner_now, pack_learner, unpack_learner
 from onlinear.model.names import names_now, pack_names, unpack_names, unpack_texts
 from onlinear.model.values import Packer, Unpacker, only_bad_models
+from onlinear.modelfile import RECIPE_KEY, restored_recipe
 from onlinear.one_against_rest import answering, has_row_loss
 
 #: the estimators a file may name
@@ -101,10 +102,18 @@ def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
 
     ``classes`` are losses, rules and schedules of your own that it was made with, and your own subclasses of our
     estimators: a file names them, and never brings or imports them. A file from a stranger can run no code.
+
+    A model that was trained on files answers dicts, or arrays if it has learned from svmlight; but if its recipe scales
+    numbers, cuts texts or the like, it refuses rows: ask :func:`onlinear.predict`, which applies the recipe.
     """
     header, arrays = read_model(path)
     with only_bad_models(path):
-        return restore(header, arrays, classes)
+        model = restore(header, arrays, classes)
+        if RECIPE_KEY not in header:
+            return model
+        from onlinear.estimators.of_files import with_recipe  # it needs the estimators, which need this
+
+        return with_recipe(model, restored_recipe(header, arrays))
 
 
 # ------------------------------------------------------------------ to header and arrays

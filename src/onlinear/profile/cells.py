@@ -14,17 +14,17 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.names import hash_name
 from onlinear.profile.contents import format_of_files
-from onlinear.streams.arrow import ArrowTable, label_of
+from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.arrowcells import is_numeric, is_text
 from onlinear.streams.blocks import Block, Origin
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.formats import loaded
-from onlinear.streams.inference import position_of
+from onlinear.streams.inference import target_position
 from onlinear.streams.naming import Naming
 from onlinear.streams.sources import expand
 from onlinear.streams.standard_input import STANDARD_INPUT
 from onlinear.streams.stream import OnBad, Stream
-from onlinear.streams.tables import is_frame, schema_of
+from onlinear.streams.tables import is_frame, label_of, schema_of
 
 #: each name is remembered: hashes stay as they are, and wait for a vocabulary
 NAMED = Naming(None, True)
@@ -140,7 +140,7 @@ def arrow_cells(
     if not schema.names:
         raise BadSource(f"{label_of(sources[0])}: is empty: there is no table in it")
     strange = {field.name: str(field.type) for field in schema if not (is_numeric(field.type) or is_text(field.type))}
-    chosen = schema.names[position_of(schema.names, -1 if target is None else target)]
+    chosen = schema.names[target_position(schema.names, target)]
     if chosen in strange:
         raise OnlinearError(f"the target {chosen!r} is of the type {strange[chosen]}: make it numbers or texts")
     table = loaded("arrow.infer_table")(

@@ -10,10 +10,9 @@ from onlinear.errors import BadLine
 from onlinear.profile.cells import Cells
 from onlinear.profile.gathering import Pass
 from onlinear.profile.words import moment_of
-from onlinear.streams.arrow import label_of
 from onlinear.streams.blocks import Origin
 from onlinear.streams.stream import OnBad
-from onlinear.streams.tables import pieces_of, rows_of_a_piece
+from onlinear.streams.tables import label_of, pieces_of, rows_of_a_piece
 
 NO_TIME = "the time, column {name!r}, is missing: fill it in, or leave the row out"
 NO_MOMENT = (

@@ -15,10 +15,10 @@ from onlinear.profile.contents import digest_of
 from onlinear.profile.gathering import Gathered, Pass, gathered
 from onlinear.profile.splitting import groups_of, times_of
 from onlinear.profile.targets import Target, codes_of, target_of
-from onlinear.streams.arrow import label_of
 from onlinear.streams.inference import position_of
 from onlinear.streams.matching import MISSING
 from onlinear.streams.stream import OnBad
+from onlinear.streams.tables import label_of
 
 #: a share of duplicates that is worth a sentence
 MANY_DUPLICATES = 0.01
@@ -95,7 +95,7 @@ def profile_of(
     Parameters
     ----------
     source : CSV files, compressed or not, Parquet or Arrow files, or a frame of pandas, polars or Arrow
-    target : the column to learn, by name or by position (from 1, or from the end with -1); by default the last one
+    target : the column to learn, by name or else by position (from 1, or from the end with -1); by default the last
     time, group, weight : columns that are no features: when a row came, which rows belong together, their importance
     ignore, categories, text, header, delimiter, missing, format : as for :func:`onlinear.open_stream`
     task : "classification" or "regression"; by default texts and up to 20 different whole numbers are classes

@@ -39,7 +39,7 @@ from onlinear.streams.matching import FEATURE_KINDS, MISSING, kinds_for, listed
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.ranges import check_ranges
 from onlinear.streams.rare import check_frequent
-from onlinear.streams.tables import Piece, pieces_of, rows_of_a_piece, schema_of
+from onlinear.streams.tables import Piece, label_of, pieces_of, rows_of_a_piece, schema_of
 from onlinear.streams.texts import Entries, with_grams
 from onlinear.streams.words import hashes_of, shown
 
@@ -47,7 +47,6 @@ INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or m
 NO_LABEL = "the label, column {name!r}, is missing: fill it in, or leave the row out"
 BAD_LABEL = "the label {value} is not a finite number: mend it, or leave the row out"
 BAD_WEIGHT = "the weight {value} is not a finite number of at least 0: mend it, or take another column"
-NOT_UTF_8 = "{}: column {!r} has a text that is not UTF-8 in rows {} to {}: convert it, or ignore the column"
 
 
 @dataclass(slots=True)
@@ -105,7 +104,7 @@ class ArrowTable:
 
     def parse(self, piece: Piece, source: str, stop_at_bad: bool) -> Block:
         """The rows of a batch; after a bad row none, or all but the bad ones."""
-        found = self._read(piece, source)
+        found = self._read(piece)
         rows = np.arange(piece.batch.num_rows)
         broken = np.flatnonzero(found.bad)[: 1 if stop_at_bad else None]
         left = found.bad == 0
@@ -120,16 +119,12 @@ class ArrowTable:
         block = Block(NO_ROWS, found.labels[left], found.importance[left], origin, bad, piece.read)
         return with_columns(block, self._named(found, rows[left], text_at), self.naming, stop_at_bad)
 
-    def _read(self, piece: Piece, source: str) -> Found:
+    def _read(self, piece: Piece) -> Found:
         batch, rows = piece.batch, piece.batch.num_rows
         found = Found(np.full(rows, math.nan), np.ones(rows), np.zeros(rows, np.int64), [])
         for place, column in enumerate(self.columns):
             if column.kind != "ignore":
-                try:
-                    self._read_column(found, place, column, batch.column(column.name))
-                except UnicodeError:
-                    last = piece.first_row + rows - 1
-                    raise BadSource(NOT_UTF_8.format(source, column.name, piece.first_row, last)) from None
+                self._read_column(found, place, column, batch.column(column.name))
         return found
 
     def _read_column(self, found: Found, place: int, column: Column, cells: Any) -> None:
@@ -204,6 +199,8 @@ def infer_table(
 ) -> ArrowTable:
     """The format of tables by the schema of the first one; no row is looked at."""
     schema = schema_of(sources[0])
+    if not schema.names:
+        raise BadSource(f"{label_of(sources[0])}: is empty: there is no table in it")
     kinds = ["number" if is_numeric(field.type) else "category" for field in schema]
     columns, target_kind = with_roles(schema.names, kinds, target, weight, ignore, categories, text)
     for column, field in zip(columns, schema, strict=True):
@@ -230,8 +227,3 @@ def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source
 def row_text(piece: Piece, row: int) -> bytes:
     """A row as an object of JSON."""
     return json.dumps(piece.batch.slice(row, 1).to_pylist()[0], default=str).encode()
-
-
-def label_of(source: Any) -> str:
-    """What errors call a source: a file by its name, a frame by its class."""
-    return source if isinstance(source, str) else type(source).__name__

@@ -82,13 +82,18 @@ def strings_of(cells: Any, missing: Sequence[str]) -> Any:
         cells = cells.dictionary_decode()
     if is_numeric(cells.type):
         return pyarrow.array([word_of(value, missing) for value in cells.to_pylist()], pyarrow.large_string())
-    cells = cells.cast(pyarrow.large_string())
-    try:
-        cells.validate(full=True)  # nobody else will look at what is behind the bytes
-    except pyarrow.ArrowInvalid as error:
-        raise UnicodeError(str(error)) from None
+    cells = without_views(cells).cast(pyarrow.large_string())
     absent = compute.is_in(compute.utf8_trim(cells, BLANKS), pyarrow.array(missing, pyarrow.large_string()))
     return compute.if_else(absent, pyarrow.scalar(None, pyarrow.large_string()), cells)
+
+
+def without_views(cells: Any) -> Any:
+    """Texts that are views, one by one: a cast would follow the view of a null, too, which nobody has checked."""
+    import pyarrow
+
+    if not pyarrow.types.is_string_view(cells.type):
+        return cells
+    return pyarrow.array(cells.to_pylist(), pyarrow.large_string())
 
 
 def cut_column(feature: Feature, rows: np.ndarray, entries: np.ndarray, words: Words) -> Cut:
@@ -124,9 +129,7 @@ def coded(cells: Any, missing: Sequence[str]) -> tuple[list[str | None], np.ndar
     if is_nothing(cells.type):
         return [None], np.zeros(len(cells), np.intp)
     if not pyarrow.types.is_dictionary(cells.type):
-        if pyarrow.types.is_string_view(cells.type):
-            cells = cells.cast(pyarrow.large_string())
-        cells = cells.dictionary_encode()
+        cells = without_views(cells).dictionary_encode()
     elif len(cells.dictionary) > len(cells):  # of a long dictionary, only the words that are there
         cells = cells.dictionary_decode().dictionary_encode()
     words = [word_of(value, missing) for value in cells.dictionary.to_pylist()]

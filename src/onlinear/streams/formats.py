@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from numbers import Integral
 from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
@@ -107,7 +108,7 @@ class Options(NamedTuple):
     def of_columns(self) -> dict[str, Any]:
         """What all tables are told."""
         for role, column in (("target", self.target), ("weight", self.weight)):
-            if column is not None and not isinstance(column, str | int):
+            if column is not None and not isinstance(column, str | Integral | tuple):  # tuples are pandas' levels
                 raise OnlinearError(f"the {role} of a table is one of its columns: give its name or its number")
         said = self._asdict()
         return {name: said[name] for name in OF_COLUMNS} | {"missing": tuple(self.missing)}
@@ -190,13 +191,23 @@ def common_format(files: Sequence[str]) -> str:
     raise OnlinearError(f"the files have several formats ({', '.join(sorted(map(str, found)))}): read them apart")
 
 
-def check_alike(sources: Sequence[Any], format: Format) -> None:
-    """Refuse files whose names say that they have another format."""
-    for file in sources:
-        name = EXTENSIONS.get(extension_of(file)) if isinstance(file, str) else None
-        if name is not None and FORMATS[name] != path_of(format):
-            known = name_of(format)
-            raise Refused(f"{file}: is {name} by its name, and the model has learned from {known}: convert it first")
+def format_alike(format: Format, sources: Sequence[Any]) -> Format:
+    """The format for sources that may have another form than those a model has learned from.
+
+    CSV, Parquet, Arrow and frames are all tables; what is none of the same columns is refused.
+    """
+    known, found = name_of(format), format
+    for source in sources:
+        name = EXTENSIONS.get(extension_of(source)) if isinstance(source, str) else "arrow"
+        if name is None or FORMATS[name] == path_of(found):
+            continue
+        if found is not format or source is not sources[0] or not (name in TABLES and known in TABLES):
+            what = (
+                f"{source}: is {name} by its name" if isinstance(source, str) else f"a {type(source).__name__} is given"
+            )
+            raise Refused(f"{what}, and the model has learned from {known}: convert it first")
+        found = loaded("alike.csv_for_columns" if name == "csv" else "alike.columns_for_csv")(format, sources)
+    return found
 
 
 def extension_of(file: str) -> str:

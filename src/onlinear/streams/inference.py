@@ -34,6 +34,9 @@ EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 #: a whole cell in quotes
 QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 
+#: a column by its number
+WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+
 #: what is counted for each column
 NUMBERS, TEXTS = range(2)
 
@@ -56,8 +59,8 @@ def infer(
 ) -> CSVText:
     """The format of files, of which the first is looked at, and the others if it is short.
 
-    A column is one of numbers if every cell that is not missing is a number. Columns are named, or counted from 1, or
-    from the end with -1; without a header their names are ``1``, ``2``, ...
+    A column is one of numbers if every cell that is not missing is a number. Columns are named, or where there is no
+    such name counted from 1, or from the end with -1; without a header their names are ``1``, ``2``, ...
 
     Parameters
     ----------
@@ -97,7 +100,7 @@ def with_roles(
     kinds = list(kinds)
     for column in categories:
         kinds[position_of(names, column)] = "category"
-    chosen = position_of(names, -1 if target is None else target)
+    chosen = target_position(names, target)
     target_kind = kinds[chosen]
     kinds[chosen] = "target"
     others = [(column, "text") for column in text] + [(column, "ignore") for column in ignore]
@@ -249,21 +252,28 @@ def checked_names(top: Top) -> list[str]:
 
 
 def position_of(names: Sequence[str], wanted: str | int) -> int:
-    """Which column is meant, by name or by number.
+    """Which column is meant: the one of that name, also if the name is a number; else by its number.
 
     >>> position_of(["age", "town"], "town"), position_of(["age", "town"], 1), position_of(["age", "town"], -1)
     (1, 0, 1)
+    >>> position_of(["0", "1", "2"], 2), position_of(["2019", "2020"], 2020)
+    (2, 1)
     """
-    if isinstance(wanted, str) and wanted in names:
-        return names.index(wanted)
-    try:
-        number = int(wanted)
-    except ValueError:
-        near = get_close_matches(str(wanted), names, 1) or get_close_matches(str(wanted).lower(), names, 1)
+    text = str(wanted)
+    if text in names:
+        return names.index(text)
+    if not WHOLE_NUMBER.fullmatch(text):
+        near = get_close_matches(text, names, 1) or get_close_matches(text.lower(), names, 1)
         hint = f"did you mean {near[0]!r}? The" if near else "the"
-        raise OnlinearError(f"there is no column {wanted!r}: {hint} columns are {listed(names)}") from None
+        raise OnlinearError(f"there is no column {wanted!r}: {hint} columns are {listed(names)}")
+    number = int(text)
     if number == 0 or abs(number) > len(names):
         counted = names == [str(k) for k in range(1, len(names) + 1)]
         hint = "; if the first record has the names, say so (--header)" if counted else ""
         raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1{hint}")
     return number - 1 if number > 0 else len(names) + number
+
+
+def target_position(names: Sequence[str], target: str | int | None) -> int:
+    """Which column is the target: the last one, if nobody says."""
+    return len(names) - 1 if target is None else position_of(names, target)

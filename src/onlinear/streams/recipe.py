@@ -55,6 +55,20 @@ class Recipe:
         """The names of the columns, where each has its own."""
         return self.vocabulary.names() if self.vocabulary is not None and self.bits is None else None
 
+    def steps(self) -> list[str]:
+        """What it does to rows beside naming their features, in words: nothing of it happens to dicts and arrays."""
+        naming, format = self.format.naming, self.format
+        columns: Sequence[Any] = getattr(format, "columns", ())
+        done = {
+            "cuts texts into words": bool(getattr(format, "text", ())) or any(each.kind == "text" for each in columns),
+            "multiplies columns": naming is not None and bool(naming.crosses),
+            "puts rare categories together": naming is not None and bool(naming.frequent),
+            "cuts numbers into ranges": naming is not None and bool(naming.ranges),
+            "clips numbers": bool(self.bounds),
+            "scales numbers": self.scaling is not None,
+        }
+        return [step for step, is_done in done.items() if is_done]
+
     # -------------------------------------------------------------- rows
 
     def learn(self, block: Block, stop_at_bad: bool) -> Block:

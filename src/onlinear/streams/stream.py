@@ -12,7 +12,7 @@ from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blocks import Block
 from onlinear.streams.clipping import Bounds
-from onlinear.streams.formats import Format, Options, check_alike, check_features, check_used, common_format, format_of
+from onlinear.streams.formats import Format, Options, check_features, check_used, common_format, format_alike, format_of
 from onlinear.streams.generated import Generated
 from onlinear.streams.matching import MISSING
 from onlinear.streams.naming import MOST_FEATURES, Naming
@@ -73,10 +73,15 @@ class Stream:
         """A pass of blocks as they are read: names have no columns yet if they are to be remembered."""
         return self._pass(lambda block: block)
 
+    def as_known(self) -> Iterator[Block]:
+        """A pass of blocks as the recipe knows them. Nothing is learned; what is bad to the recipe is bad, too."""
+        return self._pass(lambda block: self.recipe.apply(block, stop_at_bad=self.on_bad is None))
+
     def _pass(self, finish: Callable[[Block], Block]) -> Iterator[Block]:
         for block in self.blocks(stop_at_bad=self.on_bad is None):
             if len(block):
                 block = finish(block)
+            if len(block):
                 yield block
             for line, text in block.bad:
                 if self.on_bad is None:
@@ -154,8 +159,9 @@ def open_stream(
         ``.zst`` are decompressed; a frame of pandas or polars, a table of Arrow; an array or a sparse matrix; a stream
         of :mod:`onlinear.streams.synthetic`
     format : "svmlight", "vw", "csv", "jsonl", "parquet" or "arrow"; by default told from the extension
-    target, weight : columns of a table, by name or by position (from 1, or from the end with -1); the target is the
-        last one if you do not say, but of JSON lines it has to be named. For an array or a matrix, arrays
+    target, weight : columns of a table, by name (which may be a number, as in pandas) or else by position (from 1,
+        or from the end with -1); the target is the last one if you do not say, but of JSON lines it has to be named.
+        For an array or a matrix, arrays
     ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
     text : columns whose cells are cut into words, and runs of up to ``ngrams`` words; in lower case if ``lower``, with
         counts, or 1 for ``presence``; with ``unit_length`` long texts weigh no more than short ones
@@ -234,14 +240,18 @@ def open_alike(
 ) -> Stream:
     """Examples from other sources of a format that is known, as that of a stream before.
 
-    Columns of a table are found by their names. If the examples need not be ``labelled``, their labels are NaN, and
-    neither target nor weight need be there.
+    Columns of a table are found by their names, in CSV files as in Parquet, Arrow and frames. If the examples need not
+    be ``labelled``, their labels are NaN, and neither target nor weight need be there.
     """
     if is_matrix(source):
+        if not isinstance(format, Arrays):
+            raise Refused(
+                "the model has learned from files or a frame, and an array has no names: give a file or a frame"
+            )
         return Stream([matrix_of(source, None, None)], format, on_bad, recipe=recipe)
     sources = [source] if is_frame(source) else with_looks(expand(source))
-    check_alike(sources, format)
-    return Stream(sources, format.adapted(sources, labelled), on_bad, recipe=recipe)
+    adapted = format_alike(format, sources).adapted(sources, labelled)
+    return Stream(sources, adapted, on_bad, recipe=recipe)
 
 
 def sources_of(source: Any, format: str | None) -> tuple[list[Any], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -10,8 +11,13 @@ from typing import Any, NamedTuple
 from onlinear.errors import BadInput, BadSource
 from onlinear.streams.standard_input import STANDARD_INPUT
 
+NOT_UTF_8 = "{}: column {!r} has a text that is not UTF-8 in rows {} to {}: convert it, or ignore the column"
+DAMAGED_CELLS = "{}: column {!r} is damaged in rows {} to {} ({}): write it again"
+
 #: tables in memory, by the package and the name of their class: asked for without importing any
 FRAMES = {("pyarrow", "Table"), ("pyarrow", "RecordBatch"), ("pandas", "DataFrame"), ("polars", "DataFrame")}
+#: a table that is not there yet
+LAZY = ("polars", "LazyFrame")
 #: how Arrow's files begin; its streams have no such mark
 ARROW_MARK = b"ARROW1"
 #: cells of a batch, and rows of one with few columns
@@ -43,7 +49,9 @@ def is_frame(thing: Any) -> bool:
 
 def frame_kind(thing: Any) -> tuple[str, str] | None:
     """The package and the name of the class that makes it a table."""
-    kinds = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(thing).__mro__)
+    kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(thing).__mro__]
+    if LAZY in kinds:
+        raise BadInput("a LazyFrame has no rows yet, and they are read more than once: pass frame.collect()")
     return next((kind for kind in kinds if kind in FRAMES), None)
 
 
@@ -53,14 +61,42 @@ def schema_of(source: Any) -> Any:
 
 
 def pieces_of(source: Any, names: Sequence[str], rows: int) -> Iterator[Piece]:
-    """The rows of a table, so many at once."""
+    """The rows of a table, so many at once; what a file or a frame says of itself is checked before it is believed."""
     size = os.path.getsize(source) if isinstance(source, str) else 0
     first = 1
     with opened(source) as table:
         for batch, share in table.batches(names, rows):
+            check_batch(batch, label_of(source), first)
             for start in range(0, batch.num_rows, rows):
                 yield Piece(batch.slice(start, rows), first + start, int(size * share))
             first += batch.num_rows
+
+
+def check_batch(batch: Any, source: str, first_row: int) -> None:
+    """Refuse cells that are not where their column says: offsets, codes of a dictionary, and texts that are none.
+
+    Arrow looks at nothing when it reads, and compiled code would follow an offset out of its buffer.
+    """
+    import pyarrow
+
+    last_row = first_row + batch.num_rows - 1
+    for name, cells in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            cells.validate(full=True)
+        except (pyarrow.ArrowException, OverflowError) as error:
+            problem = first_line(error)
+            if "UTF8" in problem:
+                raise BadSource(NOT_UTF_8.format(source, name, first_row, last_row)) from None
+            raise BadSource(DAMAGED_CELLS.format(source, name, first_row, last_row, problem)) from None
+
+
+def first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(".")
+
+
+def label_of(source: Any) -> str:
+    """What errors call a source: a file by its name, a frame by its class."""
+    return source if isinstance(source, str) else type(source).__name__
 
 
 def rows_of_a_piece(cells: float) -> int:
@@ -72,12 +108,23 @@ def rows_of_a_piece(cells: float) -> int:
 def opened(source: Any) -> Iterator[Table]:
     """A table, as long as the block lasts."""
     if not isinstance(source, str):
-        yield frame(source)
+        yield with_names(lambda: frame(source), label_of(source))
     elif source == STANDARD_INPUT:
         raise BadSource("standard input cannot be read as Parquet or Arrow, which need a file: save it to one")
     else:
         with blaming(source), open(source, "rb") as file:
-            yield parquet(file) if file.read(4) == b"PAR1" else arrow(file)
+            reader = parquet if file.read(4) == b"PAR1" else arrow
+            yield with_names(lambda: reader(file), source)
+
+
+def with_names(open_table: Callable[[], Table], source: str) -> Table:
+    """The table, if the names of its columns can be read."""
+    try:
+        table = open_table()
+        assert isinstance(table.schema.names, list)  # decodes them
+    except UnicodeDecodeError as error:
+        raise BadSource(f"{source}: the name {error.object!r:.60} of a column is not UTF-8: rename it") from None
+    return table
 
 
 @contextmanager
@@ -87,10 +134,13 @@ def blaming(source: str) -> Iterator[None]:
 
     try:
         yield
-    except (pyarrow.ArrowException, OSError) as error:
-        problem = str(error).partition("\n")[0].rstrip(".")
+    except MemoryError:
         raise BadSource(
-            f"{source}: is damaged, or neither a Parquet nor an Arrow file ({problem}): write it again"
+            f"{source}: is damaged, or has batches that memory has no room for: write it again, in smaller ones"
+        ) from None
+    except (pyarrow.ArrowException, OSError) as error:
+        raise BadSource(
+            f"{source}: is damaged, or neither a Parquet nor an Arrow file ({first_line(error)}): write it again"
         ) from error
 
 
@@ -160,8 +210,10 @@ def pandas_frame(source: Any) -> Table:
     """The types are those of whole columns: a part of one may hold nothing but None."""
     import pyarrow
 
+    names = [str(name) for name in source.columns]
+    check_different(names)
     if not all(isinstance(name, str) for name in source.columns):
-        source = source.set_axis([str(name) for name in source.columns], axis=1)
+        source = source.set_axis(names, axis=1)
     try:
         schema = pyarrow.Schema.from_pandas(source, preserve_index=False).remove_metadata()
     except (pyarrow.ArrowException, TypeError) as error:
@@ -170,7 +222,14 @@ def pandas_frame(source: Any) -> Table:
     def batches(names: Sequence[str], rows: int) -> Iterator[tuple[Any, float]]:
         chosen = pyarrow.schema([schema.field(name) for name in names])
         for start in range(0, len(source), rows):
-            part = source.iloc[start : start + rows]
-            yield pyarrow.RecordBatch.from_pandas(part, chosen, preserve_index=False), 0.0
+            part = pyarrow.Table.from_pandas(source.iloc[start : start + rows], chosen, preserve_index=False)
+            yield from whole(part.combine_chunks().to_batches())  # columns of texts may have any chunks
 
     return Table(schema, batches)
+
+
+def check_different(names: Sequence[str]) -> None:
+    """Refuse columns of a frame that have the same name, as 1 and "1" have."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise BadInput(f"the frame has {count} columns {name!r}: give each a name of its own")

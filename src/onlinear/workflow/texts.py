@@ -8,7 +8,7 @@ from typing import Any
 
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.formats import Format
-from onlinear.streams.stream import open_alike
+from onlinear.streams.stream import Stream, open_alike
 from onlinear.streams.tables import pieces_of, rows_of_a_piece
 
 #: letters of a cell that are shown
@@ -20,13 +20,16 @@ def cells_of(files: Sequence[str], format: Format, rows: Sequence[int]) -> dict[
     wanted = set(rows)
     if not wanted:
         return {}
-    return cells_of_text(files, format, wanted) if isinstance(format, CSVText) else cells_of_table(files, wanted)
+    stream = open_alike(files, format, labelled=False, on_bad=lambda line, text: None)
+    if not isinstance(stream.format, CSVText):
+        return cells_of_table(files, wanted)
+    return cells_of_text(stream, stream.format, wanted)
 
 
-def cells_of_text(files: Sequence[str], format: CSVText, wanted: set[int]) -> dict[int, dict[str, str]]:
+def cells_of_text(stream: Stream, format: CSVText, wanted: set[int]) -> dict[int, dict[str, str]]:
     names = [column.name for column in format.columns]
     found, first = {}, 1
-    for block in open_alike(files, format, labelled=False, on_bad=lambda line, text: None).before_recipe():
+    for block in stream.before_recipe():
         for number in sorted(wanted & set(range(first, first + len(block)))):
             text = block.origin.text(number - first).decode(errors="replace")
             cells = next(csv.reader([text], delimiter=format.delimiter), [])

@@ -1,0 +1,135 @@
+"""Frames in memory, however their columns lie there: in chunks, as codes, with gaps, or under odd names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from onlinear import profile_of
+from onlinear.errors import BadInput, BadSource
+from onlinear.streams import tables
+from onlinear.streams.stream import open_stream
+from stream_rows import rows_in
+
+ROWS = 12
+TOWNS = ["Bern", "Thun", "Zürich", "Genève"] * (ROWS // 4)
+CELLS = {"x": np.arange(float(ROWS)), "town": TOWNS, "y": [0, 1, 2] * (ROWS // 3)}
+FIRST = 5  # rows of the first of two parts
+
+
+def parts() -> list[pa.Table]:
+    table = pa.table(CELLS)
+    return [table.slice(0, FIRST), table.slice(FIRST)]
+
+
+def coded_apart() -> pa.Table:
+    """A column of codes whose dictionary is another one in the second chunk."""
+    coded = [part.set_column(1, "town", part.column("town").combine_chunks().dictionary_encode()) for part in parts()]
+    return pa.concat_tables(coded)
+
+
+def arrow_backed() -> pd.DataFrame:
+    return pd.concat([part.to_pandas(types_mapper=pd.ArrowDtype) for part in parts()], ignore_index=True)
+
+
+FORMS: dict[str, Callable[[], Any]] = {
+    "pandas, concatenated": lambda: pd.concat([part.to_pandas() for part in parts()], ignore_index=True),
+    "pandas, an index with every row twice": lambda: pd.concat([part.to_pandas() for part in parts()]),
+    "pandas, columns of Arrow's": arrow_backed,
+    "pandas, codes of Arrow's": lambda: coded_apart().to_pandas(types_mapper=pd.ArrowDtype),
+    "pandas, strings with a type": lambda: pd.concat([part.to_pandas() for part in parts()]).astype({"town": "string"}),
+    "polars, concatenated": lambda: pl.concat([pl.from_arrow(part) for part in parts()], rechunk=False),
+    "Arrow, concatenated": lambda: pa.concat_tables(parts()),
+    "Arrow, codes": coded_apart,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("most", [1 << 16, 4])
+def test_chunks_of_a_frame_do_not_matter(monkeypatch: pytest.MonkeyPatch, form: str, most: int) -> None:
+    monkeypatch.setattr(tables, "MOST_ROWS", most)
+    frame = FORMS[form]()
+    assert rows_in(open_stream(frame, bits=8)) == rows_in(open_stream(pa.table(CELLS), bits=8))
+    assert profile_of(frame).rows == ROWS
+
+
+def test_columns_of_the_same_name_are_refused() -> None:
+    with pytest.raises(BadInput, match="the frame has 2 columns 'x': give each a name of its own"):
+        open_stream(pd.DataFrame([[1, 2, 3]], columns=["x", "x", "y"]))
+    with pytest.raises(BadInput, match="the frame has 2 columns '1': give each a name of its own"):
+        open_stream(pd.DataFrame([[1, 2, 3]], columns=[1, "1", "y"]))
+
+
+def test_names_in_levels_are_told_as_pandas_writes_them() -> None:
+    frame = pd.DataFrame([[1.0, 2.0, 3.0]], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]))
+    named = frame.set_axis(["('a', 1)", "('a', 2)", "('b', 1)"], axis=1)
+    assert rows_in(open_stream(frame)) == rows_in(open_stream(named))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(), pl.DataFrame(), pa.table({})], ids=["pandas", "polars", "Arrow"])
+def test_a_frame_without_columns_is_refused(frame: Any) -> None:
+    with pytest.raises(BadSource, match="is empty: there is no table in it"):
+        open_stream(frame)
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame(CELLS), pl.DataFrame(CELLS), pa.table(CELLS)], ids=["pandas", "polars", "Arrow"]
+)
+def test_a_frame_without_rows_is_a_stream_without_rows(frame: Any) -> None:
+    assert list(open_stream(frame[:0])) == []
+
+
+def test_a_lazy_frame_is_to_be_collected() -> None:
+    for ask in (open_stream, profile_of):
+        with pytest.raises(BadInput, match=r"a LazyFrame has no rows yet.*: pass frame.collect\(\)"):
+            ask(pl.DataFrame(CELLS).lazy())
+
+
+# ------------------------------------------------------------------ columns whose names are numbers
+
+
+def frame_of_numbers() -> pd.DataFrame:
+    """As ``read_csv(header=None)`` names them: 0, 1, 2, 3, of which each holds its own name."""
+    return pd.DataFrame([[0.0, 1.0, 2.0, 3.0]] * 3)
+
+
+@pytest.mark.parametrize("target", [2, "2", np.int64(2)])
+def test_a_number_that_is_a_name_is_no_position(target: Any) -> None:
+    (block,) = open_stream(frame_of_numbers(), target=target)
+    assert block.y.tolist() == [2.0] * 3
+
+
+def test_every_role_is_looked_for_by_its_name_first() -> None:
+    frame = frame_of_numbers()
+    (block,) = open_stream(frame, target=0, weight=1, ignore=[2], names="exact", features=1)
+    assert block.y.tolist() == [0.0] * 3
+    assert block.importance.tolist() == [1.0] * 3
+    assert block.X.toarray().tolist() == [[3.0]] * 3
+    profile = profile_of(frame.assign(**{"4": [5, 6, 5]}), target=4, time=1, group=2, weight=3, ignore=[0])
+    roles = {column.name: column.role for column in profile.columns}
+    assert roles == {"0": "ignored", "1": "time", "2": "group", "3": "weight", "4": "target"}
+
+
+def test_without_such_a_name_a_number_is_a_position() -> None:
+    (block,) = open_stream(pd.DataFrame(CELLS)[["y", "x"]], target=1)
+    assert block.y.tolist() == CELLS["y"]
+    (block,) = open_stream(frame_of_numbers(), target=-1)
+    assert block.y.tolist() == [3.0] * 3
+
+
+def test_the_last_column_is_the_target_whatever_the_names_are() -> None:
+    (block,) = open_stream(pd.DataFrame([[1.0, 2.0, 3.0]], columns=[-1, 0, 1]))
+    assert block.y.tolist() == [3.0]
+    assert profile_of(pd.DataFrame([[1, 2, 3], [1, 2, 4]] * 5, columns=[-1, 0, 1])).target.name == "1"
+
+
+def test_a_target_in_levels() -> None:
+    frame = pd.DataFrame([[1.0, 2.0]], columns=pd.MultiIndex.from_tuples([("a", 1), ("b", 1)]))
+    (block,) = open_stream(frame, target=("a", 1))
+    assert block.y.tolist() == [1.0]

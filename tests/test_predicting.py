@@ -1,0 +1,162 @@
+"""``onlinear.predict``: a table means the same to a model in every form, and no row is left out silently."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import ipc, parquet
+
+import onlinear
+from onlinear import losses, modelfile, rules
+from onlinear.errors import BadLine, OnlinearError, Refused
+from onlinear.learner import Settings
+from onlinear.modelfile import Trained
+from onlinear.streams.recipe import Recipe
+from onlinear.streams.stream import open_alike, open_stream
+from onlinear.training import Training
+
+ROWS = 60
+NUMBERS = np.random.default_rng(3)
+CELLS: dict[str, Any] = {
+    "x": NUMBERS.normal(size=ROWS).tolist(),
+    "count": [None if k % 7 == 0 else int(k) for k in NUMBERS.integers(0, 50, ROWS)],
+    "town": [["Bern", " Thun ", "a,b", None, "Zürich"][k] for k in NUMBERS.integers(0, 5, ROWS)],
+    "zip": NUMBERS.integers(1000, 1010, ROWS).tolist(),
+    "note": [" ".join(NUMBERS.choice(["free", "cash", "Hello", "x_1"], 3)) for _ in range(ROWS)],
+    "y": NUMBERS.normal(size=ROWS).tolist(),
+}
+OPTIONS: dict[str, Any] = {"target": "y", "text": ["note"], "categories": ["zip"], "bits": 10, "scale": "max-abs"}
+
+
+def in_csv(folder: Path) -> str:
+    pl.DataFrame(CELLS).write_csv(folder / "rows.csv")
+    return str(folder / "rows.csv")
+
+
+def in_parquet(folder: Path) -> str:
+    parquet.write_table(pa.table(CELLS), folder / "rows.parquet")
+    return str(folder / "rows.parquet")
+
+
+def in_arrow(folder: Path) -> str:
+    with ipc.new_file(folder / "rows.arrow", pa.table(CELLS).schema) as out:
+        out.write_table(pa.table(CELLS))
+    return str(folder / "rows.arrow")
+
+
+FORMS: dict[str, Callable[[Path], Any]] = {
+    "CSV": in_csv,
+    "Parquet": in_parquet,
+    "Arrow": in_arrow,
+    "pandas": lambda folder: pd.DataFrame(CELLS),
+    "pandas, from a CSV file": lambda folder: pd.read_csv(io.StringIO(Path(in_csv(folder)).read_text())),
+    "pandas, categories": lambda folder: pd.DataFrame(CELLS).astype({"town": "category", "zip": "category"}),
+    "polars": lambda folder: pl.DataFrame(CELLS),
+    "Arrow in memory": lambda folder: pa.table(CELLS),
+    "views": lambda folder: pa.table(CELLS).cast(pa.table(CELLS).schema.set(2, pa.field("town", pa.string_view()))),
+}
+
+
+def learned_from(source: Any, path: Path, **options: Any) -> Path:
+    """A model file of a regression on rows."""
+    stream = open_stream(source, **(OPTIONS | options))
+    training = Training(losses.Squared(), rules.Normalised(), Settings(), None, stream.recipe.bits)
+    for block in stream:
+        training.learn(block)
+    modelfile.save(path, Trained(training, stream.recipe))
+    return path
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_model_of_csv_answers_every_form_to_the_bit(tmp_path: Path, form: str) -> None:
+    model = learned_from(in_csv(tmp_path), tmp_path / "m")
+    expected = onlinear.predict(model, in_csv(tmp_path))
+    assert len(set(expected.tolist())) == ROWS
+    source = FORMS[form](tmp_path)
+    assert onlinear.predict(model, source).tolist() == expected.tolist()
+
+
+def test_a_model_of_a_table_by_columns_answers_csv_to_the_bit(tmp_path: Path) -> None:
+    cells = CELLS | {"town": [None if town is None else town.strip() for town in CELLS["town"]]}
+    pl.DataFrame(cells).write_csv(tmp_path / "plain.csv")
+    model = learned_from(pa.table(cells), tmp_path / "m")
+    expected = onlinear.predict(model, pa.table(cells))
+    assert len(set(expected.tolist())) == ROWS
+    assert onlinear.predict(model, tmp_path / "plain.csv").tolist() == expected.tolist()
+
+
+def test_columns_in_another_order_and_without_the_target(tmp_path: Path) -> None:
+    model = learned_from(in_csv(tmp_path), tmp_path / "m")
+    frame = pd.DataFrame(CELLS)[["note", "zip", "town", "x", "count"]].assign(more=1)
+    assert onlinear.predict(model, frame).tolist() == onlinear.predict(model, in_csv(tmp_path)).tolist()
+    with pytest.raises(OnlinearError, match="DataFrame: has no column 'zip': add it"):
+        onlinear.predict(model, frame.drop(columns="zip"))
+
+
+def test_what_a_frame_cannot_tell_a_model_of_csv(tmp_path: Path) -> None:
+    model = learned_from(in_csv(tmp_path), tmp_path / "m")
+    frame = pd.DataFrame(CELLS)
+    with pytest.raises(Refused, match="column 'zip' holds truth values, which the model knows as the texts that stood"):
+        onlinear.predict(model, frame.assign(zip=frame["zip"] > 1004))
+    with pytest.raises(OnlinearError, match=r"DataFrame: column 'x' has texts .* where numbers should be"):
+        onlinear.predict(model, frame.assign(x="a"))
+    with pytest.raises(Refused, match="an array has no names: give a file or a frame"):
+        onlinear.predict(model, np.eye(5))
+
+
+def test_columns_without_names_are_told_by_number_and_not_shifted(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("".join(f"{k},{k * k},{3 * k}\n" for k in range(9)))
+    model = learned_from(tmp_path / "rows.csv", tmp_path / "m", target=3, text=[], categories=[], header=False)
+    frame = pd.read_csv(tmp_path / "rows.csv", header=None)
+    with pytest.raises(
+        Refused, match=r"DataFrame: the model has learned from CSV without a header.*name the columns 1, 2"
+    ):
+        onlinear.predict(model, frame)
+    named = frame.set_axis([1, 2, 3], axis=1)
+    assert onlinear.predict(model, named).tolist() == onlinear.predict(model, tmp_path / "rows.csv").tolist()
+
+
+def test_models_of_other_formats_refuse_a_frame(tmp_path: Path) -> None:
+    (tmp_path / "rows.vw").write_text("1 | a b\n-1 | c\n")
+    model = learned_from(tmp_path / "rows.vw", tmp_path / "m", target=None, text=[], categories=[])
+    with pytest.raises(Refused, match="a DataFrame is given, and the model has learned from vw: convert it first"):
+        onlinear.predict(model, pd.DataFrame(CELLS))
+
+
+# ------------------------------------------------------------------ bad rows
+
+
+def model_with_names(folder: Path) -> Path:
+    """A model that remembers its names, so that its recipe adds up what shares a cell: two of three in two cells."""
+    (folder / "rows.csv").write_text("a,b,c,y\n1,2,3,4\n2,1,4,3\n")
+    return learned_from(folder / "rows.csv", folder / "m", text=[], categories=[], scale=None, bits=1, keep_names=True)
+
+
+def test_a_row_that_is_bad_to_the_recipe_is_an_error(tmp_path: Path) -> None:
+    model = model_with_names(tmp_path)
+    recipe: Recipe = modelfile.open_model(model).recipe
+    (tmp_path / "new.csv").write_text("a,b,c\n1,2,3\n1e308,1e308,1e308\n2,1,4\n")
+    with pytest.raises(BadLine, match=r"new.csv:3:1: features that share a cell add up to infinity"):
+        onlinear.predict(model, tmp_path / "new.csv")
+    bad: list[int] = []
+    answers = onlinear.predict(model, tmp_path / "new.csv", on_bad=lambda line, text: bad.append(line.line))
+    (tmp_path / "good.csv").write_text("a,b,c\n1,2,3\n2,1,4\n")
+    assert answers.tolist() == onlinear.predict(model, tmp_path / "good.csv").tolist()
+    assert bad == [3]
+    with pytest.raises(BadLine, match=r"new.csv:3:1"):
+        list(open_alike(str(tmp_path / "new.csv"), recipe.format, labelled=False, recipe=recipe).as_known())
+
+
+def test_a_row_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    model = model_with_names(tmp_path)
+    (tmp_path / "new.csv").write_text("a,b,c\n1,2,3\none,2,3\n")
+    with pytest.raises(BadLine, match=r"new.csv:3:1: 'one' in the number column 'a'"):
+        onlinear.predict(model, tmp_path / "new.csv")
