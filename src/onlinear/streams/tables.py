@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from onlinear.errors import BadInput, BadSource
-from onlinear.streams.standard_input import STANDARD_INPUT
+from onlinear.streams.pipes import is_pipe, source_label
 
 #: tables in memory, by the package and the name of their class: asked for without importing any
 FRAMES = {("pyarrow", "Table"), ("pyarrow", "RecordBatch"), ("pandas", "DataFrame"), ("polars", "DataFrame")}
@@ -73,8 +73,8 @@ def opened(source: Any) -> Iterator[Table]:
     """A table, as long as the block lasts."""
     if not isinstance(source, str):
         yield frame(source)
-    elif source == STANDARD_INPUT:
-        raise BadSource("standard input cannot be read as Parquet or Arrow, which need a file: save it to one")
+    elif is_pipe(source):
+        raise BadSource(f"{source_label(source)} cannot be read as Parquet or Arrow, which need a file: save it to one")
     else:
         with blaming(source), open(source, "rb") as file:
             yield parquet(file) if file.read(4) == b"PAR1" else arrow(file)
