@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.classes import MOST_IN_STREAM, Classes, refuse_fractions, sorted_unique, task_of_numbers
-from onlinear.errors import BadInput, BadSource, Refused
+from onlinear.errors import BadInput, Refused
 from onlinear.rows import DenseRows
 from onlinear.selection.race import Examples, Task
 from onlinear.streams.blocks import Block, good_parts, width_of
+from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.recipe import Recipe
-from onlinear.streams.standard_input import STANDARD_INPUT
 from onlinear.streams.stream import Stream
 from onlinear.training import plain
 from onlinear.winners import Ground
@@ -52,8 +52,7 @@ class Track:
     """The examples of a stream; ``task`` is "classification", "regression" or, if nobody says, what it looks like."""
 
     def __init__(self, stream: Stream, task: str | None = None) -> None:
-        if STANDARD_INPUT in stream.files:
-            raise BadSource("standard input can be read only once, and a race looks at the labels first: save it")
+        refuse_pipes(stream.files, "a race, which looks at the labels first")
         self.stream = stream
         self.look = look_at(stream)
         self.task_name = task or self.look.task

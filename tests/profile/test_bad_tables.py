@@ -119,7 +119,7 @@ def test_names_that_say_nothing_are_looked_into(tmp_path: Path) -> None:
 
 
 def test_other_sources_are_refused() -> None:
-    with pytest.raises(BadSource, match="standard input cannot be read more than once"):
+    with pytest.raises(BadSource, match="standard input can be read only once"):
         profile_of("-")
     with pytest.raises(BadSource, match="there is nothing to read"):
         profile_of([])

@@ -12,7 +12,7 @@ import pytest
 
 from onlinear.errors import BadSource
 from onlinear.streams import sources
-from onlinear.streams.standard_input import StandardInput, looks_at, with_looks
+from onlinear.streams.pipes import Pipe, looks_at, with_looks
 from onlinear.streams.stream import open_alike, open_stream
 from stream_rows import rows_in, rows_meant
 
@@ -74,10 +74,10 @@ def test_only_what_was_looked_at_is_remembered_and_only_until_it_is_read(monkeyp
     fed(monkeypatch, lines)
     stream = open_stream("-", "csv", delimiter=",")
     (name,) = stream.sources
-    assert 40_000 <= len(name._head) <= 45_000
+    assert 40_000 <= len(name._content.head) <= 45_000
     for number, _ in enumerate(stream):
         if number == 60:
-            assert len(name._head) == 0
+            assert len(name._content.head) == 0
 
 
 def test_files_beside_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
@@ -111,7 +111,7 @@ def test_without_a_memory_it_cannot_be_looked_at() -> None:
     with pytest.raises(BadSource, match="standard input cannot be looked at beforehand"):
         looks_at(["-"])
     assert with_looks(["a", "-"]) == ["a", "-"]
-    assert isinstance(with_looks(["-"])[0], StandardInput)
+    assert isinstance(with_looks(["-"])[0], Pipe)
     with pytest.raises(BadSource, match="there is no file to look at"):
         looks_at([])
 

@@ -33,6 +33,7 @@ LOOK = 10_000
 def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
     """A new job."""
     stream = stream_for(wanted)
+    stream.check_passes(wanted["passes"])
     labels, blocks = first_labels(stream.blocks(stop_at_bad=wanted["bad_lines"] == FAIL))
     training = training_for(labels, stream.recipe, wanted, chosen)
     bad = BadLines(wanted["bad_lines"])

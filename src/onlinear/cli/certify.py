@@ -26,8 +26,11 @@ def certify(
     with ending():
         from onlinear.modelfile import open_model
         from onlinear.proving import certificates_of, classes_of, examples_in, perceptron_of
+        from onlinear.streams.pipes import refuse_pipes
+        from onlinear.streams.sources import expand
         from onlinear.streams.stream import open_stream
 
+        refuse_pipes(expand(files), "a certificate, which reads all rows more than once")
         if model is None:
             trained = perceptron_of(open_stream(files, format, target=target), passes)
         else:

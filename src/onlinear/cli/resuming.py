@@ -62,6 +62,7 @@ def with_more_files(trained: Trained, wanted: dict[str, Any]) -> Job:
     if trained.training.adapting is not None and wanted["passes"] > 1:
         raise Refused(f"{wanted['resume']} follows the rows in time, and a second pass would go back: take one")
     stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
+    stream.check_passes(wanted["passes"])
     bad, progress = BadLines(wanted["bad_lines"]), Progress(before=trained.training.totals())
     passes, every = wanted["passes"], wanted["checkpoint_every"]
     run = Run(trained.training, stream, passes, progress=progress, every=every, on_bad=bad.on_bad)

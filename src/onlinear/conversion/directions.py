@@ -37,7 +37,7 @@ from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.formats import Format, Options, format_of
 from onlinear.streams.jsonlines import JSONLines
 from onlinear.streams.naming import Naming
-from onlinear.streams.standard_input import STANDARD_INPUT
+from onlinear.streams.pipes import is_pipe, source_label
 from onlinear.streams.stream import OnBad, Stream, sources_of
 from onlinear.streams.svmlight import Svmlight
 from onlinear.streams.vwtext import VWText
@@ -193,8 +193,10 @@ def columns_for(way: Direction) -> Sequence[Column]:
     source = way.source
     if isinstance(source, CSVText | ArrowTable):
         return source.columns
-    if STANDARD_INPUT in way.stream.files:
-        raise Refused(f"standard input can be read only once, and {way.to} needs all columns first: convert to jsonl")
+    for file in filter(is_pipe, way.stream.files):
+        raise Refused(
+            f"{source_label(file)} can be read only once, and {way.to} needs all columns first: convert to jsonl"
+        )
     look = Stream(way.stream.sources, source, None if way.stream.on_bad is None else lambda line, text: None)
     columns = columns_in(cut_objects(look, way.wish))
     if not columns:

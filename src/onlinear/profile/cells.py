@@ -21,8 +21,8 @@ from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.formats import loaded
 from onlinear.streams.inference import target_position
 from onlinear.streams.naming import Naming
+from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.sources import expand
-from onlinear.streams.standard_input import STANDARD_INPUT
 from onlinear.streams.stream import OnBad, Stream
 from onlinear.streams.tables import is_frame, label_of, schema_of
 
@@ -115,8 +115,7 @@ def open_cells(
     files = expand(source)
     if not files:
         raise BadSource("there is nothing to read: name at least one file")
-    if STANDARD_INPUT in files:
-        raise BadSource("standard input cannot be read more than once: save it to a file")
+    refuse_pipes(files, "a profile, which looks at it more than once")
     name = format_of_files(files, format)
     if name != "csv":
         return arrow_cells(list(files), name, target, categories, missing)

@@ -30,11 +30,11 @@ from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.lines import Lines
 from onlinear.streams.matching import FEATURE_KINDS, MISSING, ROLES, kind_now, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.pipes import looks_at
 from onlinear.streams.ranges import check_ranges
 from onlinear.streams.rare import check_frequent
 from onlinear.streams.reading import own_room, read_lines
 from onlinear.streams.sources import Chunk, chunks
-from onlinear.streams.standard_input import looks_at
 from onlinear.streams.texts import grams_for
 
 KINDS = {

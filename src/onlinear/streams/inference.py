@@ -19,8 +19,8 @@ from onlinear.streams.cells import Cells, Top, cut, first_record, texts
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
 from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import Naming
+from onlinear.streams.pipes import looks_at
 from onlinear.streams.sources import Path, chunks, expand, inner_name
-from onlinear.streams.standard_input import looks_at
 
 #: records that are looked at
 ROWS = 10_000
@@ -203,7 +203,7 @@ def records_in(cells: Cells) -> Iterator[list[str]]:
 def sniffed(file: str) -> str:
     """The delimiter that cuts the first records into equally many cells, at least two."""
     usual = EXTENSIONS.get(PurePath(inner_name(os.fspath(file))).suffix.lower(), ",")
-    head = next(chunks(file, SNIFFED_BYTES), None)  # in lines: where records end is yet to be found out
+    head = next(chunks(file, SNIFFED_BYTES, whole=True), None)  # in lines: where records end is yet to be found out
     if head is None:
         return usual
     best, most = usual, 0.0
@@ -222,7 +222,7 @@ def has_quotes(file: str, delimiter: str) -> bool:
     That is told from whole lines of the first SNIFFED_BYTES, all of which have to have equally many cells: nothing
     needs quotes in them, neither tabs nor line ends.
     """
-    head = next(chunks(file, SNIFFED_BYTES), None) if delimiter == "\t" else None
+    head = next(chunks(file, SNIFFED_BYTES, whole=True), None) if delimiter == "\t" else None
     if head is None or not (head.text == QUOTE).any():
         return True
     lines = [line.split(b"\t") for line in head.text.tobytes().split(b"\n") if line.strip()]

@@ -28,8 +28,8 @@ from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, 
 from onlinear.streams.lines import Lines
 from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.pipes import looks_at
 from onlinear.streams.sources import Chunk, chunks
-from onlinear.streams.standard_input import looks_at
 from onlinear.streams.texts import Entries, texts_cut, with_grams
 from onlinear.streams.words import hashes_of, is_missing, shown, text_of
 

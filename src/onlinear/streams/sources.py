@@ -17,6 +17,7 @@ import re
 import select
 import stat
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -27,7 +28,8 @@ from numpy.typing import NDArray
 
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.kernels.breaks import count_line_ends
-from onlinear.streams.standard_input import STANDARD_INPUT, StandardInput, standard_input
+from onlinear.streams.pipes import Pipe, Replayed, is_pipe, source_label, refuse_repeated, with_looks
+from onlinear.streams.standard_input import STANDARD_INPUT
 
 Path: TypeAlias = str | os.PathLike[str]
 Text: TypeAlias = NDArray[np.uint8]
@@ -37,6 +39,8 @@ Ends: TypeAlias = Callable[[Text, int], int]
 
 CHUNK = 4 << 20
 MOST_LINE = 1 << 30
+#: seconds after which what has come of a pipe is handed on, if nothing more is there
+PATIENCE = 0.05
 SLACK = 64  # bytes behind a text that may be read and written
 
 INPUT = 64 << 10  # compressed bytes a read
@@ -52,6 +56,8 @@ SIGNATURES = {
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # parallel compressors begin with the second
 }
 LONGEST_SIGNATURE = 10
+#: how they all begin: two bytes are there as soon as a line is, and ten may not be
+BEGINNINGS = re.compile(rb"\x1f\x8b|BZ|\xfd7|\x28\xb5|[\x50-\x5f]\x2a")
 TOO_EARLY = "it ends too early"
 UTF_8_MARK = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -91,11 +97,10 @@ def expand(paths: Path | Sequence[Path]) -> list[str]:
         raise BadSource(f"{paths!r:.60} are no names of files: give names, or rows as an array or a frame") from None
     for name in names:
         files.extend(_matches(name) if glob.has_magic(name) and not os.path.exists(name) else [name])
-    if files.count(STANDARD_INPUT) > 1:
-        raise BadSource("standard input (-) can be read only once: name it once")
     for name in files:
         if name != STANDARD_INPUT:
             _check(name)
+    refuse_repeated(files)
     return files
 
 
@@ -129,11 +134,10 @@ def open_bytes(path: Path) -> Iterator[Source]:
     The extension says how it is compressed (.gz .bz2 .xz .zst); for standard input and pipes without a telling name
     the first bytes do.
     """
-    name = os.fsdecode(path)
+    (name,) = with_looks([os.fsdecode(path)])
     with ExitStack() as stack:
-        tap = _Tap(stack.enter_context(_opened(name)) if name != STANDARD_INPUT else _standard_input(name))
-        label = "standard input" if name == STANDARD_INPUT else name
-        yield stack.enter_context(Source(label, tap, _compression(name) or _recognised(name, tap)))
+        tap = _Tap(stack.enter_context(_opened(name)))
+        yield stack.enter_context(Source(source_label(name), tap, _compression(name) or _recognised(name, tap)))
 
 
 def last_line_end(text: Text, shown: int) -> int:
@@ -150,21 +154,21 @@ def last_line_end(text: Text, shown: int) -> int:
     return 0
 
 
-def chunks(path: Path, size: int | None = None, ends: Ends = last_line_end) -> Iterator[Chunk]:
+def chunks(path: Path, size: int | None = None, ends: Ends = last_line_end, *, whole: bool = False) -> Iterator[Chunk]:
     """The text of a file in chunks of whole lines, none for an empty file.
 
     A chunk has at most ``size`` bytes (CHUNK unless told; 3 if that is less) unless one line alone has more. A UTF-8
     byte-order mark is dropped. ``ends`` may cut elsewhere than at line ends (see ``Ends``); one with a state serves one
-    file.
+    file. A pipe that pauses is cut at once, but for those who want ``whole`` chunks, the same however it comes.
     """
     size = CHUNK if size is None else size
     if size < 1:
         raise OnlinearError(f"chunks of {size} bytes: give at least 1")
     with open_bytes(path) as source:
-        yield from _cut(source, max(size, len(UTF_8_MARK)), ends)
+        yield from _cut(source, max(size, len(UTF_8_MARK)), ends, is_pipe(os.fsdecode(path)) and not whole)
 
 
-def _cut(source: Source, size: int, ends: Ends) -> Iterator[Chunk]:
+def _cut(source: Source, size: int, ends: Ends, live: bool) -> Iterator[Chunk]:
     tail = _start(source)  # what was read, but is in no chunk yet
     line, offset, shown = 1, source.given - len(tail), 0
     while True:
@@ -172,7 +176,7 @@ def _cut(source: Source, size: int, ends: Ends) -> Iterator[Chunk]:
         room = size if len(tail) <= size else min(2 * len(tail), MOST_LINE + 1)
         buffer = np.empty(room + 1 + SLACK, np.uint8)
         buffer[: len(tail)] = tail
-        filled = _fill(source, buffer[: room + 1], len(tail))
+        filled = _fill(source, buffer[: room + 1], len(tail), live)
         visible = min(filled.have, room)
         end = visible if filled.ended else ends(buffer[:visible], shown)
         if end > 0:
@@ -193,23 +197,28 @@ def _cut(source: Source, size: int, ends: Ends) -> Iterator[Chunk]:
 
 def _start(source: Source) -> Text:
     """The first bytes without a byte-order mark."""
-    first = np.empty(len(UTF_8_MARK), np.uint8)
-    have = _fill(source, first, 0).have  # what went wrong goes wrong again at the next read
+    first, have, more = np.empty(len(UTF_8_MARK), np.uint8), 0, True
+    while more and any(mark.startswith(first[:have].tobytes()) for mark in (UTF_8_MARK, *UTF_16_MARKS)):
+        got = _fill(source, first[: have + 1], have).have  # what went wrong goes wrong again at the next read
+        have, more = got, got > have and got < len(first)
     if first[:have].tobytes().startswith(UTF_16_MARKS):
         raise BadSource(f"{source.label}: is UTF-16 text, by its first two bytes: save it as UTF-8")
     return first[have:] if first[:have].tobytes() == UTF_8_MARK else first[:have]
 
 
 class _Filled(NamedTuple):
-    """How much a buffer has; it is full unless the file ``ended`` or a ``failure`` came first."""
+    """How much a buffer has; it is full unless the file ``ended``, a ``failure`` came first, or a live one pauses."""
 
     have: int
     ended: bool = False
     failure: BadSource | None = None
 
 
-def _fill(source: Source, buffer: Text, have: int) -> _Filled:
+def _fill(source: Source, buffer: Text, have: int, live: bool = False) -> _Filled:
+    deadline = None
     while have < len(buffer):
+        if deadline is not None and not source.is_ready(max(deadline - time.monotonic(), 0.0)):
+            return _Filled(have)
         try:
             count = source.readinto(buffer[have:])
         except BadSource as failure:
@@ -217,6 +226,8 @@ def _fill(source: Source, buffer: Text, have: int) -> _Filled:
         if count == 0:
             return _Filled(have, ended=True)
         have += count
+        if live and deadline is None:
+            deadline = time.monotonic() + PATIENCE
     return _Filled(have)
 
 
@@ -240,13 +251,11 @@ def _check(name: str) -> os.stat_result:
     return found
 
 
-def _standard_input(name: str) -> io.RawIOBase | io.BufferedIOBase:
-    return name.opened() if isinstance(name, StandardInput) else standard_input()
-
-
-def _opened(name: str) -> io.FileIO:
+def _opened(name: str) -> io.RawIOBase:
     try:
-        return open(name, "rb", buffering=0)
+        return name.opened() if isinstance(name, Pipe) else open(name, "rb", buffering=0)
+    except OnlinearError:
+        raise
     except (OSError, ValueError) as error:
         raise _refusal(name, error) from None
 
@@ -271,9 +280,11 @@ def _compression(name: str) -> str | None:
 
 def _recognised(name: str, tap: _Tap) -> str | None:
     """How nameless bytes are compressed; a regular file has a name that says it."""
-    if name != STANDARD_INPUT and os.path.isfile(name):
+    if not is_pipe(name):
         return None
     try:
+        if not BEGINNINGS.match(tap.peek(2)):
+            return None
         head = tap.peek(LONGEST_SIGNATURE)
     except OSError:
         return None  # the first read meets it again, and says so
@@ -304,6 +315,10 @@ class Source(io.RawIOBase):
 
     def readable(self) -> bool:
         return True
+
+    def is_ready(self, seconds: float) -> bool:
+        """Whether reading on need not wait longer; a decompressor that got something may still have to."""
+        return (isinstance(self._body, _Members) and self._body.holds_more) or self._tap.is_ready(seconds)
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer).cast("B")
@@ -363,6 +378,10 @@ class _Tap(io.RawIOBase):
                 select.select([self._raw], [], [])
         self.consumed += count
         return count
+
+    def is_ready(self, seconds: float) -> bool:
+        """Whether something, or the end, comes so soon; a file is always there."""
+        return bool(self._head) or not isinstance(self._raw, Replayed) or self._raw.is_ready(seconds)
 
     def close(self) -> None:
         """Nothing: PyArrow closes what it reads, but whoever opened the file closes it."""
@@ -439,6 +458,11 @@ class _Members(io.RawIOBase):
         self._start = 0  # where on disk the member begins
         self._given = 0  # what came out of it
         self._failure: _Damaged | None = None
+
+    @property
+    def holds_more(self) -> bool:
+        """Whether something may come out although nothing goes in."""
+        return bool(self._data) or (self._decoder is not None and not self._hungry)
 
     def readinto(self, buffer: Any) -> int:
         if self._failure is not None:

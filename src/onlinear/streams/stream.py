@@ -16,10 +16,10 @@ from onlinear.streams.formats import Format, Options, check_features, check_used
 from onlinear.streams.generated import Generated
 from onlinear.streams.matching import MISSING
 from onlinear.streams.naming import MOST_FEATURES, Naming
+from onlinear.streams.pipes import is_pipe, refuse_pipes, with_looks
 from onlinear.streams.ranges import ranges_of
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand, total_bytes
-from onlinear.streams.standard_input import STANDARD_INPUT, with_looks
 from onlinear.streams.tables import is_frame
 
 #: how many threads read ahead of the learner
@@ -66,6 +66,16 @@ class Stream:
         """The size of all files on disk; None if there is another source, as standard input."""
         return total_bytes(self.files) if len(self.files) == len(self.sources) else None
 
+    @property
+    def is_live(self) -> bool:
+        """Whether rows may come while they are read, as from a pipe."""
+        return any(map(is_pipe, self.files))
+
+    def check_passes(self, passes: int) -> None:
+        """Refuse more than one pass over what can be read only once."""
+        if passes > 1:
+            refuse_pipes(self.files, "a second pass")
+
     def __iter__(self) -> Iterator[Block]:
         return self._pass(self._finished)
 
@@ -99,8 +109,8 @@ class Stream:
 
     def blocks(self, stop_at_bad: bool) -> Iterator[Block]:
         """A pass before its recipe, its bad lines in the blocks; ``stop_at_bad`` ends it with the first one's block."""
-        if self._begun and STANDARD_INPUT in self.files:
-            raise BadSource("standard input can be read only once: save it to a file for a second pass")
+        if self._begun:
+            self.check_passes(2)
         self._begun = True
         before = 0
         for source in self.sources:
@@ -157,7 +167,7 @@ def open_stream(
     ----------
     source : a file, a glob, ``-`` for standard input, or a list of them, of which ``.gz``, ``.bz2``, ``.xz`` and
         ``.zst`` are decompressed; a frame of pandas or polars, a table of Arrow; an array or a sparse matrix; a stream
-        of :mod:`onlinear.streams.synthetic`
+        of :mod:`onlinear.streams.synthetic`. Standard input and pipes with a name can be passed over once
     format : "svmlight", "vw", "csv", "jsonl", "parquet" or "arrow"; by default told from the extension
     target, weight : columns of a table, by name (which may be a number, as in pandas) or else by position (from 1,
         or from the end with -1); the target is the last one if you do not say, but of JSON lines it has to be named.

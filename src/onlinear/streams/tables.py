@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from onlinear.errors import BadInput, BadSource
-from onlinear.streams.standard_input import STANDARD_INPUT
+from onlinear.streams.pipes import is_pipe, source_label
 
 NOT_UTF_8 = "{}: column {!r} has a text that is not UTF-8 in rows {} to {}: convert it, or ignore the column"
 DAMAGED_CELLS = "{}: column {!r} is damaged in rows {} to {} ({}): write it again"
@@ -109,8 +109,8 @@ def opened(source: Any) -> Iterator[Table]:
     """A table, as long as the block lasts."""
     if not isinstance(source, str):
         yield with_names(lambda: frame(source), label_of(source))
-    elif source == STANDARD_INPUT:
-        raise BadSource("standard input cannot be read as Parquet or Arrow, which need a file: save it to one")
+    elif is_pipe(source):
+        raise BadSource(f"{source_label(source)} cannot be read as Parquet or Arrow, which need a file: save it to one")
     else:
         with blaming(source), open(source, "rb") as file:
             reader = parquet if file.read(4) == b"PAR1" else arrow

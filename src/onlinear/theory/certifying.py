@@ -12,6 +12,7 @@ from onlinear.classes import Classes
 from onlinear.errors import Refused
 from onlinear.learner import Learner
 from onlinear.one_against_rest import has_row_loss
+from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.theory.certificates import Certificate, certificate_of
 from onlinear.theory.examples import (
@@ -55,6 +56,7 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
     features = check_model(model)
     if y is None:
         stream = X if isinstance(X, Stream) else open_stream(X)
+        refuse_pipes(stream.files, "a certificate, which reads all rows more than once")
         examples = examples_from(lambda: stream, features, model._classes)
     else:
         matrix, labels = checked(X, y, features)

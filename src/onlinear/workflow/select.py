@@ -21,6 +21,8 @@ from onlinear.profile.choice import choose_recipe
 from onlinear.profile.table import Profile
 from onlinear.selection.bootstrap import around
 from onlinear.selection.configurations import Configuration, check_task, grid, sampled, usual
+from onlinear.streams.pipes import refuse_pipes
+from onlinear.streams.sources import expand
 from onlinear.theory.examples import Examples
 from onlinear.training import Training
 from onlinear.winners import lone
@@ -72,6 +74,7 @@ def select(
 ) -> Selected:
     """The whole job. ``on_model`` gets the model as soon as it is learned: whatever happens then, it is there."""
     asked.check()
+    refuse_pipes(expand([*asked.files, *asked.test_files]), "a selection, which reads all rows more than once")
     ledger.known()  # one that cannot be read is refused now, and not when all is learned
     began = time.perf_counter()
     watcher.tell("looking at the columns", 0.0)
