@@ -26,7 +26,7 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
     figures = found["figures"]
     yield f"{found['holds']} of onlinear {found['onlinear']}{', slim' * found['slim']}: {found['task']}"
     if found["unfinished"] is not None:
-        yield "It stopped on its way: go on with onlinear train --resume"
+        yield "It stopped on its way: go on with onlinear train FILE... --resume MODEL"
     if found["classes"] is not None:
         yield f"classes: {listed(found['classes'])}"
     for what in ("loss", "rule"):
