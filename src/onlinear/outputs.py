@@ -19,12 +19,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from onlinear.errors import NotSaved, Refused
+from onlinear.errors import NotSaved, OnlinearError, Refused
 
 try:
-    import fcntl
-except ImportError:  # pragma: no cover - not on Windows, where leftover parts stay
-    fcntl = None  # type: ignore[assignment]
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ImportError:  # Windows has none: leftover parts stay there
+    flock = None  # type: ignore[assignment]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -106,6 +106,22 @@ def in_place_of(path: PathLike) -> Iterator[BinaryIO]:
         output.close()
 
 
+@contextmanager
+def standard_output() -> Iterator[BinaryIO]:
+    """The bytes of standard output, which stays open."""
+    if getattr(sys.stdout, "buffer", None) is None:
+        raise OnlinearError("standard output: is closed: open it, or write to a file")
+    sys.stdout.flush()
+    output = OutputFile(sys.stdout.buffer, "standard output")
+    file = io.BufferedWriter(output, BUFFER)
+    try:
+        yield file
+        file.flush()
+        sys.stdout.flush()
+    finally:
+        output.leave_open()
+
+
 class OutputFile(io.RawIOBase):
     """A file whose errors say which output could not be written: whatever else goes wrong meanwhile is not its own."""
 
@@ -122,7 +138,11 @@ class OutputFile(io.RawIOBase):
         self._raw.close()
         super().close()
 
-    def write(self, content: Any) -> int | None:  # type: ignore[override]
+    def leave_open(self) -> None:
+        """Close this, but not the file behind it."""
+        super().close()
+
+    def write(self, content: Any) -> int | None:
         with blaming(self._path):
             written: int | None = self._raw.write(content)
             return written
@@ -136,6 +156,13 @@ def open_log(path: PathLike, kept: int | None) -> io.FileIO:
     file.truncate(kept)
     file.seek(kept)
     return file
+
+
+def remove(path: PathLike) -> None:
+    """Take away a file that was begun in vain; what cannot be replaced stays."""
+    if not is_in_place(path):
+        with suppress(OSError):
+            os.unlink(path)
 
 
 @contextmanager
@@ -178,7 +205,7 @@ def sync_folder(folder: Path) -> None:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the parts of processes that are gone, once for each folder."""
-    if fcntl is None or folder in _swept:
+    if folder in _swept:
         return
     _swept.add(folder)
     with suppress(OSError), os.scandir(folder) as entries:
@@ -200,13 +227,22 @@ def remove_without_owner(path: str) -> None:
 
 def lock(number: int) -> bool:
     """Lock an open file until it is closed; False if that is not possible, or somebody else has."""
-    if fcntl is None:
-        return False
+    with suppress(OSError, TypeError):
+        flock(number, LOCK_EX | LOCK_NB)
+        return True
+    return False
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One process at a time, of those that lock the same folder; where it cannot be locked, all at once."""
+    number = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+        with suppress(OSError, TypeError):
+            flock(number, LOCK_EX)
+        yield
+    finally:
+        os.close(number)
 
 
 def is_there(path: PathLike, number: int) -> bool:
@@ -260,7 +296,8 @@ def own_descriptor(path: PathLike) -> int | None:
     folder = os.path.dirname(name)
     if folder != "/dev/fd" and str(os.getpid()) not in folder.split("/"):
         return None
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     return os.dup(int(os.path.basename(name)))
 
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from onlinear.errors import BadLine, BadSource
-from onlinear.outputs import open_log, shown
+from onlinear.outputs import open_log, remove, shown
 
 FAIL, SKIP = "fail", "skip"
 #: what a record begins with, and how its first line reads: file, line, column, reason
@@ -36,6 +36,7 @@ class BadLines:
         self.count = 0
         self._file: io.FileIO | None = None
         self._digest = hashlib.sha256()
+        self._new = wanted not in (FAIL, SKIP) and kept is None
         if wanted not in (FAIL, SKIP):
             if kept is not None:
                 self._digest = checked_log(wanted, kept)
@@ -46,6 +47,8 @@ class BadLines:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+        if error is not None and self._new and not self.count:
+            remove(self.wanted)  # nothing came of it, and the next try finds its place free
 
     def close(self) -> None:
         if self._file is not None:
@@ -86,11 +89,6 @@ class BadLines:
     def summary(self) -> str:
         copied = "" if self._file is None else f", copied to {shown(self.wanted)}"
         return f"{self.count:,} bad line{'s' * (self.count != 1)} skipped{copied}"
-
-
-def lasting(wanted: str) -> str:
-    """The wish, good in other folders, too."""
-    return wanted if wanted in (FAIL, SKIP) else os.path.abspath(wanted)
 
 
 def opened(name: str, kept: int | None) -> io.FileIO:

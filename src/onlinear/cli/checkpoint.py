@@ -29,7 +29,7 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 class Checkpoint:
     """Where a run stopped, and what it was asked for."""
 
-    files: list[str]
+    files: list[str]  # full paths, as they are shown
     passes: int
     checkpoint_every: int
     bad_lines: str  # fail, skip, or the full path of a file
@@ -69,6 +69,11 @@ class Checkpoint:
         return " ".join(shlex.quote(shown(word)) for word in words)
 
 
+def lasting(wish: str) -> str:
+    """A wish for bad lines, good in other folders, too."""
+    return wish if wish in (FAIL, SKIP) else shown(os.path.abspath(wish))
+
+
 def relative(path: str) -> str:
     """A full path as one would type it here."""
     found = os.path.relpath(path) if os.path.isabs(path) else path
@@ -88,8 +93,8 @@ def unpacked_progress(packed: Any, passes: int, totals: Totals) -> Progress:
         raise said.wrong("first")
     before = said.totals("before", first or totals)
     digest, whole = said.digest("digest"), "" if number == 1 else said.digest("whole")
-    counts = (said.whole(name) for name in ("rows", "passed", "bad_lines", "features"))
-    return Progress(number, *counts, first, before, digest, whole)
+    rows, passed, bad_lines, features = (said.whole(name) for name in ("rows", "passed", "bad_lines", "features"))
+    return Progress(number, rows, passed, bad_lines, features, first, before, digest, whole)
 
 
 class Said:

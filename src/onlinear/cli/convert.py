@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, say
 
@@ -35,7 +33,7 @@ def convert(
         from onlinear.conversion import directions
 
         wish = directions.Wish(files, output, format, to, column(target), column(weight), header, first_index, force)
-        with closing(BadLines(bad_lines)) as bad:
+        with BadLines(bad_lines) as bad:
             said = directions.convert(wish, bad.on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
         if bad.count:
             said.append(bad.summary())

@@ -132,12 +132,11 @@ def check_files(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> N
 
     Nor may an output take the place of an input, or of another output.
     """
-    outputs = files_in(declared, given, OUTPUT)
-    if not outputs:
+    if not any(each.file == OUTPUT for each in declared.values()):
         return  # whatever is missing is found at once
     from onlinear.outputs import check_outputs
 
-    rows = files_in(declared, given, ROWS)
+    outputs, rows = files_in(declared, given, OUTPUT), files_in(declared, given, ROWS)
     if rows:
         from onlinear.streams.sources import expand
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from onlinear.cli.declaring import OUTPUT, Declared
 from onlinear.cli.ending import ending
+from onlinear.cli.jsontext import json_text
 from onlinear.errors import Refused
 from onlinear.outputs import replacing
 from onlinear.progress import HEADINGS, Line, aligned, progressive_lines
@@ -36,7 +36,7 @@ def demo(
         model = learn_breast_cancer(seed)
         lines = list(progressive_lines(totals(model)))
         if as_json:
-            print(json.dumps(document(lines, seed), indent=2))
+            print(json_text(document(lines, seed), indent=2))
         else:
             show(lines)
             print(closing_words(lines[-1]))

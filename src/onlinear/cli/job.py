@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from onlinear.answers import Answers
-from onlinear.cli.badlines import BadLines, lasting
-from onlinear.cli.checkpoint import Checkpoint
+from onlinear.cli.badlines import BadLines
+from onlinear.cli.checkpoint import Checkpoint, lasting
 from onlinear.cli.ending import INTERRUPTED, Interruptions, say
 from onlinear.cli.watching import Silent
 from onlinear.drift.adapting import Adapting
@@ -87,7 +87,7 @@ class Job:
     def _checkpoint(self) -> Checkpoint:
         """What it takes to go on."""
         return Checkpoint(
-            [os.path.abspath(file) for file in self.run.stream.files],
+            [shown(os.path.abspath(file)) for file in self.run.stream.files],
             self.run.passes,
             self.run.every,
             lasting(self.bad.wanted),

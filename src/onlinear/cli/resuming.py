@@ -8,9 +8,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from onlinear.cli.badlines import BadLines, lasting
+from onlinear.cli.badlines import BadLines
 from onlinear.cli.beginning import begun, job_of
-from onlinear.cli.checkpoint import Checkpoint
+from onlinear.cli.checkpoint import Checkpoint, lasting
 from onlinear.cli.job import Job
 from onlinear.errors import Refused
 from onlinear.model.values import only_bad_models

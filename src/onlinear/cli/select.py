@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
+from onlinear.cli.jsontext import json_text
 from onlinear.cli.steps import watching
 
 #: what may be said of a selection that is repeated
@@ -96,7 +97,7 @@ def select(
             with replacing(page_path) as file:
                 file.write(page(result).encode())
         if as_json:
-            print(json.dumps(result, indent=1))
+            print(json_text(result, indent=1))
         elif not quiet:
             print("\n".join(words(result)))
         if export is not None and found.certified is None:

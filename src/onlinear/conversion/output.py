@@ -7,7 +7,6 @@ import gzip
 import io
 import lzma
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -16,7 +15,7 @@ from typing import Any, BinaryIO
 
 from onlinear.conversion import FORMATS
 from onlinear.errors import BadSource, Refused
-from onlinear.outputs import check_outputs, is_in_place, replacing
+from onlinear.outputs import check_outputs, is_in_place, replacing, standard_output
 from onlinear.streams.formats import EXTENSIONS, extension_of
 from onlinear.streams.sources import COMPRESSIONS
 
@@ -53,8 +52,8 @@ def opened(output: str) -> Iterator[BinaryIO]:
     """The file to write to. It has its name once all is written."""
     try:
         if output == STANDARD_OUTPUT:
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
+            with standard_output() as file:
+                yield file
         else:
             with replacing(output) as file, compressed(file, compression_of(output)) as packed:
                 yield packed

@@ -132,6 +132,7 @@ def open_bytes(path: Path) -> Iterator[Source]:
     name = os.fsdecode(path)
     with ExitStack() as stack:
         tap = _Tap(stack.enter_context(_opened(name)) if name != STANDARD_INPUT else _standard_input(name))
+        tap.size = 0 if name == STANDARD_INPUT else _size_of(tap)
         label = "standard input" if name == STANDARD_INPUT else name
         yield stack.enter_context(Source(label, tap, _compression(name) or _recognised(name, tap)))
 
@@ -251,6 +252,12 @@ def _opened(name: str) -> io.FileIO:
         raise _refusal(name, error) from None
 
 
+def _size_of(tap: _Tap) -> int:
+    """The size of a file on disk; 0 for what has none."""
+    found = os.fstat(tap.fileno())
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+
 def _refusal(name: str, error: OSError | ValueError) -> BadSource:
     match error:
         case FileNotFoundError():
@@ -319,6 +326,11 @@ class Source(io.RawIOBase):
                 f"{self.label}: cannot be read on after {self.consumed:,} bytes ({_reason(error)}): "
                 "check the disk or the connection"
             ) from error
+        if count == 0 and self.consumed < self._tap.size:
+            raise BadSource(
+                f"{self.label}: was cut while it was read, from {self._tap.size:,} to {self.consumed:,} bytes: "
+                "read it when nobody writes to it"
+            )
         self.given += count
         return count
 
@@ -341,6 +353,7 @@ class _Tap(io.RawIOBase):
     def __init__(self, raw: io.RawIOBase | io.BufferedIOBase) -> None:
         self.consumed = 0
         self.latest = 0  # where the latest read began
+        self.size = 0  # of the file, when it was opened
         self._raw = raw
         self._head = b""
         self._single_from = sys.maxsize
@@ -361,6 +374,9 @@ class _Tap(io.RawIOBase):
                 select.select([self._raw], [], [])
         self.consumed += count
         return count
+
+    def fileno(self) -> int:
+        return self._raw.fileno()
 
     def close(self) -> None:
         """Nothing: PyArrow closes what it reads, but whoever opened the file closes it."""
