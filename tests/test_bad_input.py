@@ -141,9 +141,9 @@ def test_a_number_column_that_turns_into_words_behind_the_rows_looked_at() -> No
 def test_what_was_learned_before_a_bad_line_can_be_kept() -> None:
     bad = written("bad.svm", GOOD["svm"] + "oops\n")
     refused(run_here("train", bad, *TRAIN, "--keep-partial"), 1, "bad.svm:5:1: ")
-    refused(run_here("train", "--resume", "m"), 1, "bad.svm:5:1: ", out=HEADINGS)
+    refused(run_here("train", bad, "--resume", "m"), 1, "bad.svm:5:1: ", out=HEADINGS)
     written(bad, GOOD["svm"] + GOOD["svm"])  # mended
-    assert run_here("train", "--resume", "m", "--quiet").code == 0
+    assert run_here("train", bad, "--resume", "m", "--quiet").code == 0
     resumed = Path("m").read_bytes()
     assert run_here("train", bad, *TRAIN).code == 0
     assert Path("m").read_bytes() == resumed

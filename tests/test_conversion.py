@@ -424,7 +424,7 @@ def test_bad_lines_are_skipped_or_copied_once(tmp_path: Path, output: str) -> No
     assert (tmp_path / "bad.txt").read_text().splitlines()[1:] == ["bad"]
     assert len(rows_read(tmp_path / output, **options_for(tmp_path / output))) == 2
     result = run(source, tmp_path / "c.csv", "--bad-lines", tmp_path / "c.csv", "--force")
-    assert (result.exit_code, "at the same time" in result.stderr) == (2, True)
+    assert (result.exit_code, "by another output" in result.stderr) == (2, True)
 
 
 # ------------------------------------------------------------------ small things

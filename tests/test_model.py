@@ -23,7 +23,7 @@ from hypothesis import given, strategies as st
 import onlinear
 from cases import bits_of
 from covering import Case
-from onlinear import losses, rules
+from onlinear import losses, outputs, rules
 from onlinear.errors import BadModel, NotSaved, OnlinearError
 from onlinear.learner import Learner, Settings
 from onlinear.model import (
@@ -315,7 +315,7 @@ class FullDisk(io.FileIO):
 def test_a_full_disk_leaves_the_old_file(room: int, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = file.read_bytes()
     monkeypatch.setattr(FullDisk, "room", room)
-    monkeypatch.setattr(container, "open", lambda *how: io.BufferedWriter(FullDisk(*how)), raising=False)
+    monkeypatch.setattr(outputs, "open", lambda *how, buffering: FullDisk(*how), raising=False)
     with pytest.raises(NotSaved, match="no space left on device; make room, or save it elsewhere") as told:
         write_model(file, {"new": True}, ARRAYS)
     assert told.value.__cause__.errno == errno.ENOSPC  # type: ignore[union-attr]
@@ -397,10 +397,10 @@ def test_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(NotSaved, match="it is not a file; save it elsewhere"):
         write_model(tmp_path, {}, {})
 
-    def refuse(*_: Any) -> Any:
+    def refuse(*_: Any, **__: Any) -> Any:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(container, "open", refuse, raising=False)
+    monkeypatch.setattr(outputs, "open", refuse, raising=False)
     with pytest.raises(NotSaved, match="permission denied; choose a folder that you may write to"):
         write_model(tmp_path / "model", {}, {})
     assert not list(tmp_path.iterdir())

@@ -53,7 +53,7 @@ class Answers:
     def chances(self, scores: np.ndarray) -> np.ndarray:
         """The probability of each label."""
         assert self.labels is not None
-        if len(self.labels) < 2:
+        if len(self.labels) < 2 or not len(scores):
             return np.ones((len(scores), len(self.labels)))
         if hasattr(self.loss, "slopes"):
             if len(self.labels) == 2:

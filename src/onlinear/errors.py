@@ -11,10 +11,13 @@ ValueError
     ├── Diverged         a weight would have left the range of floating point numbers
     ├── BoundFailed      a bound that is proven, and yet does not hold: a bug, in the learner or in the proof
     ├── BadModel         a model file that is damaged, foreign, newer, or needs a class that was not given
-    └── NotSaved         a model that could not be saved; the file that was there before is untouched
+    └── NotSaved         a model or another output that could not be saved; the file that was there is untouched
 """
 
 from __future__ import annotations
+
+#: the kind of a bad line that has no label
+NO_LABEL = "no label"
 
 
 class OnlinearError(ValueError):
@@ -30,11 +33,14 @@ class BadRow(BadInput):
 
 
 class BadLine(BadInput):
-    """A line of a file that cannot be read; what came before it was learned."""
+    """A line of a file that cannot be read; what came before it was learned.
 
-    def __init__(self, source: str, line: int, column: int, reason: str) -> None:
-        super().__init__(source, line, column, reason)
-        self.source, self.line, self.column, self.reason = source, line, column, reason
+    Where it matters to a program what is wrong, the ``kind`` says it; the ``reason`` is for people.
+    """
+
+    def __init__(self, source: str, line: int, column: int, reason: str, kind: str = "") -> None:
+        super().__init__(source, line, column, reason, kind)
+        self.source, self.line, self.column, self.reason, self.kind = source, line, column, reason, kind
 
     def __str__(self) -> str:
         return f"{self.source}:{self.line}:{self.column}: {self.reason}"
@@ -65,4 +71,4 @@ class BadModel(OnlinearError):
 
 
 class NotSaved(OnlinearError):
-    """A model that could not be saved; the file that was there before is untouched."""
+    """A model or another output that could not be saved; the file that was there before is untouched."""

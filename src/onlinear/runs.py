@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.errors import BadLine
+from onlinear.errors import BadInput, BadLine
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block, good_parts
+from onlinear.streams.digests import RowDigest
 from onlinear.streams.stream import Stream
 from onlinear.training import Totals, Training
 
@@ -38,14 +39,8 @@ class Progress:
     features: int = 0
     first: Totals | None = None  # after the first pass
     before: Totals = NOTHING  # what an earlier run had learned
-
-    def packed(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def unpacked(cls, packed: dict[str, Any]) -> Progress:
-        first, before = packed["first"], packed["before"]
-        return cls(**packed | {"first": None if first is None else Totals(*first), "before": Totals(*before)})
+    digest: str = ""  # of the rows of this pass that are done, where a run goes on
+    whole: str = ""  # the digest of all rows, after the first pass
 
 
 class Run:
@@ -71,6 +66,12 @@ class Run:
         self.every = every
         self.on_bad = on_bad
         self._begun = begun
+        self._digest = RowDigest()  # of the rows of this pass that were read
+        self._skip = self.progress.rows  # done before this run: to be read again, not learned
+
+    def progress_now(self) -> Progress:
+        """How far the run has come, to go on from there."""
+        return self.progress if self._skip else replace(self.progress, digest=self._digest.hexdigest())
 
     @property
     def done(self) -> bool:
@@ -98,17 +99,30 @@ class Run:
                 self._end_pass()
 
     def remaining(self) -> Iterator[Block]:
-        """The blocks of this pass without the rows that are done."""
-        skip, passed = self.progress.rows, self.progress.passed
+        """The blocks of this pass without the rows that are done, which have to be those that were learned."""
+        passed = self.progress.passed
         blocks, self._begun = self._begun or self.stream.blocks(stop_at_bad=self.on_bad is None), None
         for block in blocks:
-            if skip:
-                done, block = block.split(min(skip, len(block)))
-                skip -= len(done)
+            if self._skip:
+                done, block = block.split(min(self._skip, len(block)))
+                self._digest.take(done, len(done))
+                self._skip -= len(done)
                 block.bad = done.bad[passed:] + block.bad  # a bad line may have ended the run
                 passed = max(passed - len(done.bad), 0)
-            if not skip:
+                if not self._skip:
+                    self._check_same(self.progress.digest, f"the first {self.progress.rows:,} rows")
+            if not self._skip:
                 yield block
+        if self._skip:
+            there = self.progress.rows - self._skip
+            self._skip = self.progress.rows
+            raise changed(self.stream, f"there are {there:,} of the {self.progress.rows:,} rows that were learned")
+
+    def _check_same(self, digest: str, what: str) -> None:
+        """Refuse rows that are not what they were."""
+        if self._digest.hexdigest() != digest:
+            self._skip = self.progress.rows  # what is known of the rows is what the checkpoint says
+            raise changed(self.stream, f"{what} are not those that were learned")
 
     def _parts(self, block: Block) -> Iterator[Block]:
         """The block, cut where a checkpoint is due."""
@@ -121,17 +135,23 @@ class Run:
         return bool(self.every and len(part) and self.progress.rows % self.every == 0)
 
     def _learn(self, block: Block) -> None:
-        rows, done, lines = len(block), self.progress.rows, len(block.bad)
-        for part, bad in good_parts(block, self.training.refused):
-            if len(part):
-                part = self.recipe.learn(part, stop_at_bad=self.on_bad is None)
-                self.training.learn(part)
-            self.progress.rows += len(part)
-            if self.progress.number == 1:
-                self.progress.features += entries_in(part)
-            self._report(part.bad + bad)
-        self.progress.rows = done + rows
-        self.progress.passed += lines
+        done = self.progress.rows
+        try:
+            for part, bad in good_parts(block, self.training.refused):
+                self._learn_part(part, bad)
+            self.progress.rows = done + len(block)
+            self.progress.passed += len(block.bad)
+        finally:
+            self._digest.take(block, self.progress.rows - done)
+
+    def _learn_part(self, part: Block, bad: list[tuple[BadLine, bytes]]) -> None:
+        if len(part):
+            part = self.recipe.learn(part, stop_at_bad=self.on_bad is None)
+            self.training.learn(part)
+        self.progress.rows += len(part)
+        if self.progress.number == 1:
+            self.progress.features += entries_in(part)
+        self._report(part.bad + bad)
 
     def _report(self, bad: list[tuple[BadLine, bytes]]) -> None:
         for line, text in bad:
@@ -144,10 +164,22 @@ class Run:
     def _end_pass(self) -> None:
         if self.progress.number == 1:
             self.progress.first = self.training.totals()
+            self.progress.whole = self._digest.hexdigest()
+        else:
+            self._check_same(self.progress.whole, "the rows")
+        self._digest = RowDigest()
         self.progress.number += 1
         self.progress.rows = self.progress.passed = 0
         if not self.done:
             self.training.start_pass()
+
+
+def changed(stream: Stream, how: str) -> BadInput:
+    """The refusal of files that are not what they were."""
+    names = ", ".join(stream.files[:3]) + ", ..." * (len(stream.files) > 3)
+    return BadInput(
+        f"{names}: changed since the model began to learn from it: {how}; give the files as they were, or train anew"
+    )
 
 
 def entries_in(block: Block) -> int:

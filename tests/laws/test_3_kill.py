@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -92,6 +93,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(name: str, 
     rng = random.Random(name)
     model = folder / "killed"
     begun = [*command, "--model", model.name, "--checkpoint-every", EVERY]
+    again = COPIED if COPIED[0] in options and BAD in options else []
     kills = 0
     # the first life may end before its first checkpoint, and then leaves nothing to go on with
     with process(*begun) as young:
@@ -100,7 +102,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(name: str, 
     while True:
         if not model.exists():
             Path(BAD).unlink(missing_ok=True)
-        words = ["train", "--resume", model.name, "--quiet"] if model.exists() else begun
+        words = ["train", *files, *again, "--resume", model.name, "--quiet"] if model.exists() else begun
         killed = kill_after(process(*words), model, rng.randrange(5, 25), rng.uniform(0.0, 0.005))
         if is_finished(model):
             break
@@ -113,7 +115,9 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(name: str, 
 
 # ------------------------------------------------------------------ Ctrl-C
 
-TO_GO_ON = "Interrupted; saved. To go on: onlinear train --resume {}\n"
+TO_GO_ON = "Interrupted; saved. To go on: onlinear train {} --resume m\n"
+FILES = "one.svm", "two.svm.gz", "three.svm"
+RESUME = ["train", *FILES, "--resume", "m", "--quiet"]
 
 
 def straight_and(extension: str = ".svm") -> list[Any]:
@@ -140,9 +144,9 @@ def test_a_run_that_is_interrupted_says_how_to_go_on_and_ends_in_the_same_bytes(
             out, err = command.communicate()
         if is_finished(folder / "m"):
             break
-        assert (command.returncode, out, err.decode()) == (130, b"", TO_GO_ON.format("m"))
+        assert (command.returncode, out, err.decode()) == (130, b"", TO_GO_ON.format(" ".join(FILES)))
         interrupted += 1
-        words = ["train", "--resume", "m", "--quiet"]
+        words = RESUME
     assert interrupted >= 2
     assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
     assert not list(folder.glob(".onlinear-*"))
@@ -162,8 +166,8 @@ def test_ctrl_c_amid_a_step_waits_for_its_end(folder: Path, monkeypatch: pytest.
         return done
 
     monkeypatch.setattr(Training, method, struck)
-    assert run_here(*words) == (130, "", TO_GO_ON.format("m"))
-    assert run_here("train", "--resume", "m", "--quiet").code == 0
+    assert run_here(*words) == (130, "", TO_GO_ON.format(" ".join(FILES)))
+    assert run_here(*RESUME).code == 0
     assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
 
 
@@ -188,7 +192,7 @@ def test_a_second_ctrl_c_ends_at_once_with_the_old_model_intact(folder: Path, mo
     assert len(kept) == 5
     assert (folder / "m").read_bytes() == kept[-1]
     assert not list(folder.glob(".onlinear-*"))
-    assert run_here("train", "--resume", "m", "--quiet").code == 0
+    assert run_here(*RESUME).code == 0
     assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
 
 
@@ -196,6 +200,7 @@ def test_a_second_ctrl_c_ends_at_once_with_the_old_model_intact(folder: Path, mo
 def test_ctrl_c_does_not_wait_for_a_pipe(folder: Path) -> None:
     line = b"".join(f"{(-1) ** k} {k % 7 + 1}:1 {k % 11 + 9}:0.5\n".encode() for k in range(1000))
     text = line * (6_000_000 // len(line))  # more than is read at once
+    rows = text.splitlines(keepends=True)
     words = ["train", "-", "--format", "svmlight"]
     assert run_here(*words, "--quiet", "--model", "straight", stdin=text).code == 0
     with process(*words, "--model", "m", stdin=subprocess.PIPE) as command:
@@ -208,6 +213,13 @@ def test_ctrl_c_does_not_wait_for_a_pipe(folder: Path) -> None:
         command.send_signal(signal.SIGINT)
         assert command.wait(60) == 130
         assert command.stderr is not None
-        assert command.stderr.read().decode() == TO_GO_ON.format("m")
-    assert run_here("train", "--resume", "m", "--quiet", stdin=text).code == 0
+        said = command.stderr.read().decode()
+    found = re.fullmatch(
+        r"Interrupted; saved. The model has learned ([\d,]+) rows; .*: (onlinear train - --resume m)\n", said
+    )
+    assert found is not None, said
+    done = int(found[1].replace(",", ""))
+    assert 0 < done < len(rows)
+    words = [*found[2].split()[1:], "--quiet"]  # as it was advised: all rows that come are learned, none is skipped
+    assert run_here(*words, stdin=b"".join(rows[done:])).code == 0
     assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()

@@ -65,7 +65,7 @@ def written(name: str, rows: int = ROWS, bad: int | None = None) -> tuple[Path, 
 @pytest.mark.compiles
 @pytest.mark.parametrize("name", CASES)
 def test_every_checkpoint_goes_on_to_the_same_bytes(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, words = written(name)
+    file, words = written(name)
     saved: list[Path] = []
     save = Job._save
 
@@ -83,7 +83,7 @@ def test_every_checkpoint_goes_on_to_the_same_bytes(name: str, folder: Path, mon
     assert len(saved) >= 7
     for checkpoint in [saved[0], saved[3], saved[4], saved[-1]]:  # of both passes
         assert not is_finished(checkpoint)
-        assert run_here("train", "--resume", checkpoint, "--quiet") == (0, "", "")
+        assert run_here("train", file, "--resume", checkpoint, "--quiet") == (0, "", "")
         assert checkpoint.read_bytes() == straight
 
 
@@ -100,19 +100,19 @@ def test_what_a_bad_line_left_goes_on_to_the_same_bytes(name: str, bad: int, fol
     assert stopped.code == 1
     assert f"{file}:{bad + 1 + (file.suffix == '.csv')}:" in stopped.err
     written(name)  # the line is taken out
-    assert run_here("train", "--resume", "m", "--quiet") == (0, "", "")
+    assert run_here("train", file, "--resume", "m", "--quiet") == (0, "", "")
     assert Path("m").read_bytes() == Path("straight").read_bytes()
 
 
 @pytest.mark.compiles
 @pytest.mark.parametrize("name", ["exact names, crosses, texts, means and deviations", "largest values of indices"])
 def test_a_run_that_is_killed_ends_in_the_same_bytes(name: str, folder: Path) -> None:
-    _, words = written(name, 6000)
+    file, words = written(name, 6000)
     assert run_here(*words, "--model", "straight") == (0, "", "")
     model, rng = folder / "m", random.Random(5)
     begun, kills = [*words, "--model", model.name, "--checkpoint-every", 200], 0
     while not (model.exists() and is_finished(model)):
-        again = ["train", "--resume", model.name, "--quiet"] if model.exists() else begun
+        again = ["train", file, "--resume", model.name, "--quiet"] if model.exists() else begun
         kills += kill_after(process(*again), model, rng.randrange(10, 30), rng.uniform(0.0, 0.005))
     assert kills >= 1
     assert model.read_bytes() == (folder / "straight").read_bytes()

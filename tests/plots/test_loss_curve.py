@@ -93,7 +93,4 @@ def test_without_matplotlib_the_demo_says_so_and_learns_nothing(
 def test_a_picture_that_cannot_be_written(tmp_path: Path) -> None:
     ended = run_here("demo", "--plot", tmp_path / "nowhere" / "demo.png")
     assert ended.code == 3
-    assert (
-        ended.err
-        == f"{tmp_path}/nowhere/demo.png: cannot be written (No such file or directory): choose another file\n"
-    )
+    assert ended.err == f"{tmp_path}/nowhere/demo.png cannot be saved: there is no such folder; make the folder first\n"

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -17,7 +18,7 @@ from onlinear.cli.certify import certify, verify
 from onlinear.cli.convert import convert
 from onlinear.cli.declaring import Command
 from onlinear.cli.demo import demo
-from onlinear.cli.ending import INTERRUPTED
+from onlinear.cli.ending import INTERRUPTED, say
 from onlinear.cli.inspect import inspect
 from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
@@ -86,6 +87,7 @@ def main() -> NoReturn:
         # Python ignores SIGPIPE and raises instead, even at exit, where nobody can catch it.
         # A command that writes to sockets has to ignore it again.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    occupy_standard_files()
     gc.disable()  # no large cycles are made here, and looking for them takes a tenth of a second
     share_memory()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices are multiplied, and threads take time to start
@@ -94,6 +96,13 @@ def main() -> NoReturn:
     except SystemExit as end:
         leave(end.code)
     leave(0)
+
+
+def occupy_standard_files() -> None:
+    """Let no file that is opened later take the number of standard input, output or error, if one is closed."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
 
 
 def share_memory() -> None:
@@ -109,7 +118,9 @@ def share_memory() -> None:
 def leave(code: int | str | None) -> NoReturn:
     """End at once: Python's own way out takes its time, and a thread that waits for standard input would block it."""
     if isinstance(code, str):
-        print(code, file=sys.stderr)
-    sys.stdout.flush()
-    sys.stderr.flush()
+        say(code)
+    for file in (sys.stdout, sys.stderr):
+        if file is not None:
+            with suppress(OSError, ValueError):  # nobody is left to be told
+                file.flush()
     os._exit(code if isinstance(code, int) else int(code is not None))

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
-from onlinear.cli.declaring import ARGUMENTS, Declared
+from onlinear.cli.declaring import ARGUMENTS, INPUT, OUTPUT as WRITTEN, ROWS, Declared
 from onlinear.conversion import FORMATS
 from onlinear.drift import DETECTORS, ON_DRIFT
 from onlinear.registry import LOSSES, RULES, SCHEDULES
@@ -26,18 +26,18 @@ def option(kind: Any, panel: str, says: str, *names: str, **more: Any) -> Any:
     return Annotated[kind, Declared(says, panel, names, **more)]
 
 
-def argument(kind: Any, metavar: str, says: str) -> Any:
-    """The type of an argument that has its place."""
-    return Annotated[kind, Declared(says, ARGUMENTS, metavar=metavar, is_file=True)]
+def argument(kind: Any, metavar: str, says: str, file: str) -> Any:
+    """The type of an argument that has its place: a file."""
+    return Annotated[kind, Declared(says, ARGUMENTS, metavar=metavar, file=file)]
 
 
 _FILES = "Files or globs, also compressed (.gz .bz2 .xz .zst); - is standard input."
-Files = argument(list[str], "FILE...", _FILES)
-MaybeFiles = argument(list[str] | None, "FILE...", _FILES)
-ModelFile = argument(Path, "MODEL", "A model that train has saved.")
-Converted = argument(str, "OUTPUT", "File to write, compressed if its name says so; - is standard output.")
-Certificate = argument(Path, "CERT", "A certificate that certify has written.")
-CertifiedRows = argument(Path, "FILE", "The rows: svmlight, or CSV of numbers with the label last.")
+Files = argument(list[str], "FILE...", _FILES, ROWS)
+MaybeFiles = argument(list[str] | None, "FILE...", _FILES, ROWS)
+ModelFile = argument(Path, "MODEL", "A model that train has saved.", INPUT)
+Converted = argument(str, "OUTPUT", "File to write, compressed if its name says so; - is standard output.", WRITTEN)
+Certificate = argument(Path, "CERT", "A certificate that certify has written.", INPUT)
+CertifiedRows = argument(Path, "FILE", "The rows: svmlight, or CSV of numbers with the label last.", INPUT)
 
 Format = option(str | None, READING, "Format of the files; told from their names if you do not say.", metavar="NAME")
 Target = option(
@@ -76,16 +76,18 @@ Scale = option(
     choices=("standardise", "max-abs"),
 )
 _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
-BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", is_file=True)
+BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", file=WRITTEN, words=("fail", "skip"))
 
-Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m")
-Certified = option(Path | None, MODEL_FILE, "The model; without, a perceptron is learned.", "--model", "-m")
-CertifiedModel = option(Path | None, MODEL_FILE, "The model file that the certificate is of.", "--model", "-m")
+Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m", file=WRITTEN)
+Certified = option(Path | None, MODEL_FILE, "The model; without, a perceptron is learned.", "--model", "-m", file=INPUT)
+CertifiedModel = option(
+    Path | None, MODEL_FILE, "The model file that the certificate is of.", "--model", "-m", file=INPUT
+)
 CertificateFile = option(
-    str | None, OUTPUT, "Write the certificate to this file.", "--output", "-o", metavar="FILE", is_file=True
+    str | None, OUTPUT, "Write the certificate to this file.", "--output", "-o", metavar="FILE", file=WRITTEN
 )
 ExportedRows = option(
-    str | None, OUTPUT, "Write the rows as the model sees them, for verify.", metavar="FILE", is_file=True
+    str | None, OUTPUT, "Write the rows as the model sees them, for verify.", metavar="FILE", file=WRITTEN
 )
 Resume = option(Path | None, MODEL_FILE, "Go on with this model: where it stopped, or with more files.")
 Every = option(int, MODEL_FILE, "Save the model after every N rows.", "--checkpoint-every", min=0, metavar="N")
@@ -127,7 +129,7 @@ DriftDelta = option(
 Intercept = option(bool, LEARNING, "Learn an intercept.", "--intercept/--no-intercept")
 
 HeldOutFiles = option(
-    list[str] | None, READING, "Test on FILE instead of a share of the rows.", "--test", metavar="FILE", is_file=True
+    list[str] | None, READING, "Test on FILE instead of a share of the rows.", "--test", metavar="FILE", file=ROWS
 )
 TimeColumn = option(str | None, READING, "Column that says when a row came; the last are tested.", metavar="COLUMN")
 InOrder = option(bool, READING, "The rows are in the order of time as they stand.", "--in-order")
@@ -167,20 +169,18 @@ OnDriftOf = option(
 )
 References = option(bool, LEARNING, "Compare with scikit-learn's models.", "--references/--no-references")
 Seed = option(int, LEARNING, "Of everything that is drawn.", min=0, metavar="N")
-Repeat = option(Path | None, READING, "Do again what this JSON result says.", metavar="FILE")
+Repeat = option(Path | None, READING, "Do again what this JSON result says.", metavar="FILE", file=INPUT)
 CertifiedExport = option(
-    str | None, OUTPUT, "Write the rows of the certificate, for verify.", "--export", metavar="FILE", is_file=True
+    str | None, OUTPUT, "Write the rows of the certificate, for verify.", "--export", metavar="FILE", file=WRITTEN
 )
-ReportFile = option(Path | None, OUTPUT, "Where to write the report.", "--report", metavar="FILE")
+ReportFile = option(Path | None, OUTPUT, "Where to write the report.", "--report", metavar="FILE", file=WRITTEN)
 
-TestFiles = option(
-    list[str] | None, OUTPUT, "Test the model on FILE at the end.", "--test", metavar="FILE", is_file=True
-)
+TestFiles = option(list[str] | None, OUTPUT, "Test the model on FILE at the end.", "--test", metavar="FILE", file=ROWS)
 AsJson = option(bool, OUTPUT, "Print one JSON document.", "--json")
 Quiet = option(bool, OUTPUT, "Print nothing but errors.", "--quiet", "-q")
 Scores = option(bool, OUTPUT, "Print scores, too.", "--scores")
 Probabilities = option(bool, OUTPUT, "Print the probability of each class, too.", "--probabilities")
-Output = option(str, OUTPUT, "File to write to; - is standard output.", "--output", "-o", metavar="FILE", is_file=True)
+Output = option(str, OUTPUT, "File to write to; - is standard output.", "--output", "-o", metavar="FILE", file=WRITTEN)
 OutputFormat = option(
     str | None, OUTPUT, "csv or jsonl; by the extension of the output, or csv.", metavar="NAME", choices=FORMS
 )

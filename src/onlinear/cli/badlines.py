@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
+import re
+import stat
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 from onlinear.errors import BadLine, BadSource
+from onlinear.outputs import open_log, remove, shown
 
 FAIL, SKIP = "fail", "skip"
+#: what a record begins with, and how its first line reads: file, line, column, reason
+MARK = "# "
+RECORD = re.compile(rb"# .*:\d+:\d+: ")
+
+
+class Log(NamedTuple):
+    """How much of a file of bad lines is safe on the disk, and its digest."""
+
+    size: int
+    sha256: str
 
 
 class BadLines:
     """Counts bad lines, and copies them to a file if one was named."""
 
-    def __init__(self, wanted: str, *, kept: int | None = None) -> None:
-        """``kept`` bytes of the file belong to a run that goes on; without it the file must not exist."""
+    def __init__(self, wanted: str, *, kept: Log | None = None) -> None:
+        """``kept`` is what belongs to a run that goes on; without it the file must not exist."""
         self.wanted = wanted
         self.count = 0
         self._file: io.FileIO | None = None
+        self._digest = hashlib.sha256()
+        self._new = wanted not in (FAIL, SKIP) and kept is None
         if wanted not in (FAIL, SKIP):
-            self._file = opened(wanted, kept)
+            if kept is not None:
+                self._digest = checked_log(wanted, kept)
+            self._file = opened(wanted, None if kept is None else kept.size)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+        if error is not None and self._new and not self.count:
+            remove(self.wanted)  # nothing came of it, and the next try finds its place free
 
     def close(self) -> None:
         if self._file is not None:
@@ -39,20 +59,24 @@ class BadLines:
         """What is to be called with bad lines; None if the first one ends it all."""
         return None if self.wanted == FAIL else self.take
 
-    def settled(self) -> int | None:
-        """How many bytes of the file are safe on the disk, which is all; None if there is no file."""
+    def settled(self) -> Log | None:
+        """How much of the file is safe on the disk, which is all; None if there is no file."""
         if self._file is None:
             return None
         try:
-            os.fsync(self._file.fileno())
+            if stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+                os.fsync(self._file.fileno())
+                return Log(self._file.tell(), self._digest.hexdigest())
         except OSError as error:
             raise not_written(self.wanted, error) from None
-        return self._file.tell()
+        return Log(0, hashlib.sha256().hexdigest())
 
     def take(self, line: BadLine, text: bytes) -> None:
         self.count += 1
         if self._file is not None:
-            self._write(self._file, f"# {line}\n".encode() + text + b"\n")
+            record = f"{MARK}{line}\n".encode("utf-8", "surrogateescape") + text + b"\n"
+            self._digest.update(record)
+            self._write(self._file, record)
 
     def _write(self, file: io.FileIO, text: bytes) -> None:
         left = memoryview(text)
@@ -63,29 +87,36 @@ class BadLines:
             raise not_written(self.wanted, error) from None
 
     def summary(self) -> str:
-        copied = "" if self._file is None else f", copied to {self.wanted}"
+        copied = "" if self._file is None else f", copied to {shown(self.wanted)}"
         return f"{self.count:,} bad line{'s' * (self.count != 1)} skipped{copied}"
-
-
-def lasting(wanted: str) -> str:
-    """The wish, good in other folders, too."""
-    return wanted if wanted in (FAIL, SKIP) else os.path.abspath(wanted)
 
 
 def opened(name: str, kept: int | None) -> io.FileIO:
     try:
-        file = io.FileIO(name, "x" if kept is None else "r+")
-        if kept is not None:
-            if kept > os.path.getsize(name):
-                raise BadSource(f"{name}: is shorter than when the run stopped: name the file of that run")
-            file.truncate(kept)
-            file.seek(kept)
+        return open_log(name, kept)
     except FileExistsError:
-        raise BadSource(f"{name}: is there already: remove it, or name another file for the bad lines") from None
+        raise BadSource(f"{shown(name)}: is there already: remove it, or name another file for the bad lines") from None
     except OSError as error:
         raise not_written(name, error) from None
-    return file
+
+
+def checked_log(name: str, kept: Log) -> Any:
+    """The digest of what a run has written so far to its file, which is refused if it is another file."""
+    digest = hashlib.sha256()
+    try:
+        with open(name, "rb") as file:
+            first = file.readline()
+            file.seek(0)
+            digest.update(file.read(kept.size))
+            found = Log(min(kept.size, file.tell()), digest.hexdigest())
+    except OSError as error:
+        raise not_written(name, error) from None
+    if found != kept or (first and not RECORD.match(first)):
+        raise BadSource(
+            f"{shown(name)}: is not the file of bad lines that the run has written: name that one, or a new one"
+        )
+    return digest
 
 
 def not_written(name: str, error: OSError) -> BadSource:
-    return BadSource(f"{name}: cannot be written ({error.strerror}): name another file for the bad lines")
+    return BadSource(f"{shown(name)}: cannot be written ({error.strerror}): name another file for the bad lines")

@@ -17,7 +17,7 @@ from onlinear.cli.watching import watcher
 from onlinear.drift import ADWIN, DETECTORS
 from onlinear.drift.adapting import Adapting
 from onlinear.drift.policies import check_policy
-from onlinear.errors import Refused
+from onlinear.errors import BadSource, Refused
 from onlinear.learner import Settings
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
 from onlinear.runs import Run
@@ -69,14 +69,25 @@ def stream_for(wanted: dict[str, Any]) -> Stream:
 
 
 def first_labels(blocks: Iterator[Block]) -> tuple[np.ndarray, Iterator[Block]]:
-    """The labels of the first rows, and all blocks."""
+    """The labels of the first rows, and all blocks; a damaged file gives those before the damage first."""
     seen: list[Block] = []
     labels: list[np.ndarray] = []
-    while sum(map(len, labels)) < LOOK and (block := next(blocks, None)) is not None:
-        seen.append(block)
-        labels.append(block.labels)
+    try:
+        while sum(map(len, labels)) < LOOK and (block := next(blocks, None)) is not None:
+            seen.append(block)
+            labels.append(block.labels)
+    except BadSource as damage:
+        if not seen:
+            raise
+        blocks = failing(damage)
     found = np.concatenate(labels)[:LOOK] if labels else np.empty(0)
     return found[found == found], chain(seen, blocks)
+
+
+def failing(error: BadSource) -> Iterator[Block]:
+    """No block, but an error."""
+    raise error
+    yield
 
 
 def training_for(

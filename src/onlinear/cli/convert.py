@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, say
 
@@ -34,7 +32,7 @@ def convert(
         from onlinear.conversion import directions
 
         wish = directions.Wish(files, output, format, to, target, weight, header, first_index, force)
-        with closing(BadLines(bad_lines)) as bad:
+        with BadLines(bad_lines) as bad:
             said = directions.convert(wish, bad.on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
         if bad.count:
             said.append(bad.summary())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import Any, NamedTuple, get_args, get_origin
@@ -11,12 +11,15 @@ from typing import Any, NamedTuple, get_args, get_origin
 import click
 
 ARGUMENTS, OPTIONS = "Arguments", "Options"
+#: what a file is to a command: rows to read (also a glob, or standard input), something else to read, or to write
+ROWS, INPUT, OUTPUT = "rows", "input", "output"
 
 
 class Declared(NamedTuple):
     """What a command takes, by its place if the panel is that of arguments, or by name.
 
-    A panel is a part of the help with its heading. The shell completes a choice, and the name of a file.
+    A panel is a part of the help with its heading. The shell completes a choice, and the name of a ``file``, which is
+    ROWS, an INPUT or an OUTPUT; one of the ``words`` may stand in its place.
     """
 
     says: str
@@ -26,7 +29,8 @@ class Declared(NamedTuple):
     min: Any = None
     max: Any = None
     choices: Collection[str] = ()
-    is_file: bool = False
+    file: str = ""
+    words: tuple[str, ...] = ()
 
 
 def parameter_of(parameter: inspect.Parameter) -> click.Parameter:
@@ -76,7 +80,7 @@ def kind_of(annotation: Any) -> tuple[Any, bool]:
 
 def type_of(kind: Any, declared: Declared) -> Any:
     """The click type of a value."""
-    if declared.is_file or kind is Path:
+    if declared.file or kind is Path:
         return click.Path(readable=False, path_type=kind)  # whoever opens the file says more of what is wrong with it
     if declared.min is None and declared.max is None:
         return kind
@@ -123,6 +127,32 @@ def completing(table: Collection[str]) -> Callable[[click.Context, click.Paramet
     return complete if table else None
 
 
+def check_files(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> None:
+    """Refuse, before anything is read or learned, files that are not there and outputs that cannot be written.
+
+    Nor may an output take the place of an input, or of another output.
+    """
+    if not any(each.file == OUTPUT for each in declared.values()):
+        return  # whatever is missing is found at once
+    from onlinear.outputs import check_outputs
+
+    outputs, rows = files_in(declared, given, OUTPUT), files_in(declared, given, ROWS)
+    if rows:
+        from onlinear.streams.sources import expand
+
+        rows = [file for option in rows for file in expand(option)]
+    check_outputs(outputs, [*rows, *files_in(declared, given, INPUT)])
+
+
+def files_in(declared: Mapping[str, Declared], given: Mapping[str, Any], kind: str) -> list[Any]:
+    """The files of a kind that were named; a list of rows counts as one."""
+    return [
+        given[name]
+        for name, each in declared.items()
+        if each.file == kind and given.get(name) and given[name] not in each.words
+    ]
+
+
 class Command(click.Command):
     """The command of a function, with an argument or an option for each of its parameters; its help is in panels."""
 
@@ -137,6 +167,13 @@ class Command(click.Command):
             short_help=says.partition("\n")[0],  # click would cut one that is longer than a line
         )
         self.declared = {each: get_args(parameter.annotation)[1] for each, parameter in parameters.items()}
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from onlinear.cli.ending import ending
+
+        with ending():
+            check_files(self.declared, ctx.params)
+        return super().invoke(ctx)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         self.format_usage(ctx, formatter)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from onlinear.cli.declaring import Declared
+from onlinear.cli.declaring import OUTPUT, Declared
 from onlinear.cli.ending import ending
-from onlinear.errors import NotSaved, Refused
+from onlinear.cli.jsontext import json_text
+from onlinear.errors import Refused
+from onlinear.outputs import replacing
 from onlinear.progress import HEADINGS, Line, aligned, progressive_lines
 
 if TYPE_CHECKING:
@@ -17,14 +19,14 @@ if TYPE_CHECKING:
     from onlinear import OnlineClassifier
 
 TITLE = "Breast cancer as a stream: 569 rows, 30 raw columns"
-PICTURES = (".png", ".svg", ".pdf")
+PICTURES = ("png", "svg", "pdf")
 
 
 def demo(
     as_json: Annotated[bool, Declared("Print one JSON document.", names=("--json",))] = False,
-    seed: Annotated[int, Declared("Seed of the order of the rows.")] = 0,
+    seed: Annotated[int, Declared("Seed of the order of the rows.", min=0, metavar="N")] = 0,
     plot: Annotated[
-        str | None, Declared("Draw mistakes and loss over time: .png, .svg or .pdf.", metavar="FILE", is_file=True)
+        str | None, Declared("Draw mistakes and loss over time: .png, .svg or .pdf.", metavar="FILE", file=OUTPUT)
     ] = None,
 ) -> None:
     """Learn a real data set as a stream and watch the error fall."""
@@ -34,7 +36,7 @@ def demo(
         model = learn_breast_cancer(seed)
         lines = list(progressive_lines(totals(model)))
         if as_json:
-            print(json.dumps(document(lines, seed), indent=2))
+            print(json_text(document(lines, seed), indent=2))
         else:
             show(lines)
             print(closing_words(lines[-1]))
@@ -47,8 +49,12 @@ def check_picture(file: str) -> None:
     from onlinear.plots.drawing import require_matplotlib
 
     require_matplotlib()
-    if not file.lower().endswith(PICTURES):
-        raise Refused(f"{file}: its name says no kind of picture: end it with {', '.join(PICTURES)}")
+    if extension_of(file) not in PICTURES:
+        raise Refused(f"{file}: its name says no kind of picture: end it with .{', .'.join(PICTURES)}")
+
+
+def extension_of(file: str) -> str:
+    return Path(file).suffix.lower().removeprefix(".")
 
 
 def draw_progress(model: OnlineClassifier, file: str) -> None:
@@ -62,10 +68,8 @@ def draw_progress(model: OnlineClassifier, file: str) -> None:
     left, right = figure.subplots(1, 2)
     LossCurveDisplay.from_mistakes(model, ax=left)
     LossCurveDisplay.from_estimator(model, ax=right)
-    try:
-        figure.savefig(file)
-    except OSError as error:
-        raise NotSaved(f"{file}: cannot be written ({error.strerror}): choose another file") from None
+    with replacing(file) as picture:
+        figure.savefig(picture, format=extension_of(file))
 
 
 def learn_breast_cancer(seed: int) -> OnlineClassifier:

@@ -1,7 +1,7 @@
 """How commands end: with a sentence on standard error and an exit code that scripts can rely on.
 
 0 all is well; 1 the data cannot be read or learned from; 2 the command line asks for what does not exist; 3 a model
-file cannot be read or written; 130 interrupted; 141 nobody reads the output any more.
+file cannot be read, or an output written; 130 interrupted; 141 nobody reads the output any more.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any, Self
 
 from onlinear.errors import BadModel, NotSaved, OnlinearError, Refused
+from onlinear.outputs import shown
 
 BAD_DATA, BAD_USAGE, BAD_MODEL, INTERRUPTED = 1, 2, 3, 130
 
@@ -28,27 +29,80 @@ def code_of(error: OnlinearError) -> int:
 @contextmanager
 def ending() -> Iterator[None]:
     """Whatever is refused within ends the command with its sentence, and no traceback."""
+    before, sys.stdout = sys.stdout, StandardOutput(sys.stdout)
     try:
         yield
         sys.stdout.flush()
     except OnlinearError as error:
         say(str(error))
         raise SystemExit(code_of(error)) from None
-    except OSError as error:
-        say(f"standard output: cannot be written ({error.strerror}): make room, or write elsewhere")
-        forget_output()
+    except MemoryError:
+        say("there is not enough memory: take fewer --bits, features or classes, or a machine that has more")
         raise SystemExit(BAD_DATA) from None
+    except OSError as error:
+        name = error.filename if isinstance(error.filename, str) else "the operating system"
+        say(f"{shown(name)}: {error.strerror or error}: check the file, the disk and your rights")
+        raise SystemExit(BAD_DATA) from None
+    finally:
+        sys.stdout = before
+
+
+class StandardOutput:
+    """Standard output whose errors are said of it, and of nothing else; one that is closed refuses to be written to."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def isatty(self) -> bool:
+        return self._file is not None and bool(self._file.isatty())
+
+    def write(self, text: str) -> int:
+        if self._file is None:
+            raise OnlinearError("standard output: is closed: open it, or write to a file")
+        with blaming_output():
+            return int(self._file.write(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        if self._file is not None:
+            with blaming_output():
+                self._file.flush()
+
+
+@contextmanager
+def blaming_output() -> Iterator[None]:
+    """Whatever goes wrong within is said of standard output."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        letters = shown(error.object[error.start : error.end])[:20]
+        raise OnlinearError(
+            f"standard output: has no {letters!r} in its encoding, {error.encoding}: "
+            "say PYTHONIOENCODING=utf-8, or write to a file"
+        ) from None
+    except OSError as error:
+        forget_output()
+        raise OnlinearError(
+            f"standard output: cannot be written ({error.strerror}): make room, or write elsewhere"
+        ) from None
 
 
 def forget_output() -> None:
     """Let what is left for standard output go nowhere, or Python would stumble over it at its end."""
     with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def say(sentence: str) -> None:
-    """A sentence on standard error."""
-    print(sentence, file=sys.stderr, flush=True)
+    """A sentence on standard error, if it is open."""
+    if sys.stderr is not None:
+        print(sentence, file=sys.stderr, flush=True)
 
 
 class Interruptions:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
+from onlinear.cli.jsontext import json_text
 from onlinear.progress import aligned
 
 
@@ -18,7 +18,7 @@ def inspect(model: cli.ModelFile, top: cli.Top = 20, as_json: cli.AsJson = False
         from onlinear.modelfile import open_model
 
         found = inspected(open_model(model), top)
-        print(json.dumps(found, indent=2) if as_json else "\n".join(words_of(found)))
+        print(json_text(found, indent=2) if as_json else "\n".join(words_of(found)))
 
 
 def words_of(found: dict[str, Any]) -> Iterator[str]:
@@ -26,7 +26,7 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
     figures = found["figures"]
     yield f"{found['holds']} of onlinear {found['onlinear']}{', slim' * found['slim']}: {found['task']}"
     if found["unfinished"] is not None:
-        yield "It stopped on its way: go on with onlinear train --resume"
+        yield "It stopped on its way: go on with onlinear train FILE... --resume MODEL"
     if found["classes"] is not None:
         yield f"classes: {listed(found['classes'])}"
     for what in ("loss", "rule"):

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from onlinear.answers import Answers
-from onlinear.cli.badlines import BadLines, lasting
+from onlinear.cli.badlines import BadLines
+from onlinear.cli.checkpoint import Checkpoint, lasting
 from onlinear.cli.ending import INTERRUPTED, Interruptions, say
 from onlinear.cli.watching import Silent
 from onlinear.drift.adapting import Adapting
-from onlinear.errors import BadInput, BadLine
+from onlinear.errors import BadInput, BadLine, BadSource, Diverged
 from onlinear.modelfile import Trained, save
+from onlinear.outputs import shown
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.runs import Run
 from onlinear.testing import figures_of
@@ -24,6 +26,7 @@ class Job:
     def __init__(self, run: Run, bad: BadLines, watch: Silent, path: Path | None, *, slim: bool, keep: bool) -> None:
         self.run, self.bad, self.watch = run, bad, watch
         self.path, self.slim, self.keep = path, slim, keep
+        self.can_go_on = run.stream.total_bytes is not None  # a pipe is read once
 
     def go(self) -> None:
         """Run to the end, and save the model."""
@@ -31,9 +34,13 @@ class Job:
         try:
             with Interruptions() as interruptions:
                 self._steps(interruptions)
-        except BadLine:
+        except (BadLine, BadSource):
             if self.keep:
                 self._save(unfinished=True)
+            raise
+        except Diverged:
+            if self.keep:
+                self._save()  # it would diverge there again
             raise
         finally:
             self.watch.end(self.run)
@@ -60,25 +67,34 @@ class Job:
             say("Interrupted; nothing was saved, since no --model was named.")
         else:
             self._save(unfinished=True)
-            say(f"Interrupted; saved. To go on: onlinear train --resume {self.path}")
+            say(f"Interrupted; saved. {self._how_to_go_on(self.path)}")
         raise SystemExit(INTERRUPTED)
+
+    def _how_to_go_on(self, path: Path) -> str:
+        if self.can_go_on:
+            return f"To go on: {self._checkpoint().command(path)}"
+        return (
+            f"The model has learned {self.run.progress.rows:,} rows; a pipe cannot be read again, so what comes next "
+            f"counts as new: onlinear train - --resume {shown(path)}"
+        )
 
     def _save(self, *, unfinished: bool = False) -> None:
         if self.path is not None:
-            trained = Trained(self.run.training, self.run.recipe, self._unfinished() if unfinished else None)
+            left = self._checkpoint().packed() if unfinished and self.can_go_on else None
+            trained = Trained(self.run.training, self.run.recipe, left)
             save(self.path, trained, slim=self.slim and not unfinished)
 
-    def _unfinished(self) -> dict[str, Any]:
+    def _checkpoint(self) -> Checkpoint:
         """What it takes to go on."""
-        return {
-            "files": [os.path.abspath(file) if file != "-" else file for file in self.run.stream.files],
-            "passes": self.run.passes,
-            "checkpoint_every": self.run.every,
-            "bad_lines": lasting(self.bad.wanted),
-            "bad_lines_bytes": self.bad.settled(),
-            "slim": self.slim,
-            "progress": self.run.progress.packed(),
-        }
+        return Checkpoint(
+            [shown(os.path.abspath(file)) for file in self.run.stream.files],
+            self.run.passes,
+            self.run.every,
+            lasting(self.bad.wanted),
+            self.bad.settled(),
+            self.slim,
+            self.run.progress_now(),
+        )
 
     def document(self, seconds: float) -> dict[str, Any]:
         """All there is to say about the run."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
+from onlinear.cli.jsontext import json_text
 from onlinear.progress import aligned
 
 
@@ -28,7 +28,7 @@ def measure(
         with BadLines(bad_lines) as bad:
             on_bad = bad.on_bad
             figures = figures_of(Answers(trained.training), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
-        print(json.dumps(figures, indent=2) if as_json else "\n".join(words_of(figures)))
+        print(json_text(figures, indent=2) if as_json else "\n".join(words_of(figures)))
 
 
 def words_of(figures: dict[str, Any]) -> Iterator[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, say
-from onlinear.errors import BadSource, Refused
+from onlinear.errors import Refused
+from onlinear.outputs import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +49,6 @@ def predict(
                 printer.take(block, block.bad if on_bad else [])
                 for line, text in block.bad:
                     if on_bad is None:
-                        out.flush()
                         raise line
                     on_bad(line, text)
         if bad.count:
@@ -66,8 +67,7 @@ def opened(output: str) -> Iterator[IO[str]]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    try:
-        with open(output, "w", encoding="utf-8", newline="") as file:
-            yield file
-    except OSError as error:
-        raise BadSource(f"{output}: cannot be written ({error.strerror}): name another file") from None
+    with replacing(output) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        yield text
+        text.detach()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Hashable, Iterable, Sequence
 from typing import IO, Any
 
 import numpy as np
 
 from onlinear.answers import Answers
+from onlinear.cli.jsontext import json_text
 from onlinear.errors import BadLine
 from onlinear.streams.blocks import Block
 
@@ -53,7 +53,7 @@ class Printer:
         if self.form == "csv":
             self.writer.writerows(rows)
         else:
-            self.out.writelines(json.dumps(dict(zip(self.names, row, strict=True))) + "\n" for row in rows)
+            self.out.writelines(json_text(dict(zip(self.names, row, strict=True))) + "\n" for row in rows)
 
 
 def labelled(what: str, labels: Sequence[Hashable]) -> list[str]:

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
+from onlinear.cli.jsontext import json_text
 from onlinear.cli.steps import watching
 
 #: what may be said of a selection that is repeated
@@ -66,9 +67,9 @@ def select(
 ) -> None:
     """Choose, learn, test and explain a model of a table: columns, recipe, race, one honest test, report."""
     with ending():
-        from onlinear.cli.certify import writing
         from onlinear.errors import Refused
         from onlinear.modelfile import save
+        from onlinear.outputs import check_outputs, replacing
         from onlinear.report import page, words
         from onlinear.streams.sources import expand
         from onlinear.workflow.asked import Asked, result_in
@@ -79,9 +80,10 @@ def select(
         asked = asked_by(context.params) if repeat is None else Asked.repeated(alone(repeat, context))
         path = model or Path(f"{stem_of(expand(asked.files)[0])}.onlinear")
         page_path = report or Path(f"{str(path).removesuffix(path.suffix)}.report.html")
-        check_places([path, page_path, *([] if export is None else [Path(export)])], asked.files + asked.test_files)
+        ledger = Ledger(path.with_name(NAME))
+        outputs = [path, page_path, proof_path(path), ledger.path, *([] if export is None else [export])]
+        check_outputs(outputs, [*expand(asked.files + asked.test_files), *([] if repeat is None else [repeat])])
         with watching(quiet or as_json) as watcher:
-            ledger = Ledger(path.with_name(NAME))
             found = whole_job(asked, ledger, watcher, on_model=lambda trained: save(path, trained))
             result = found.result
             finish(result, path, page_path)
@@ -90,12 +92,12 @@ def select(
             if export is not None and found.certified is not None:
                 result["certificate"] = exported_rows(found, export)
             if result["certificate"] is not None:
-                with writing(result["files"]["certificate"]) as file:
+                with replacing(result["files"]["certificate"]) as file:
                     file.write(json.dumps(result["certificate"], indent=1).encode() + b"\n")
-            with writing(str(page_path)) as file:
+            with replacing(page_path) as file:
                 file.write(page(result).encode())
         if as_json:
-            print(json.dumps(result, indent=1))
+            print(json_text(result, indent=1))
         elif not quiet:
             print("\n".join(words(result)))
         if export is not None and found.certified is None:
@@ -129,26 +131,17 @@ def alone(repeat: Path, context: click.Context) -> Path:
     return repeat
 
 
-def check_places(outputs: list[Path], inputs: list[str]) -> None:
-    """Refuse, before test rows are used up, what could not be written then, or would take the place of a table."""
-    from onlinear.errors import Refused
-    from onlinear.model.container import check_place
-    from onlinear.streams.sources import expand
-
-    taken = {Path(file).resolve() for file in expand(inputs)}
-    for path in outputs:
-        check_place(path)
-        if path.resolve() in taken:
-            raise Refused(f"{path} would be written over: it is read, or written, already; choose another name for it")
-        taken.add(path.resolve())
-
-
 def exported_rows(found: Any, path: str) -> dict[str, Any]:
     """Write the rows that the certificate speaks of, for ``onlinear verify``; the certificate with their labels."""
     from onlinear.cli.certify import exported
 
     certificate = found.result["certificate"]
     return exported(found.certified, len(certificate["classes"]), path, certificate)
+
+
+def proof_path(path: Path) -> Path:
+    """Where the certificate of a model goes: beside it."""
+    return path.with_name(f"{path.stem}.certificate.json")
 
 
 def stem_of(file: str) -> str:
@@ -159,7 +152,7 @@ def stem_of(file: str) -> str:
 
 def finish(result: dict[str, Any], path: Path, page_path: Path) -> None:
     """Say in the result where everything is, and how to go on with it."""
-    proof = str(path.with_name(f"{path.stem}.certificate.json")) if result["certificate"] is not None else None
+    proof = str(proof_path(path)) if result["certificate"] is not None else None
     result["files"] |= {"model": str(path), "certificate": proof, "report": str(page_path)}
     result["asked"]["command"] = shlex.join(["onlinear", *sys.argv[1:]])
     example = (result["asked"]["test_files"] or result["asked"]["files"])[0]

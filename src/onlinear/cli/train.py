@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +10,9 @@ import click
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
+from onlinear.cli.jsontext import json_text
 from onlinear.cli.options import with_field_options
+from onlinear.outputs import shown
 
 
 @with_field_options
@@ -73,7 +74,7 @@ def train(
         if test:
             document["test"] = job.tested(test)
         if as_json:
-            print(json.dumps(document, indent=2))
+            print(json_text(document, indent=2))
         elif not quiet:
             print("\n".join(closing_words(document)))
 
@@ -97,7 +98,7 @@ def closing_words(document: dict[str, Any]) -> Iterator[str]:
                 else f"Test {name}: {figure:,}"
             )
     if document["model"]:
-        yield f"Saved. To predict: onlinear predict {document['model']} FILE"
+        yield f"Saved. To predict: onlinear predict {shown(document['model'])} FILE"
     else:
         yield "Not saved: name a file with --model to keep the model."
 

@@ -135,7 +135,7 @@ def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers
     beside = way.wish.output + NAMES
     if way.wish.output == STANDARD_OUTPUT:
         raise Refused("svmlight has no names, and they need a file beside the output: name a file to write to")
-    check_place(beside, way.stream.files, way.wish.force)
+    check_place(beside, [*way.stream.files, way.wish.output], way.wish.force)
     with ExitStack() as files:
         file, names = files.enter_context(opened(way.wish.output)), files.enter_context(opened(beside))
         write_lines(file, svmlight_lines(rows, numbers, indices))

@@ -7,7 +7,6 @@ import gzip
 import io
 import lzma
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -16,7 +15,7 @@ from typing import Any, BinaryIO
 
 from onlinear.conversion import FORMATS
 from onlinear.errors import BadSource, Refused
-from onlinear.model.container import replacing
+from onlinear.outputs import check_outputs, is_in_place, replacing, standard_output
 from onlinear.streams.formats import EXTENSIONS, extension_of
 from onlinear.streams.sources import COMPRESSIONS
 
@@ -43,11 +42,8 @@ def format_for(output: str, wanted: str | None) -> str:
 
 def check_place(output: str, others: Sequence[str], force: bool) -> None:
     """Refuse to write where something is: never one of the other files, and nothing else unless forced."""
-    if output == STANDARD_OUTPUT:
-        return
-    if os.path.realpath(output) in map(os.path.realpath, others):
-        raise Refused(f"{output} is read and cannot be written at the same time: name another output")
-    if os.path.lexists(output) and not force:
+    check_outputs([output], others)
+    if output != STANDARD_OUTPUT and not is_in_place(output) and os.path.lexists(output) and not force:
         raise Refused(f"{output} is there already: name another output, or say --force to replace it")
 
 
@@ -56,15 +52,13 @@ def opened(output: str) -> Iterator[BinaryIO]:
     """The file to write to. It has its name once all is written."""
     try:
         if output == STANDARD_OUTPUT:
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
+            with standard_output() as file:
+                yield file
         else:
             with replacing(output) as file, compressed(file, compression_of(output)) as packed:
                 yield packed
     except UnicodeEncodeError:
         raise BadSource("there is a name that is not UTF-8: convert the files to UTF-8 first") from None
-    except OSError as error:
-        raise BadSource(f"{output}: cannot be written ({error.strerror or error}): name another file") from None
 
 
 def compression_of(output: str) -> str | None:

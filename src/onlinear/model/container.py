@@ -21,24 +21,20 @@ allocated before the file is known to be as long as its header claims.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import math
 import os
 import re
-import secrets
 import stat
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 
 from onlinear.errors import BadModel, NotSaved
+from onlinear.outputs import PathLike as PathLike, reason_of, replacing as replacing
 
-PathLike: TypeAlias = str | os.PathLike[str]
 Header: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = dict[str, np.ndarray]
 
@@ -55,9 +51,6 @@ DTYPES = ("float64", "float32", "int64", "int32", "uint64", "uint32", "uint8")
 #: a JSON document takes up to some 25 times its size in memory
 MOST_HEADER = 1 << 24
 MOST_DIMENSIONS = 8
-
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class Entry(NamedTuple):
@@ -86,16 +79,11 @@ def write_model(path: PathLike, header: Mapping[str, Any], arrays: Mapping[str, 
         raise NotSaved(f"{path} was not saved: its header has a key 'arrays', which lists the arrays; use another")
     laid_out = {name: little_endian(path, name, array) for name, array in arrays.items()}
     head = head_of(path, header, entries_of(laid_out))
-    try:
-        with replacing(path) as file:
-            file.write(head)
-            for array in laid_out.values():
-                file.write(bytes_of(array))
-                file.write(bytes(padding(array.nbytes)))
-    except OSError as error:
-        raise NotSaved(
-            f"{path} was not saved: {reason_of(error)}; {advice(error)} (what was there before is untouched)"
-        ) from error
+    with replacing(path) as file:
+        file.write(head)
+        for array in laid_out.values():
+            file.write(bytes_of(array))
+            file.write(bytes(padding(array.nbytes)))
 
 
 def little_endian(path: PathLike, name: str, array: np.ndarray) -> np.ndarray:
@@ -156,70 +144,6 @@ def json_lines(value: Any, depth: int = 0) -> str:
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     body = f",\n{indent}".join(lines)
     return f"{opening}\n{indent}{body}\n{indent[2:]}{closing}"
-
-
-def check_place(path: PathLike) -> None:
-    """Refuse a place where no model can be saved, for those who have hours of work before they save one."""
-    try:
-        folder = place_of(path).parent
-        if not folder.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "there is no such folder")
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, "its folder may not be written to")
-    except OSError as error:
-        raise NotSaved(f"{path} cannot be saved: {reason_of(error)}; {advice(error)}") from error
-
-
-def place_of(path: PathLike) -> Path:
-    """Where a file is to be written: behind a link the file is replaced, not the link."""
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise IsADirectoryError(errno.EISDIR, "it is not a file")
-    return target
-
-
-@contextmanager
-def replacing(path: PathLike) -> Iterator[BinaryIO]:
-    """A new file that takes the place of ``path`` once it is whole and on the disk, and is gone if that fails."""
-    target = place_of(path)
-    temporary = target.with_name(f".onlinear-{secrets.token_hex(8)}.part")
-    try:
-        with open(temporary, "xb") as file:
-            if target.exists():
-                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    sync_folder(target.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Let the new name survive a power failure, too, where the file system can do that."""
-    with suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
-
-
-def reason_of(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
-
-
-def advice(error: OSError) -> str:
-    if error.errno in NO_ROOM:
-        return "make room, or save it elsewhere"
-    if error.errno in NOT_ALLOWED:
-        return "choose a folder that you may write to"
-    if error.errno == errno.ENOENT:
-        return "make the folder first"
-    return "save it elsewhere"
 
 
 # ------------------------------------------------------------------ reading

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.errors import BadLine
+from onlinear.errors import NO_LABEL, BadLine
 from onlinear.profile.cells import Cells
 from onlinear.profile.gathering import Pass
 from onlinear.profile.words import moment_of
@@ -46,7 +46,7 @@ def moments_of_texts(cells: Cells, name: str, on_bad: OnBad | None) -> np.ndarra
     known: dict[str, int] = {}
 
     def refuse_missing(line: BadLine, text: bytes) -> None:
-        if line.reason.startswith("the label, column"):
+        if line.kind == NO_LABEL:
             raise BadLine(line.source, line.line, line.column, NO_TIME.format(name=name))
         if on_bad is None:
             raise line

@@ -12,7 +12,7 @@ from onlinear.streams.arrowcells import is_truth, without_views
 from onlinear.streams.cells import BLANKS
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.inference import has_quotes, sniffed
-from onlinear.streams.standard_input import looks_at
+from onlinear.streams.pipes import looks_at
 from onlinear.streams.tables import Piece, label_of, schema_of
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinear import errors
 from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.features.words import Words, check_words
 from onlinear.streams.arrowcells import (
@@ -182,7 +183,8 @@ class ArrowTable:
         elif column.kind == "target":
             reason = BAD_LABEL if isinstance(value, float) and math.isinf(value) else NO_LABEL
         said = reason.format(value=shown(value), name=column.name)
-        return BadLine(source, piece.first_row + row, place, said), row_text(piece, row)
+        kind = errors.NO_LABEL if reason == NO_LABEL else ""
+        return BadLine(source, piece.first_row + row, place, said, kind), row_text(piece, row)
 
 
 def infer_table(

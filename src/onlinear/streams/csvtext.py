@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.errors import BadLine, OnlinearError
+from onlinear.errors import NO_LABEL, BadLine, OnlinearError
 from onlinear.features.names import HashedNames
 from onlinear.features.words import Words, check_words, grams_in
 from onlinear.kernels import table as kernel
@@ -140,7 +140,8 @@ class CSVText:
 
         def explain(code: int, where: int) -> tuple[BadLine, bytes]:
             start, reason = int(found.counts[kernel.START]), self._reason(code, where, cells, found.counts)
-            return lines.at(where, reason), cells.record_from(start)
+            kind = NO_LABEL if code == kernel.NO_LABEL else ""
+            return lines.at(where, reason, kind), cells.record_from(start)
 
         bad = read_lines(read, explain, found.counts, cells.stop, stop_at_bad)
         if cells.unclosed >= 0 and not (bad and stop_at_bad):

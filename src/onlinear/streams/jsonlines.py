@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinear import errors
 from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.features.words import Words, check_words, grams_in
 from onlinear.streams import sources
@@ -112,7 +113,7 @@ class JSONLines:
             try:
                 self._read(found, place, line)
             except Wrong as wrong:
-                bad.append((lines.at(place + byte_of(line, wrong), wrong.reason), line))
+                bad.append((lines.at(place + byte_of(line, wrong), wrong.reason, wrong.kind), line))
                 if stop_at_bad:
                     break
         return bad
@@ -207,7 +208,7 @@ class JSONLines:
 
     def _label(self, value: Any) -> float | str:
         if is_absent(value, self.missing):
-            raise Wrong(NO_LABEL.format(key=self.target), self.target)
+            raise Wrong(NO_LABEL.format(key=self.target), self.target, kind=errors.NO_LABEL)
         word = word_of(value, self.target in self.categories)
         if self.target_kind == "category":
             if word is None:

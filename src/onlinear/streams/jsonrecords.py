@@ -29,8 +29,8 @@ MOST_NESTED = 100
 class Wrong(Exception):
     """What is wrong with a record, and where: at a key, or at a byte of its line."""
 
-    def __init__(self, reason: str, key: str | None = None, byte: int = 0) -> None:
-        self.reason, self.key, self.byte = reason, key, byte
+    def __init__(self, reason: str, key: str | None = None, byte: int = 0, kind: str = "") -> None:
+        self.reason, self.key, self.byte, self.kind = reason, key, byte, kind
 
 
 def lines_of(chunk: Chunk) -> Iterator[tuple[int, bytes]]:

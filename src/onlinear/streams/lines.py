@@ -49,11 +49,11 @@ class Lines:
         """The lines of those rows alone for which there is a True."""
         return Lines(self.chunk, self.source, self.places[: len(rows)][rows], self.text_at)
 
-    def at(self, where: int, reason: str) -> BadLine:
+    def at(self, where: int, reason: str, kind: str = "") -> BadLine:
         """What is wrong at a place. Columns are counted in bytes from 1."""
         number = int(self._ends.searchsorted(where))
         start = int(self._ends[number - 1]) + 1 if number else 0
-        return BadLine(self.source, self.chunk.first_line + number, where - start + 1, reason)
+        return BadLine(self.source, self.chunk.first_line + number, where - start + 1, reason, kind)
 
     def line(self, where: int) -> bytes:
         """The line that a place is in, without its end; the last one may have none."""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.kernels.breaks import count_line_ends
-from onlinear.streams.pipes import Pipe, Replayed, is_pipe, source_label, refuse_repeated, with_looks
+from onlinear.streams.pipes import Pipe, Replayed, is_pipe, refuse_repeated, source_label, with_looks
 from onlinear.streams.standard_input import STANDARD_INPUT
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -136,7 +136,8 @@ def open_bytes(path: Path) -> Iterator[Source]:
     """
     (name,) = with_looks([os.fsdecode(path)])
     with ExitStack() as stack:
-        tap = _Tap(stack.enter_context(_opened(name)))
+        raw = stack.enter_context(_opened(name))
+        tap = _Tap(raw, size=0 if isinstance(name, Pipe) else _size_of(raw))
         yield stack.enter_context(Source(source_label(name), tap, _compression(name) or _recognised(name, tap)))
 
 
@@ -260,6 +261,12 @@ def _opened(name: str) -> io.RawIOBase:
         raise _refusal(name, error) from None
 
 
+def _size_of(raw: io.RawIOBase) -> int:
+    """The size of a file on disk; 0 for what has none."""
+    found = os.fstat(raw.fileno())
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+
 def _refusal(name: str, error: OSError | ValueError) -> BadSource:
     match error:
         case FileNotFoundError():
@@ -336,6 +343,11 @@ class Source(io.RawIOBase):
                 f"{self.label}: cannot be read on after {self.consumed:,} bytes ({_reason(error)}): "
                 "check the disk or the connection"
             ) from error
+        if count == 0 and self.consumed < self._tap.size:
+            raise BadSource(
+                f"{self.label}: was cut while it was read, from {self._tap.size:,} to {self.consumed:,} bytes: "
+                "read it when nobody writes to it"
+            )
         self.given += count
         return count
 
@@ -355,9 +367,10 @@ class _Corrupt(_Damaged):
 class _Tap(io.RawIOBase):
     """The bytes as they lie on disk, counted."""
 
-    def __init__(self, raw: io.RawIOBase | io.BufferedIOBase) -> None:
+    def __init__(self, raw: io.RawIOBase | io.BufferedIOBase, size: int) -> None:
         self.consumed = 0
         self.latest = 0  # where the latest read began
+        self.size = size  # of the file, when it was opened; 0 for a pipe
         self._raw = raw
         self._head = b""
         self._single_from = sys.maxsize

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadInput
-from onlinear.model.container import replacing
+from onlinear.outputs import locked, replacing
 
 #: beside the model
 NAME = "onlinear-ledger.json"
@@ -47,8 +47,9 @@ class Ledger:
         raise BadInput(f"{self.path}: cannot be read as the ledger of tests ({reason}): mend it, or move it away")
 
     def enter(self, digest: str, use: dict[str, Any]) -> None:
-        """Write down one more."""
-        known = self.known()
-        known.setdefault(digest, []).append({"when": datetime.now(UTC).isoformat(timespec="seconds"), **use})
-        with replacing(self.path) as file:
-            file.write(json.dumps(known, indent=1).encode() + b"\n")
+        """Write down one more; others may do so at the same time."""
+        with locked(self.path.absolute().parent):
+            known = self.known()
+            known.setdefault(digest, []).append({"when": datetime.now(UTC).isoformat(timespec="seconds"), **use})
+            with replacing(self.path) as file:
+                file.write(json.dumps(known, indent=1).encode() + b"\n")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from onlinear.classes import Classes
-from onlinear.errors import BadInput, OnlinearError
+from onlinear.errors import NO_LABEL, BadInput, OnlinearError
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block, RowNumbers
 from onlinear.streams.recipe import Recipe
@@ -81,7 +81,7 @@ def unscaled(stream: Stream, *, learns: bool) -> Iterator[tuple[Block, np.ndarra
     recipe, first = stream.recipe, 0
     for block in stream.blocks(stop_at_bad=False):
         for line, _ in block.bad:
-            if not line.reason.startswith("the label, column"):
+            if line.kind != NO_LABEL:
                 raise line
         numbers = first + places_among(block)
         first += len(block) + len(block.bad)

@@ -1,0 +1,365 @@
+"""Outputs: the one way to write a file. It is there whole or not at all, and never takes the place of an input.
+
+A file is written under another name beside its own, synced, and renamed. What cannot be replaced (a pipe, a device,
+``/dev/stdout``) is written in place. Files that a killed process has left behind are removed by the next one that
+writes to the same folder: whoever writes holds a lock, so a part without one has no owner any more.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+import secrets
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from onlinear.errors import NotSaved, OnlinearError, Refused
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ImportError:  # Windows has none: leftover parts stay there
+    flock = None  # type: ignore[assignment]
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+#: standard output, or standard input, in place of the name of a file
+STANDARD = "-"
+PART = re.compile(r"\.onlinear-[0-9a-f]{16}\.part")
+#: the names of a process's open files, behind which is something that cannot be replaced
+DESCRIPTORS = re.compile(r"/dev/fd|/proc/(self|thread-self|\d+)(/task/\d+)?/fd")
+MOST_LINKS = 40
+BUFFER = 1 << 16
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+#: folders that this process has looked through for leftover parts
+_swept: set[Path] = set()
+
+
+# ------------------------------------------------------------------ writing
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[BinaryIO]:
+    """A new file that takes the place of ``path`` once it is whole and on the disk, and is gone if that fails."""
+    with blaming(path):
+        in_place = is_in_place(path)
+        target = None if in_place else place_of(path)
+    with in_place_of(path) if target is None else instead_of(path, target) as file:
+        yield file
+
+
+@contextmanager
+def instead_of(path: PathLike, target: Path) -> Iterator[BinaryIO]:
+    """A part that becomes the file ``target`` at the end."""
+    with blaming(path):
+        remove_leftovers(target.parent)
+        raw, temporary = new_part(target)
+    output = OutputFile(raw, path)
+    try:
+        file = io.BufferedWriter(output, BUFFER)
+        yield file
+        file.flush()
+        with blaming(path):
+            os.fsync(raw.fileno())
+            os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    finally:
+        output.close()  # and with it the lock
+    sync_folder(target.parent)
+
+
+def new_part(target: Path) -> tuple[Any, Path]:
+    """A locked file beside the target, with its mode."""
+    while True:
+        temporary = target.with_name(f".onlinear-{secrets.token_hex(8)}.part")
+        raw = open(temporary, "xb", buffering=0)  # noqa: SIM115
+        if lock(raw.fileno()) and not is_there(temporary, raw.fileno()):
+            raw.close()  # somebody took it for a leftover before it was locked
+            continue
+        with suppress(FileNotFoundError):
+            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        return raw, temporary
+
+
+@contextmanager
+def in_place_of(path: PathLike) -> Iterator[BinaryIO]:
+    """A pipe, a device or an open file of this process, written to as it is."""
+    with blaming(path):
+        own = own_descriptor(path)
+        output = OutputFile(open(path if own is None else own, "wb", buffering=0), path)  # noqa: SIM115
+    try:
+        file = io.BufferedWriter(output, BUFFER)
+        yield file
+        file.flush()
+    finally:
+        output.close()
+
+
+@contextmanager
+def standard_output() -> Iterator[BinaryIO]:
+    """The bytes of standard output, which stays open."""
+    if getattr(sys.stdout, "buffer", None) is None:
+        raise OnlinearError("standard output: is closed: open it, or write to a file")
+    sys.stdout.flush()
+    output = OutputFile(sys.stdout.buffer, "standard output")
+    file = io.BufferedWriter(output, BUFFER)
+    try:
+        yield file
+        file.flush()
+        sys.stdout.flush()
+    finally:
+        output.leave_open()
+
+
+class OutputFile(io.RawIOBase):
+    """A file whose errors say which output could not be written: whatever else goes wrong meanwhile is not its own."""
+
+    def __init__(self, raw: Any, path: PathLike) -> None:
+        self._raw, self._path = raw, path
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return int(self._raw.fileno())
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+    def leave_open(self) -> None:
+        """Close this, but not the file behind it."""
+        super().close()
+
+    def write(self, content: Any) -> int | None:
+        with blaming(self._path):
+            written: int | None = self._raw.write(content)
+            return written
+
+
+def open_log(path: PathLike, kept: int | None) -> io.FileIO:
+    """A file that grows as a run goes on: a new one, or one of which ``kept`` bytes are right."""
+    if kept is None:
+        return io.FileIO(path, "w" if is_in_place(path) else "x")
+    file = io.FileIO(path, "r+")
+    file.truncate(kept)
+    file.seek(kept)
+    return file
+
+
+def remove(path: PathLike) -> None:
+    """Take away a file that was begun in vain; what cannot be replaced stays."""
+    if not is_in_place(path):
+        with suppress(OSError):
+            os.unlink(path)
+
+
+@contextmanager
+def blaming(path: PathLike) -> Iterator[None]:
+    """Whatever the operating system refuses within is said of this output."""
+    try:
+        yield
+    except OSError as error:
+        raise NotSaved(
+            f"{shown(path)} was not saved: {reason_of(error)}; {advice(error)} (what was there before is untouched)"
+        ) from error
+
+
+def reason_of(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def advice(error: OSError) -> str:
+    if error.errno in NO_ROOM:
+        return "make room, or save it elsewhere"
+    if error.errno in NOT_ALLOWED:
+        return "choose a folder that you may write to"
+    if error.errno == errno.ENOENT:
+        return "make the folder first"
+    return "save it elsewhere"
+
+
+def sync_folder(folder: Path) -> None:
+    """Let the new name survive a power failure, too, where the file system can do that."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+# ------------------------------------------------------------------ leftovers
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the parts of processes that are gone, once for each folder."""
+    if folder in _swept:
+        return
+    _swept.add(folder)
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if PART.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                remove_without_owner(entry.path)
+
+
+def remove_without_owner(path: str) -> None:
+    """Remove a part, unless somebody holds its lock."""
+    with suppress(OSError):
+        number = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            if lock(number) and is_there(path, number):
+                os.unlink(path)
+        finally:
+            os.close(number)
+
+
+def lock(number: int) -> bool:
+    """Lock an open file until it is closed; False if that is not possible, or somebody else has."""
+    with suppress(OSError, TypeError):
+        flock(number, LOCK_EX | LOCK_NB)
+        return True
+    return False
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One process at a time, of those that lock the same folder; where it cannot be locked, all at once."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError, TypeError):
+            flock(number, LOCK_EX)
+        yield
+    finally:
+        os.close(number)
+
+
+def is_there(path: PathLike, number: int) -> bool:
+    """Whether an open file still has this name."""
+    try:
+        return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(number))
+    except FileNotFoundError:
+        return False
+
+
+# ------------------------------------------------------------------ places
+
+
+def place_of(path: PathLike) -> Path:
+    """Where a file is to be written: behind a link the file is replaced, not the link."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise IsADirectoryError(errno.EISDIR, "it is not a file")
+    return target
+
+
+def is_in_place(path: PathLike) -> bool:
+    """Whether something is there that cannot be replaced by a file, but can be written to."""
+    if descriptor_of(path) is not None:
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def descriptor_of(path: PathLike) -> str | None:
+    """The name among the open files of a process that a path leads to, as ``/dev/stdout`` does; None for others."""
+    name = os.fspath(path)
+    for _ in range(MOST_LINKS):
+        folder = os.path.dirname(name) or os.curdir
+        if DESCRIPTORS.fullmatch(os.path.abspath(folder)) or DESCRIPTORS.fullmatch(os.path.realpath(folder)):
+            return os.path.join(os.path.realpath(folder), os.path.basename(name))
+        if not os.path.islink(name):
+            return None
+        name = os.path.join(folder, os.readlink(name))
+    return None
+
+
+def own_descriptor(path: PathLike) -> int | None:
+    """A copy of an open file of this process: opened by its name it would be written from its start."""
+    name = descriptor_of(path)
+    if name is None or not os.path.basename(name).isdigit():
+        return None
+    folder = os.path.dirname(name)
+    if folder != "/dev/fd" and str(os.getpid()) not in folder.split("/"):
+        return None
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return os.dup(int(os.path.basename(name)))
+
+
+def check_place(path: PathLike) -> None:
+    """Refuse a place where nothing can be saved, for those who have hours of work before they save something."""
+    try:
+        if is_in_place(path):
+            return
+        folder = place_of(path).parent
+        if not folder.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "its folder may not be written to")
+    except (OSError, ValueError) as error:
+        found = error if isinstance(error, OSError) else OSError(errno.EINVAL, str(error))
+        raise NotSaved(f"{shown(path)} cannot be saved: {reason_of(found)}; {advice(found)}") from error
+
+
+def check_outputs(outputs: Iterable[PathLike], inputs: Iterable[PathLike]) -> None:
+    """Refuse, before anything is done, outputs that cannot be written, are read, or are the same file twice."""
+    read = {each for path in inputs for each in identities(path, sys.stdin)}
+    written: set[Any] = set()
+    for path in outputs:
+        if os.fspath(path) != STANDARD:
+            check_place(path)
+        found = identities(path, sys.stdout)
+        if found & read:
+            raise Refused(
+                f"{shown(path)} would be written over, and it is read at the same time: name another file to write"
+            )
+        if found & written:
+            raise Refused(f"{shown(path)} would be written over by another output: give each a name of its own")
+        written |= found
+
+
+def identities(path: PathLike, standard: Any) -> set[Any]:
+    """By what a file is known: its name without links, and its number on the disk, which hard links share.
+
+    Nothing is known by pipes and devices, which may be read and written at the same time.
+    """
+    try:
+        found = os.fstat(standard.fileno()) if os.fspath(path) == STANDARD else os.stat(path)
+    except (OSError, ValueError, AttributeError):
+        return set() if os.fspath(path) == STANDARD else {os.path.realpath(path)}
+    if not stat.S_ISREG(found.st_mode):
+        return set()
+    number = (found.st_dev, found.st_ino)
+    return {number} if os.fspath(path) == STANDARD else {number, os.path.realpath(path)}
+
+
+def shown(path: PathLike) -> str:
+    """A path that is safe to print, whatever bytes it has.
+
+    >>> print(shown("caf\\x1b[2Jé\\udcff"))
+    caf\\x1b[2Jé\\xff
+    """
+    text = os.fspath(path)
+    return "".join(letter if letter.isprintable() else escaped(letter) for letter in text)
+
+
+def escaped(letter: str) -> str:
+    code = ord(letter)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, as Python keeps it in names
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,272 @@
+"""``train --resume``: what a model file says is not trusted, and what goes on has to be what was begun."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import run_here
+from onlinear.model.container import read_model, write_model
+
+ROWS = [f"{(-1) ** k} {k % 7 + 1}:0.5 {k % 11 + 9}:{k % 5 + 1}\n" for k in range(60)]
+BAD = 40  # where a bad line stops the run
+SAVED: dict[str, bytes] = {}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a run has stopped at a bad line, and the model m says so."""
+    monkeypatch.chdir(tmp_path)
+    write([*ROWS[:BAD], "oops\n", *ROWS[BAD:]])
+    if not SAVED:
+        ended = run_here("train", "rows.svm", "--model", "m", "--keep-partial", "--quiet", "--passes", 2)
+        assert ended.code == 1
+        SAVED["m"] = Path("m").read_bytes()
+    Path("m").write_bytes(SAVED["m"])
+    write(ROWS)
+    return tmp_path
+
+
+def write(lines: list[str], name: str = "rows.svm") -> None:
+    Path(name).write_text("".join(lines))
+
+
+def crafted(change: Callable[[dict[str, Any]], Any]) -> None:
+    """The model, with a checkpoint that a stranger has changed, and all digests right."""
+    header, arrays = read_model("m")
+    change(header["unfinished"])
+    write_model("m", header, arrays)
+
+
+def refused(*words: Any, code: int, says: str) -> None:
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    ended = run_here(*words)
+    assert ended.code == code, ended
+    assert says in ended.err
+    assert ended.err.count("\n") == 1
+    assert "\x1b" not in ended.err
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+# ------------------------------------------------------------------ a stranger's model
+
+
+def test_files_are_read_and_written_where_the_user_names_them_only() -> None:
+    Path("profile").write_text("alias ls='ls --color'\n")
+    write(["evil\n"], "evil.svm")
+
+    def trap(left: dict[str, Any]) -> None:
+        left["files"] = [str(Path("evil.svm").absolute())]
+        left["bad_lines"] = str(Path("profile").absolute())
+        left["log"] = {"size": 0, "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}
+        left["progress"]["rows"] = 0
+
+    crafted(trap)
+    refused("train", "--resume", "m", code=2, says="onlinear train evil.svm --resume m --bad-lines profile")
+    refused("train", "rows.svm", "--resume", "m", code=2, says="--bad-lines profile")
+    # Even if it is typed as advised: a file that holds anything but bad lines is not touched.
+    refused("train", "rows.svm", "--resume", "m", "--bad-lines", "profile", code=1, says="is not the file of bad lines")
+
+
+def test_names_of_a_stranger_are_printed_without_escapes() -> None:
+    crafted(lambda left: left.update(files=["a\x1b]0;title\x07\n.svm", "b"]))
+    refused("train", "--resume", "m", code=2, says="a\\x1b]0;title\\x07\\x0a.svm")
+
+
+def without(name: str) -> Callable[[dict[str, Any]], Any]:
+    return lambda left: left.pop(name)
+
+
+def put(name: str, value: Any) -> Callable[[dict[str, Any]], Any]:
+    return lambda left: left.update({name: value})
+
+
+def put_progress(name: str, value: Any) -> Callable[[dict[str, Any]], Any]:
+    return lambda left: left["progress"].update({name: value})
+
+
+CHECKPOINT = "files", "passes", "checkpoint_every", "bad_lines", "log", "slim", "progress"
+PROGRESS = "number", "rows", "passed", "bad_lines", "features", "first", "before", "digest", "whole"
+WRONG: list[Any] = [None, -1, 1.5, True, "", "x", [], [1], {}, 1 << 63]
+#: what is right, by name
+RIGHT = {
+    "log": [None],
+    "first": [None],
+    "slim": [True],
+    "bad_lines": ["x"],
+    "files": [],
+    "whole": WRONG,  # it means nothing before the second pass
+}
+
+
+@pytest.mark.parametrize("name", CHECKPOINT)
+def test_a_checkpoint_that_cannot_be_is_refused(name: str) -> None:
+    crafted_again = [without(name), *(put(name, value) for value in WRONG if value not in RIGHT.get(name, []))]
+    for change in [*crafted_again, put("more", 1)]:
+        Path("m").write_bytes(SAVED["m"])
+        crafted(change)
+        refused("train", "rows.svm", "--resume", "m", code=3, says="m cannot be loaded: its ")
+
+
+@pytest.mark.parametrize("name", PROGRESS)
+def test_progress_that_cannot_be_is_refused(name: str) -> None:
+    right = [] if name == "bad_lines" else RIGHT.get(name, [])
+    values = [value for value in WRONG if value not in right or (value is True and name != "whole")]
+    for value in values:
+        Path("m").write_bytes(SAVED["m"])
+        crafted(put_progress(name, value))
+        refused("train", "rows.svm", "--resume", "m", code=3, says="m cannot be loaded: its progress has ")
+
+
+@pytest.mark.parametrize(
+    "before", [[0, 0, 0.0], [0, 0, 0, 0.0], [10**6, 0, 0.0, 0.0], [0, 0, 0.0, 1e9], [0, -1, 0.0, 0.0], "0000"]
+)
+def test_sums_that_cannot_be_are_refused(before: Any) -> None:
+    crafted(put_progress("before", before))
+    refused("train", "rows.svm", "--resume", "m", code=3, says="its progress has before")
+
+
+@pytest.mark.parametrize("value", [[], 1, "text", {"files": []}])
+def test_a_checkpoint_of_another_kind_is_refused(value: Any) -> None:
+    header, arrays = read_model("m")
+    header["unfinished"] = value
+    write_model("m", header, arrays)
+    refused("train", "rows.svm", "--resume", "m", code=3, says="m cannot be loaded: its checkpoint")
+
+
+def test_a_billion_passes_are_not_made_because_a_file_says_so() -> None:
+    crafted(put("passes", 10**9))
+    refused("train", "rows.svm", "--resume", "m", code=2, says="say --passes 1000000000 if that is meant")
+    refused("train", "rows.svm", "--resume", "m", "--passes", 3, code=2, says="leave out --passes")
+
+
+# ------------------------------------------------------------------ what was begun
+
+
+@pytest.mark.compiles
+def test_a_run_goes_on_with_the_same_rows_in_another_place() -> None:
+    Path("rows.svm").rename("elsewhere.svm")
+    assert run_here("train", "elsewhere.svm", "--resume", "m", "--quiet") == (0, "", "")
+    resumed = Path("m").read_bytes()
+    assert run_here("train", "elsewhere.svm", "--model", "m", "--quiet", "--passes", 2).code == 0
+    assert Path("m").read_bytes() == resumed
+
+
+def relabelled(lines: list[str]) -> list[str]:
+    return [line.removeprefix("-") if k == 17 else line for k, line in enumerate(lines)]
+
+
+CHANGES: dict[str, Callable[[list[str]], list[str]]] = {
+    "cut": lambda lines: lines[: BAD - 1],
+    "replaced": lambda lines: lines[::-1],
+    "another label": relabelled,
+    "another value": lambda lines: [*lines[:3], lines[3].replace(":0.5", ":0.25"), *lines[4:]],
+    "another column": lambda lines: [*lines[:3], lines[3].replace("4:", "5:"), *lines[4:]],
+    "a row less": lambda lines: lines[1:],
+    "a row more": lambda lines: [lines[0], *lines],
+    "empty": lambda lines: [],
+}
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_file_that_is_not_what_it_was_is_refused(change: Callable[[list[str]], list[str]]) -> None:
+    write(change(ROWS))
+    for more in ([], ["--keep-partial"]):
+        refused(
+            "train", "rows.svm", "--resume", "m", "--quiet", *more, code=1, says="rows.svm: changed since the model"
+        )
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("change", [lambda rows: rows[:-1], relabelled], ids=["cut", "another label"])
+def test_a_file_that_changes_between_passes_is_refused(
+    change: Callable[[list[str]], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from onlinear.training import Training
+
+    start = Training.start_pass
+
+    def changed(training: Training) -> None:
+        start(training)
+        write(change(ROWS))
+
+    monkeypatch.setattr(Training, "start_pass", changed)
+    ended = run_here("train", "rows.svm", "--model", "new", "--quiet", "--passes", 3)
+    assert (ended.code, "rows.svm: changed since" in ended.err) == (1, True)
+    assert not Path("new").exists()
+
+
+@pytest.mark.compiles
+def test_as_many_files_are_named_as_there_were() -> None:
+    write(ROWS, "more.svm")
+    refused("train", "rows.svm", "more.svm", "--resume", "m", code=2, says="through 1 file: name the same again")
+
+
+@pytest.mark.compiles
+def test_bad_lines_go_on_in_their_file_only() -> None:
+    write([*ROWS[:20], "one\n", *ROWS[20:BAD], "two\n", *ROWS[BAD:]])
+    words = ["train", "rows.svm", "--quiet", "--passes", 2, "--bad-lines", "bad"]
+    assert run_here(*words, "--model", "straight").code == 0
+    bad = Path("bad").read_bytes()
+    Path("bad").unlink()
+    saved: list[tuple[bytes, bytes]] = []
+    from onlinear.cli.job import Job
+
+    save = Job._save
+
+    def kept(job: Job, **how: Any) -> None:
+        save(job, **how)
+        saved.append((Path("m").read_bytes(), Path("bad").read_bytes()))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Job, "_save", kept)
+        assert run_here(*words, "--model", "m", "--checkpoint-every", 30).code == 0
+    Path("m").write_bytes(saved[0][0])
+    again = ["train", "rows.svm", "--resume", "m", "--quiet"]
+    Path("bad").write_bytes(saved[0][1].replace(b"one", b"ONE"))
+    refused(*again, "--bad-lines", "bad", code=1, says="is not the file of bad lines")
+    Path("bad").write_bytes(saved[0][1][:-1])
+    refused(*again, "--bad-lines", "bad", code=1, says="is not the file of bad lines")
+    Path("bad").write_bytes(saved[0][1] + b"# rows.svm:9:9: of a run that was killed\n")
+    assert run_here(*again, "--bad-lines", "bad").code == 0
+    assert Path("bad").read_bytes() == bad
+    assert Path("m").read_bytes() == Path("straight").read_bytes()
+
+
+def test_a_checkpoint_says_what_it_holds() -> None:
+    left = read_model("m")[0]["unfinished"]
+    assert set(left) == set(CHECKPOINT)
+    assert set(left["progress"]) == set(PROGRESS)
+
+
+# ------------------------------------------------------------------ --keep-partial
+
+
+@pytest.mark.compiles
+def test_what_was_learned_before_a_damaged_file_is_kept_and_goes_on() -> None:
+    import gzip
+
+    whole = gzip.compress("".join(ROWS).encode())
+    Path("rows.svm.gz").write_bytes(whole[:-20])
+    words = ["train", "rows.svm.gz", "--quiet", "--model", "part", "--keep-partial"]
+    ended = run_here(*words)
+    assert (ended.code, "damaged gzip data" in ended.err) == (1, True)
+    Path("rows.svm.gz").write_bytes(whole)
+    assert run_here("train", "rows.svm.gz", "--resume", "part", "--quiet") == (0, "", "")
+    assert run_here("train", "rows.svm.gz", "--quiet", "--model", "straight").code == 0
+    assert Path("part").read_bytes() == Path("straight").read_bytes()
+
+
+@pytest.mark.compiles
+def test_what_was_learned_before_it_diverged_is_kept() -> None:
+    write([*ROWS[:20], "1 1:1e300\n", "1 1:1e300\n", "-1 1:1e300\n", *ROWS[20:]])
+    sgd = ["--loss", "squared_error", "--rule", "sgd", "--rate", "1"]
+    ended = run_here("train", "rows.svm", "--quiet", "--model", "part", "--keep-partial", *sgd)
+    assert (ended.code, "rows.svm:2" in ended.err) == (1, True), ended
+    kept = read_model("part")[0]
+    assert 20 <= kept["figures"]["examples"] < 23
+    assert "unfinished" not in kept  # at the same row it would diverge again
