@@ -11,7 +11,6 @@ import errno
 import io
 import os
 import re
-import secrets
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -82,7 +81,7 @@ def instead_of(path: PathLike, target: Path) -> Iterator[BinaryIO]:
 def new_part(target: Path) -> tuple[Any, Path]:
     """A locked file beside the target, with its mode."""
     while True:
-        temporary = target.with_name(f".onlinear-{secrets.token_hex(8)}.part")
+        temporary = target.with_name(f".onlinear-{os.urandom(8).hex()}.part")
         raw = open(temporary, "xb", buffering=0)  # noqa: SIM115
         if lock(raw.fileno()) and not is_there(temporary, raw.fileno()):
             raw.close()  # somebody took it for a leftover before it was locked
