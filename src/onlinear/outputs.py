@@ -171,7 +171,7 @@ def blaming(path: PathLike) -> Iterator[None]:
         yield
     except OSError as error:
         raise NotSaved(
-            f"{shown(path)} was not saved: {reason_of(error)}; {advice(error)} (what was there before is untouched)"
+            f"{printable(path)} was not saved: {reason_of(error)}; {advice(error)} (what was there before is untouched)"
         ) from error
 
 
@@ -233,7 +233,7 @@ def lock(number: int) -> bool:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked_folder(folder: Path) -> Iterator[None]:
     """One process at a time, of those that lock the same folder; where it cannot be locked, all at once."""
     number = os.open(folder, os.O_RDONLY)
     try:
@@ -312,7 +312,7 @@ def check_place(path: PathLike) -> None:
             raise PermissionError(errno.EACCES, "its folder may not be written to")
     except (OSError, ValueError) as error:
         found = error if isinstance(error, OSError) else OSError(errno.EINVAL, str(error))
-        raise NotSaved(f"{shown(path)} cannot be saved: {reason_of(found)}; {advice(found)}") from error
+        raise NotSaved(f"{printable(path)} cannot be saved: {reason_of(found)}; {advice(found)}") from error
 
 
 def check_outputs(outputs: Iterable[PathLike], inputs: Iterable[PathLike]) -> None:
@@ -325,10 +325,10 @@ def check_outputs(outputs: Iterable[PathLike], inputs: Iterable[PathLike]) -> No
         found = identities(path, sys.stdout)
         if found & read:
             raise Refused(
-                f"{shown(path)} would be written over, and it is read at the same time: name another file to write"
+                f"{printable(path)} would be written over, and it is read at the same time: name another file to write"
             )
         if found & written:
-            raise Refused(f"{shown(path)} would be written over by another output: give each a name of its own")
+            raise Refused(f"{printable(path)} would be written over by another output: give each a name of its own")
         written |= found
 
 
@@ -347,17 +347,17 @@ def identities(path: PathLike, standard: Any) -> set[Any]:
     return {number} if os.fspath(path) == STANDARD else {number, os.path.realpath(path)}
 
 
-def shown(path: PathLike) -> str:
+def printable(path: PathLike) -> str:
     """A path that is safe to print, whatever bytes it has.
 
-    >>> print(shown("caf\\x1b[2Jé\\udcff"))
+    >>> print(printable("caf\\x1b[2Jé\\udcff"))
     caf\\x1b[2Jé\\xff
     """
     text = os.fspath(path)
-    return "".join(letter if letter.isprintable() else escaped(letter) for letter in text)
+    return "".join(letter if letter.isprintable() else escape_of(letter) for letter in text)
 
 
-def escaped(letter: str) -> str:
+def escape_of(letter: str) -> str:
     code = ord(letter)
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, as Python keeps it in names
         code -= 0xDC00
