@@ -14,7 +14,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -23,7 +23,7 @@ from onlinear.errors import NotSaved, OnlinearError, Refused
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
 except ImportError:  # Windows has none: leftover parts stay there
-    flock = None  # type: ignore[assignment]
+    flock, LOCK_EX, LOCK_NB = None, 0, 0  # type: ignore[assignment]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -83,7 +83,7 @@ def new_part(target: Path) -> tuple[Any, Path]:
     while True:
         temporary = target.with_name(f".onlinear-{os.urandom(8).hex()}.part")
         raw = open(temporary, "xb", buffering=0)  # noqa: SIM115
-        if lock(raw.fileno()) and not is_there(temporary, raw.fileno()):
+        if lock(raw.fileno(), wait=True) and not is_there(temporary, raw.fileno()):
             raw.close()  # somebody took it for a leftover before it was locked
             continue
         with suppress(FileNotFoundError):
@@ -215,7 +215,7 @@ def remove_leftovers(folder: Path) -> None:
 
 def remove_without_owner(path: str) -> None:
     """Remove a part, unless somebody holds its lock."""
-    with suppress(OSError):
+    with suppress(OSError, AttributeError):  # not all systems have these flags, or locks
         number = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             if lock(number) and is_there(path, number):
@@ -224,10 +224,10 @@ def remove_without_owner(path: str) -> None:
             os.close(number)
 
 
-def lock(number: int) -> bool:
-    """Lock an open file until it is closed; False if that is not possible, or somebody else has."""
+def lock(number: int, *, wait: bool = False) -> bool:
+    """Lock an open file until it is closed; False if that is not possible, or somebody else has and we do not wait."""
     with suppress(OSError, TypeError):
-        flock(number, LOCK_EX | LOCK_NB)
+        flock(number, LOCK_EX if wait else LOCK_EX | LOCK_NB)
         return True
     return False
 
@@ -235,13 +235,12 @@ def lock(number: int) -> bool:
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
     """One process at a time, of those that lock the same folder; where it cannot be locked, all at once."""
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError, TypeError):
-            flock(number, LOCK_EX)
+    with ExitStack() as stack:
+        with suppress(OSError):
+            number = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, number)
+            lock(number, wait=True)
         yield
-    finally:
-        os.close(number)
 
 
 def is_there(path: PathLike, number: int) -> bool:
