@@ -23,7 +23,7 @@ from onlinear.errors import NotSaved, OnlinearError, Refused
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
 except ImportError:  # Windows has none: leftover parts stay there
-    flock, LOCK_EX, LOCK_NB = None, 0, 0  # type: ignore[assignment]
+    flock, LOCK_EX, LOCK_NB = None, 0, 0  # type: ignore[assignment,misc]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
