@@ -228,6 +228,23 @@ def test_the_next_run_removes_what_a_killed_one_left(number: int, tmp_path: Path
     assert all(path.exists() for path in foreign)
 
 
+def test_a_part_that_is_swept_before_it_is_locked_is_begun_again(
+    tmp_path: Path, swept_anew: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, swept = outputs.lock, []
+
+    def late(number: int, **how: bool) -> bool:
+        if not swept:
+            swept.extend(tmp_path.glob(".onlinear-*.part"))
+            swept[0].unlink()
+        return lock(number, **how)
+
+    monkeypatch.setattr(outputs, "lock", late)
+    with outputs.replacing(tmp_path / "out") as file:
+        file.write(b"whole")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("out", b"whole")]
+
+
 # ------------------------------------------------------------------ one way
 
 #: calls that write, wherever they are; and modules that may

@@ -11,11 +11,10 @@ import errno
 import io
 import os
 import re
-import secrets
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -24,7 +23,7 @@ from onlinear.errors import NotSaved, OnlinearError, Refused
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
 except ImportError:  # Windows has none: leftover parts stay there
-    flock = None  # type: ignore[assignment]
+    flock, LOCK_EX, LOCK_NB = None, 0, 0  # type: ignore[assignment,misc]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -82,9 +81,9 @@ def instead_of(path: PathLike, target: Path) -> Iterator[BinaryIO]:
 def new_part(target: Path) -> tuple[Any, Path]:
     """A locked file beside the target, with its mode."""
     while True:
-        temporary = target.with_name(f".onlinear-{secrets.token_hex(8)}.part")
+        temporary = target.with_name(f".onlinear-{os.urandom(8).hex()}.part")
         raw = open(temporary, "xb", buffering=0)  # noqa: SIM115
-        if lock(raw.fileno()) and not is_there(temporary, raw.fileno()):
+        if lock(raw.fileno(), wait=True) and not is_there(temporary, raw.fileno()):
             raw.close()  # somebody took it for a leftover before it was locked
             continue
         with suppress(FileNotFoundError):
@@ -172,7 +171,7 @@ def blaming(path: PathLike) -> Iterator[None]:
         yield
     except OSError as error:
         raise NotSaved(
-            f"{shown(path)} was not saved: {reason_of(error)}; {advice(error)} (what was there before is untouched)"
+            f"{printable(path)} was not saved: {reason_of(error)}; {advice(error)} (what was there before is untouched)"
         ) from error
 
 
@@ -216,7 +215,7 @@ def remove_leftovers(folder: Path) -> None:
 
 def remove_without_owner(path: str) -> None:
     """Remove a part, unless somebody holds its lock."""
-    with suppress(OSError):
+    with suppress(OSError, AttributeError):  # not all systems have these flags, or locks
         number = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             if lock(number) and is_there(path, number):
@@ -225,24 +224,23 @@ def remove_without_owner(path: str) -> None:
             os.close(number)
 
 
-def lock(number: int) -> bool:
-    """Lock an open file until it is closed; False if that is not possible, or somebody else has."""
+def lock(number: int, *, wait: bool = False) -> bool:
+    """Lock an open file until it is closed; False if that is not possible, or somebody else has and we do not wait."""
     with suppress(OSError, TypeError):
-        flock(number, LOCK_EX | LOCK_NB)
+        flock(number, LOCK_EX if wait else LOCK_EX | LOCK_NB)
         return True
     return False
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked_folder(folder: Path) -> Iterator[None]:
     """One process at a time, of those that lock the same folder; where it cannot be locked, all at once."""
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError, TypeError):
-            flock(number, LOCK_EX)
+    with ExitStack() as stack:
+        with suppress(OSError):
+            number = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, number)
+            lock(number, wait=True)
         yield
-    finally:
-        os.close(number)
 
 
 def is_there(path: PathLike, number: int) -> bool:
@@ -313,7 +311,7 @@ def check_place(path: PathLike) -> None:
             raise PermissionError(errno.EACCES, "its folder may not be written to")
     except (OSError, ValueError) as error:
         found = error if isinstance(error, OSError) else OSError(errno.EINVAL, str(error))
-        raise NotSaved(f"{shown(path)} cannot be saved: {reason_of(found)}; {advice(found)}") from error
+        raise NotSaved(f"{printable(path)} cannot be saved: {reason_of(found)}; {advice(found)}") from error
 
 
 def check_outputs(outputs: Iterable[PathLike], inputs: Iterable[PathLike]) -> None:
@@ -326,10 +324,10 @@ def check_outputs(outputs: Iterable[PathLike], inputs: Iterable[PathLike]) -> No
         found = identities(path, sys.stdout)
         if found & read:
             raise Refused(
-                f"{shown(path)} would be written over, and it is read at the same time: name another file to write"
+                f"{printable(path)} would be written over, and it is read at the same time: name another file to write"
             )
         if found & written:
-            raise Refused(f"{shown(path)} would be written over by another output: give each a name of its own")
+            raise Refused(f"{printable(path)} would be written over by another output: give each a name of its own")
         written |= found
 
 
@@ -348,17 +346,17 @@ def identities(path: PathLike, standard: Any) -> set[Any]:
     return {number} if os.fspath(path) == STANDARD else {number, os.path.realpath(path)}
 
 
-def shown(path: PathLike) -> str:
+def printable(path: PathLike) -> str:
     """A path that is safe to print, whatever bytes it has.
 
-    >>> print(shown("caf\\x1b[2Jé\\udcff"))
+    >>> print(printable("caf\\x1b[2Jé\\udcff"))
     caf\\x1b[2Jé\\xff
     """
     text = os.fspath(path)
-    return "".join(letter if letter.isprintable() else escaped(letter) for letter in text)
+    return "".join(letter if letter.isprintable() else escape_of(letter) for letter in text)
 
 
-def escaped(letter: str) -> str:
+def escape_of(letter: str) -> str:
     code = ord(letter)
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, as Python keeps it in names
         code -= 0xDC00

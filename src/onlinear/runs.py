@@ -116,13 +116,15 @@ class Run:
         if self._skip:
             there = self.progress.rows - self._skip
             self._skip = self.progress.rows
-            raise changed(self.stream, f"there are {there:,} of the {self.progress.rows:,} rows that were learned")
+            raise changed_files(
+                self.stream, f"there are {there:,} of the {self.progress.rows:,} rows that were learned"
+            )
 
     def _check_same(self, digest: str, what: str) -> None:
         """Refuse rows that are not what they were."""
         if self._digest.hexdigest() != digest:
             self._skip = self.progress.rows  # what is known of the rows is what the checkpoint says
-            raise changed(self.stream, f"{what} are not those that were learned")
+            raise changed_files(self.stream, f"{what} are not those that were learned")
 
     def _parts(self, block: Block) -> Iterator[Block]:
         """The block, cut where a checkpoint is due."""
@@ -174,7 +176,7 @@ class Run:
             self.training.start_pass()
 
 
-def changed(stream: Stream, how: str) -> BadInput:
+def changed_files(stream: Stream, how: str) -> BadInput:
     """The refusal of files that are not what they were."""
     names = ", ".join(stream.files[:3]) + ", ..." * (len(stream.files) > 3)
     return BadInput(

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from onlinear.errors import BadLine, BadSource
-from onlinear.outputs import open_log, remove, shown
+from onlinear.outputs import open_log, printable, remove
 
 FAIL, SKIP = "fail", "skip"
 #: what a record begins with, and how its first line reads: file, line, column, reason
@@ -87,7 +87,7 @@ class BadLines:
             raise not_written(self.wanted, error) from None
 
     def summary(self) -> str:
-        copied = "" if self._file is None else f", copied to {shown(self.wanted)}"
+        copied = "" if self._file is None else f", copied to {printable(self.wanted)}"
         return f"{self.count:,} bad line{'s' * (self.count != 1)} skipped{copied}"
 
 
@@ -95,7 +95,9 @@ def opened(name: str, kept: int | None) -> io.FileIO:
     try:
         return open_log(name, kept)
     except FileExistsError:
-        raise BadSource(f"{shown(name)}: is there already: remove it, or name another file for the bad lines") from None
+        raise BadSource(
+            f"{printable(name)}: is there already: remove it, or name another file for the bad lines"
+        ) from None
     except OSError as error:
         raise not_written(name, error) from None
 
@@ -113,10 +115,10 @@ def checked_log(name: str, kept: Log) -> Any:
         raise not_written(name, error) from None
     if found != kept or (first and not RECORD.match(first)):
         raise BadSource(
-            f"{shown(name)}: is not the file of bad lines that the run has written: name that one, or a new one"
+            f"{printable(name)}: is not the file of bad lines that the run has written: name that one, or a new one"
         )
     return digest
 
 
 def not_written(name: str, error: OSError) -> BadSource:
-    return BadSource(f"{shown(name)}: cannot be written ({error.strerror}): name another file for the bad lines")
+    return BadSource(f"{printable(name)}: cannot be written ({error.strerror}): name another file for the bad lines")

@@ -79,12 +79,12 @@ def first_labels(blocks: Iterator[Block]) -> tuple[np.ndarray, Iterator[Block]]:
     except BadSource as damage:
         if not seen:
             raise
-        blocks = failing(damage)
+        blocks = raise_in_turn(damage)
     found = np.concatenate(labels)[:LOOK] if labels else np.empty(0)
     return found[found == found], chain(seen, blocks)
 
 
-def failing(error: BadSource) -> Iterator[Block]:
+def raise_in_turn(error: BadSource) -> Iterator[Block]:
     """No block, but an error."""
     raise error
     yield

@@ -16,7 +16,7 @@ from typing import Any
 
 from onlinear.cli.badlines import FAIL, SKIP, Log
 from onlinear.errors import BadModel
-from onlinear.outputs import shown
+from onlinear.outputs import printable
 from onlinear.runs import Progress
 from onlinear.training import Totals
 
@@ -66,12 +66,12 @@ class Checkpoint:
         files = [relative(file) for file in self.files]
         words = ["onlinear", "train", *files, "--resume", str(resume)]
         words += ["--bad-lines", relative(self.bad_lines)] if self.log is not None else []
-        return " ".join(shlex.quote(shown(word)) for word in words)
+        return " ".join(shlex.quote(printable(word)) for word in words)
 
 
 def lasting(wish: str) -> str:
     """A wish for bad lines, good in other folders, too."""
-    return wish if wish in (FAIL, SKIP) else shown(os.path.abspath(wish))
+    return wish if wish in (FAIL, SKIP) else printable(os.path.abspath(wish))
 
 
 def relative(path: str) -> str:

@@ -15,7 +15,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from onlinear.errors import BadModel, NotSaved, OnlinearError, Refused
-from onlinear.outputs import shown
+from onlinear.outputs import printable
 
 BAD_DATA, BAD_USAGE, BAD_MODEL, INTERRUPTED = 1, 2, 3, 130
 
@@ -41,7 +41,7 @@ def ending() -> Iterator[None]:
         raise SystemExit(BAD_DATA) from None
     except OSError as error:
         name = error.filename if isinstance(error.filename, str) else "the operating system"
-        say(f"{shown(name)}: {error.strerror or error}: check the file, the disk and your rights")
+        say(f"{printable(name)}: {error.strerror or error}: check the file, the disk and your rights")
         raise SystemExit(BAD_DATA) from None
     finally:
         sys.stdout = before
@@ -81,7 +81,7 @@ def blaming_output() -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError as error:
-        letters = shown(error.object[error.start : error.end])[:20]
+        letters = printable(error.object[error.start : error.end])[:20]
         raise OnlinearError(
             f"standard output: has no {letters!r} in its encoding, {error.encoding}: "
             "say PYTHONIOENCODING=utf-8, or write to a file"

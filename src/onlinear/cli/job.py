@@ -14,7 +14,7 @@ from onlinear.cli.watching import Silent
 from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine, BadSource, Diverged
 from onlinear.modelfile import Trained, save
-from onlinear.outputs import shown
+from onlinear.outputs import printable
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.runs import Run
 from onlinear.testing import figures_of
@@ -75,7 +75,7 @@ class Job:
             return f"To go on: {self._checkpoint().command(path)}"
         return (
             f"The model has learned {self.run.progress.rows:,} rows; a pipe cannot be read again, so what comes next "
-            f"counts as new: onlinear train - --resume {shown(path)}"
+            f"counts as new: onlinear train - --resume {printable(path)}"
         )
 
     def _save(self, *, unfinished: bool = False) -> None:
@@ -87,7 +87,7 @@ class Job:
     def _checkpoint(self) -> Checkpoint:
         """What it takes to go on."""
         return Checkpoint(
-            [shown(os.path.abspath(file)) for file in self.run.stream.files],
+            [printable(os.path.abspath(file)) for file in self.run.stream.files],
             self.run.passes,
             self.run.every,
             lasting(self.bad.wanted),

@@ -16,13 +16,13 @@ def json_text(value: Any, indent: int | None = None) -> str:
     try:
         return json.dumps(value, indent=indent, allow_nan=False)
     except ValueError:
-        return json.dumps(finite(value), indent=indent, allow_nan=False)
+        return json.dumps(with_finite_numbers(value), indent=indent, allow_nan=False)
 
 
-def finite(value: Any) -> Any:
+def with_finite_numbers(value: Any) -> Any:
     """The value with None for each number in it that is not finite."""
     if isinstance(value, dict):
-        return {name: finite(each) for name, each in value.items()}
+        return {name: with_finite_numbers(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(each) for each in value]
+        return [with_finite_numbers(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

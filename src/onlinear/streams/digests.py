@@ -30,9 +30,8 @@ class RowDigest:
         lengths, columns, values = entries_of(block, rows)
         labels = block.labels[:rows]
         if labels.dtype.kind == "O":
-            words = labels.tolist()
-            self._words.update(f"{WORD_END.join(map(str, words))}{WORD_END}".encode("utf-8", "surrogatepass"))
-            labels = np.zeros(len(words))
+            self._words.update(words_of(labels).encode("utf-8", "surrogatepass"))
+            labels = np.zeros(rows)
         keys = np.ascontiguousarray(labels, np.float64).view(np.uint64) + lengths.astype(np.uint64)
         self._labels.update(keys.astype("<u8", copy=False).tobytes())
         self._columns = (self._columns + int(columns.sum(dtype=columns.dtype))) % (1 << 32)
@@ -43,6 +42,15 @@ class RowDigest:
         whole = hashlib.sha256(self._labels.digest() + self._words.digest())
         whole.update(f"{self._columns} {self._values}".encode())
         return whole.hexdigest()
+
+
+def words_of(labels: np.ndarray) -> str:
+    """Labels as one text, an end behind each."""
+    words = labels.tolist()
+    try:
+        return WORD_END.join([*words, ""])
+    except TypeError:  # there is one that is no word
+        return "".join(f"{word}{WORD_END}" for word in words)
 
 
 def entries_of(block: Block, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadInput
-from onlinear.outputs import locked, replacing
+from onlinear.outputs import locked_folder, replacing
 
 #: beside the model
 NAME = "onlinear-ledger.json"
@@ -48,7 +48,7 @@ class Ledger:
 
     def enter(self, digest: str, use: dict[str, Any]) -> None:
         """Write down one more; others may do so at the same time."""
-        with locked(self.path.absolute().parent):
+        with locked_folder(self.path.absolute().parent):
             known = self.known()
             known.setdefault(digest, []).append({"when": datetime.now(UTC).isoformat(timespec="seconds"), **use})
             with replacing(self.path) as file:
