@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.kernels.breaks import count_line_ends
-from onlinear.streams.pipes import Pipe, Replayed, is_pipe, source_label, refuse_repeated, with_looks
+from onlinear.streams.pipes import Pipe, Replayed, is_pipe, refuse_repeated, source_label, with_looks
 from onlinear.streams.standard_input import STANDARD_INPUT
 
 Path: TypeAlias = str | os.PathLike[str]
