@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -15,7 +14,7 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, QUOTE, Plan, judge_columns, plan_of
-from onlinear.streams.cells import Cells, Top, cut, first_record, texts
+from onlinear.streams.cells import QUOTED, Cells, Top, cut, first_record, texts
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
 from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import Naming
@@ -30,9 +29,6 @@ SNIFFED, SNIFFED_BYTES = 100, 1 << 20
 FEWEST_TEXTS = 10
 CANDIDATES = (",", "\t", ";", "|")
 EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-
-#: a whole cell in quotes
-QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 
 #: what is counted for each column
 NUMBERS, TEXTS = range(2)
