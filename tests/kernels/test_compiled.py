@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
+from numba.core import caching
 
-from onlinear.kernels.compiled import CacheFiles, kept
+from onlinear.kernels.compiled import CacheFiles, kept, kept_callback
 
 
 def test_processes_that_compile_for_different_types_at_once_never_swap_code(
@@ -57,3 +63,90 @@ print(block.X.toarray().tolist(), rtsys._init, "numba.np.arrayobj" in sys.module
     )
     rows = "[[0.0, 0.5, 0.0], [0.0, 0.0, 12.345678901234567]]"
     assert (first.stdout, second.stdout) == (f"{rows} True True\n", f"{rows} False False\n")
+
+
+DAMAGE = {
+    "empty": lambda content: b"",
+    "cut": lambda content: content[: len(content) // 2],
+    "zeros": lambda content: bytes(len(content)),
+    "zeros at the end": lambda content: content[:100] + bytes(len(content) - 100),
+    "garbage": lambda content: bytes(range(256)) * 10,
+    "another pickle": lambda content: pickle.dumps("what is this?"),
+}
+
+
+def doubling() -> Any:
+    def double(x: float) -> float:
+        return x + x
+
+    return kept(numba.njit(double))
+
+
+def hits_of(compiled: Any) -> int:
+    return sum(compiled.stats.cache_hits.values())
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_a_damaged_file_is_compiled_and_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, damage: Callable[[bytes], bytes]
+) -> None:
+    """As after a power failure."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert doubling()(1.5) == 3.0
+    (file,) = tmp_path.rglob(f"*{ending}")
+    file.write_bytes(damage(file.read_bytes()))
+    second, third = doubling(), doubling()
+    assert (second(1.5), hits_of(second)) == (3.0, 0)
+    assert (third(1.5), hits_of(third)) == (3.0, 1)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
+def test_a_cache_that_cannot_be_written_is_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def refuse(self: Any, path: str, content: bytes) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as full:
+        full.setattr(CacheFiles, "_write", refuse)
+        assert doubling()(1.5) == 3.0
+    assert not list(tmp_path.rglob("*.nb*"))
+    assert doubling()(1.5) == 3.0
+    assert list(tmp_path.rglob("*.nbc"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = CacheFiles(str(tmp_path), "loop", "stamp")
+    monkeypatch.setattr(caching, "open", lambda path, mode: io.FileIO("/dev/full", mode), raising=False)
+    with pytest.raises(OSError, match="No space left"):
+        files.save("key", 1)
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == []
+    assert files.load("key") is None
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And none of those that Numba would take instead."""
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", caching.CacheImpl._locator_classes[:1])
+    assert doubling()(1.5) == 3.0
+
+
+def test_a_callback_whose_files_are_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def add_one(x: int) -> int:
+        return x + 1
+
+    signature = numba.types.int64(numba.types.int64)
+    assert kept_callback(add_one, signature).ctypes(1) == 2
+    for file in tmp_path.rglob("*.nb*"):
+        file.write_bytes(b"")
+    again, found = kept_callback(add_one, signature), kept_callback(add_one, signature)
+    assert (again.ctypes(1), found.ctypes(1)) == (2, 2)
+    assert (again.cache_hits, found.cache_hits) == (0, 1)

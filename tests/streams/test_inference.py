@@ -12,6 +12,7 @@ from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.inference import infer
 from onlinear.streams.naming import Naming
+from onlinear.streams.stream import open_alike, open_stream
 
 
 def written(folder: Path, text: str, name: str = "rows.csv") -> str:
@@ -198,3 +199,24 @@ def test_what_was_inferred_can_read_what_was_looked_at(
         wrong = [str(line) for line, _ in block.bad]
         assert len(block) + len(wrong) == len(cells)
         assert all("has 2 cells" in reason or "is missing" in reason for reason in wrong)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["", "\r", "\r\n", "\n"])
+def test_lines_that_a_carriage_return_alone_ends_are_refused(tmp_path: Path, delimiter: str, end: str) -> None:
+    lines = [line.replace(" ", delimiter) for line in ["a b y", "1 2 no", "3 4 yes", '5 "6\r7" yes']]
+    path = tmp_path / "old.csv"
+    path.write_bytes(("\r".join(lines) + end).encode())
+    with pytest.raises(BadLine, match=r"old\.csv:1:1: lines end with a carriage return alone"):
+        open_stream(path, delimiter=delimiter)
+    (tmp_path / "new.csv").write_bytes(("\r\n".join(lines) + end).encode())
+    known = open_stream(tmp_path / "new.csv", delimiter=delimiter, bits=8).format
+    with pytest.raises(BadLine, match=r"old\.csv:1:1: lines end with a carriage return alone"):
+        open_alike(path, known)
+
+
+def test_carriage_returns_within_cells_are_none_of_that(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b'"a\r,1",y\n1,2\n3,4\n')
+    (tmp_path / "b.csv").write_bytes(b"a,y\nsay,it\rso,no\n")
+    assert [column.name for column in open_stream(tmp_path / "a.csv", bits=8).format.columns] == ["a\r,1", "y"]
+    assert [column.name for column in open_stream(tmp_path / "b.csv", bits=8).format.columns] == ["a", "y"]

@@ -18,7 +18,7 @@ from onlinear.cli.certify import certify, verify
 from onlinear.cli.convert import convert
 from onlinear.cli.declaring import Command
 from onlinear.cli.demo import demo
-from onlinear.cli.ending import INTERRUPTED, say
+from onlinear.cli.ending import handle_signals, interrupt, interrupted_code, say
 from onlinear.cli.inspect import inspect
 from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
@@ -50,8 +50,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise SystemExit(INTERRUPTED) from None  # click would say that it was aborted, and end with 1
+        except KeyboardInterrupt as error:
+            raise SystemExit(interrupted_code(error)) from None  # click would say that it was aborted, and end with 1
 
 
 def show_completion(context: click.Context, parameter: click.Parameter, shell: str | None) -> None:
@@ -82,12 +82,13 @@ def app() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line; a closed pipe or Ctrl-C ends it without a word (141, 130)."""
+    """Run the command line; a closed pipe or a signal ends it without a word (141; 130, 143, 129)."""
     if hasattr(signal, "SIGPIPE"):
         # Python ignores SIGPIPE and raises instead, even at exit, where nobody can catch it.
         # A command that writes to sockets has to ignore it again.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     occupy_standard_files()
+    handle_signals(interrupt)
     gc.disable()  # no large cycles are made here, and looking for them takes a tenth of a second
     share_memory()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices are multiplied, and threads take time to start

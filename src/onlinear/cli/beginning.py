@@ -13,6 +13,7 @@ from onlinear.classes import MOST_IN_STREAM, Classes, task_of_numbers
 from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.job import Job
 from onlinear.cli.options import loss_and_rule
+from onlinear.cli.waiting import saying_that_it_waits
 from onlinear.cli.watching import watcher
 from onlinear.drift import ADWIN, DETECTORS
 from onlinear.drift.adapting import Adapting
@@ -22,7 +23,9 @@ from onlinear.learner import Settings
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
 from onlinear.runs import Run
 from onlinear.streams.blocks import Block
+from onlinear.streams.pipes import with_looks
 from onlinear.streams.recipe import Recipe
+from onlinear.streams.sources import expand
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.training import Training, classes_in
 
@@ -32,9 +35,12 @@ LOOK = 10_000
 
 def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
     """A new job."""
-    stream = stream_for(wanted)
-    stream.check_passes(wanted["passes"])
-    labels, blocks = first_labels(stream.blocks(stop_at_bad=wanted["bad_lines"] == FAIL))
+    files = with_looks(expand(wanted["files"]))
+    with saying_that_it_waits(files):
+        stream = stream_for(wanted | {"files": files})
+        stream.check_passes(wanted["passes"])
+        blocks = stream.blocks(stop_at_bad=wanted["bad_lines"] == FAIL)
+        labels, blocks = first_labels(blocks, labels_needed(wanted))
     training = training_for(labels, stream.recipe, wanted, chosen)
     bad = BadLines(wanted["bad_lines"])
     run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=bad.on_bad, begun=blocks)
@@ -68,19 +74,25 @@ def stream_for(wanted: dict[str, Any]) -> Stream:
     return open_stream(wanted["files"], **said, crosses=crosses)
 
 
-def first_labels(blocks: Iterator[Block]) -> tuple[np.ndarray, Iterator[Block]]:
-    """The labels of the first rows, and all blocks; a damaged file gives those before the damage first."""
+def labels_needed(wanted: dict[str, Any]) -> int:
+    """How many labels say what is to be learned: the type of the first one, where task or classes are named."""
+    is_known = wanted["task"] == "regression" or wanted["loss"] in REGRESSION or wanted["classes"] is not None
+    return 1 if is_known else LOOK
+
+
+def first_labels(blocks: Iterator[Block], most: int) -> tuple[np.ndarray, Iterator[Block]]:
+    """The labels of so many first rows, and all blocks; a damaged file gives those before the damage first."""
     seen: list[Block] = []
     labels: list[np.ndarray] = []
     try:
-        while sum(map(len, labels)) < LOOK and (block := next(blocks, None)) is not None:
+        while sum(map(len, labels)) < most and (block := next(blocks, None)) is not None:
             seen.append(block)
             labels.append(block.labels)
     except BadSource as damage:
         if not seen:
             raise
         blocks = raise_in_turn(damage)
-    found = np.concatenate(labels)[:LOOK] if labels else np.empty(0)
+    found = np.concatenate(labels)[:most] if labels else np.empty(0)
     return found[found == found], chain(seen, blocks)
 
 
@@ -94,7 +106,7 @@ def training_for(
     labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], chosen: dict[str, float | None]
 ) -> Training:
     """A training as the options and the first labels want it."""
-    task = wanted["task"] or task_of(labels, wanted["loss"])
+    task = wanted["task"] or task_of(labels, wanted["loss"], wanted["classes"])
     loss = wanted["loss"] or ("squared_error" if task == "regression" else "log_loss")
     if loss not in (REGRESSION if task == "regression" else FOR_CLASSES):
         raise Refused(f"the loss {loss} is not for {task}: choose another, or another --task")
@@ -129,11 +141,11 @@ def adapting_for(training: Training, wanted: dict[str, Any]) -> Adapting | None:
     return Adapting(on_drift, ADWIN(delta) if delta is not None else DETECTORS[name]())
 
 
-def task_of(labels: np.ndarray, loss: str | None) -> str:
+def task_of(labels: np.ndarray, loss: str | None, classes: str | None) -> str:
     """What is to be learned: classes, unless the loss or the labels say otherwise."""
     if loss is not None:
         return "regression" if loss in REGRESSION else "classification"
-    if labels.dtype.kind != "f":
+    if classes is not None or labels.dtype.kind != "f":
         return "classification"
     return task_of_numbers(len(np.unique(labels)), MOST_IN_STREAM, whole=bool((labels % 1.0 == 0.0).all()))
 

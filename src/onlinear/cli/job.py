@@ -9,7 +9,7 @@ from typing import Any
 from onlinear.answers import Answers
 from onlinear.cli.badlines import BadLines
 from onlinear.cli.checkpoint import Checkpoint, lasting
-from onlinear.cli.ending import INTERRUPTED, Interruptions, say
+from onlinear.cli.ending import Interruptions, interrupted_code, say
 from onlinear.cli.watching import Silent
 from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine, BadSource, Diverged
@@ -18,6 +18,8 @@ from onlinear.outputs import printable
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.runs import Run
 from onlinear.testing import figures_of
+
+NOTHING_LEARNED = "Interrupted before anything was learned: nothing was saved."
 
 
 class Job:
@@ -53,22 +55,24 @@ class Job:
                 if due:
                     self._save(unfinished=True)
             self._finish()
-        except KeyboardInterrupt:
-            self._interrupted()
+        except KeyboardInterrupt as error:
+            self._save_interrupted()
+            raise SystemExit(interrupted_code(error)) from None
 
     def _finish(self) -> None:
         if self.run.figures().examples == 0:
             raise BadInput("there are no examples in the files: is there a line that is neither empty nor a comment?")
         self._save()
 
-    def _interrupted(self) -> None:
-        """Save a checkpoint, say how to go on, and end."""
-        if self.path is None:
+    def _save_interrupted(self) -> None:
+        """Save a checkpoint, and say how to go on."""
+        if self.run.figures().examples == 0:
+            say(NOTHING_LEARNED)
+        elif self.path is None:
             say("Interrupted; nothing was saved, since no --model was named.")
         else:
             self._save(unfinished=True)
             say(f"Interrupted; saved. {self._how_to_go_on(self.path)}")
-        raise SystemExit(INTERRUPTED)
 
     def _how_to_go_on(self, path: Path) -> str:
         if self.can_go_on:

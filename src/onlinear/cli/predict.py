@@ -46,7 +46,10 @@ def predict(
             printer = Printer(answers, out, format_of(output, output_format), scores, probabilities)
             for block in stream.blocks(stop_at_bad=on_bad is None):
                 block = trained.recipe.apply(block, stop_at_bad=on_bad is None) if len(block) else block
-                printer.take(block, block.bad if on_bad else [])
+                if len(block) or block.bad:
+                    printer.take(block, block.bad if on_bad else [])
+                if stream.is_live:
+                    out.flush()  # whoever writes to the pipe may wait for the answers
                 for line, text in block.bad:
                     if on_bad is None:
                         raise line

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from types import FrameType
 from typing import Any
 
+from onlinear.cli.ending import Interrupted, handle_signals, restore_signals
 from onlinear.workflow.watching import Watcher
 
 
@@ -16,7 +16,7 @@ class Steps(Watcher):
     def __init__(self) -> None:
         self.stopped = False
         self._step = ""
-        self._before: Any = None
+        self._before: dict[int, Any] = {}
 
     def tell(self, step: str, share: float) -> None:
         if step != self._step:
@@ -27,16 +27,16 @@ class Steps(Watcher):
         print(f"{step} ...", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Steps:
-        self._before = signal.signal(signal.SIGINT, self._note)
+        self._before = handle_signals(self._note)
         return self
 
     def __exit__(self, *error: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        restore_signals(self._before)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """A first Ctrl-C ends what can be ended early; a second one everything."""
+        """A first Ctrl-C, or its like, ends what can be ended early; a second one everything."""
         if self.stopped:
-            raise KeyboardInterrupt
+            raise Interrupted(number)
         self.stopped = True
         print("ending with what is done; once more to end at once", file=sys.stderr, flush=True)
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from onlinear.cli import arguments as cli
-from onlinear.cli.ending import ending
+from onlinear.cli.ending import ending, say
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.options import with_field_options
 from onlinear.outputs import printable
@@ -66,9 +66,14 @@ def train(
     """Learn a model from files: each example is predicted, then learned."""
     began = time.perf_counter()
     with ending():
+        from onlinear.cli.job import NOTHING_LEARNED
         from onlinear.cli.resuming import job_for
 
-        job = job_for(click.get_current_context(), chosen)
+        try:
+            job = job_for(click.get_current_context(), chosen)
+        except KeyboardInterrupt:
+            say(NOTHING_LEARNED)
+            raise
         job.go()
         document = job.document(time.perf_counter() - began)
         if test:

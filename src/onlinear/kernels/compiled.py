@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import numba
 from llvmlite.binding import add_symbol, parse_assembly
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.ccallback import CFunc
 from numba.core.runtime import _nrt_python
 
 import onlinear
@@ -28,6 +32,9 @@ TAUGHT = (
 )  # modules that are imported for what they register
 
 Loop = Callable[..., int]
+
+#: bytes of a checksum
+CHECKSUM = 4
 
 
 def kind_of(rule: type) -> str:
@@ -72,6 +79,9 @@ class CacheFiles(IndexDataCacheFile):
 
     Numba numbers the files of a function in the order of its index: two processes that compile it for different types
     at the same time may take the same number, and one runs the other's code. Here a file is named after its key.
+
+    A file begins with a checksum: after a power failure it may be empty, cut, or full of zeros, and as machine code
+    that would end the process. One that is damaged is not there; it is written again.
     """
 
     def save(self, key: Any, data: Any) -> None:
@@ -79,11 +89,51 @@ class CacheFiles(IndexDataCacheFile):
         self._save_data(name, data)
         self._save_index(self._load_index() | {key: name})
 
+    def load(self, key: Any) -> Any:
+        name = self._load_index().get(key)
+        return None if name is None else unpickled(checked_content(self._data_path(name)))
+
     def _load_index(self) -> dict[Any, str]:
-        try:
-            return super()._load_index()
-        except (AttributeError, ImportError):  # of another version of ours, with classes that this one has not
+        version, stamped = unpickled(checked_content(self._index_path)) or (None, None)
+        if version != self._version:
             return {}
+        stamp, names = unpickled(stamped) or (None, {})
+        return names if stamp == self._source_stamp else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        stamped = self._dump((self._source_stamp, overloads))
+        self._write(self._index_path, self._dump((self._version, stamped)))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), self._dump(data))
+
+    def _write(self, path: str, content: bytes) -> None:
+        with self._open_for_write(path) as file:
+            file.write(checksum_of(content))
+            file.write(content)
+
+
+def checksum_of(content: bytes) -> bytes:
+    """Enough against accidents, and quick: a process that starts reads megabytes."""
+    return zlib.crc32(content).to_bytes(CHECKSUM)
+
+
+def checked_content(path: str) -> bytes | None:
+    """What a file holds behind its checksum; None if it cannot be read, or is damaged."""
+    try:
+        with open(path, "rb") as file:
+            checksum, content = file.read(CHECKSUM), file.read()
+    except OSError:
+        return None
+    return content if checksum == checksum_of(content) else None
+
+
+def unpickled(content: bytes | None) -> Any:
+    """What was pickled; None if nothing was, or another version of ours did, with classes that this one has not."""
+    try:
+        return None if content is None else pickle.loads(content)
+    except (AttributeError, ImportError, TypeError):
+        return None
 
 
 class LeanCode(CompileResultCacheImpl):
@@ -105,7 +155,15 @@ def entrance(name: str) -> bytes:
     return bitcode
 
 
-class QuickCache(FunctionCache):
+class SpareCache(FunctionCache):
+    """Numba's disk cache, which a process can do without: if the disk is full, say, the next one compiles again."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(OSError):
+            super().save_overload(sig, data)
+
+
+class QuickCache(SpareCache):
     """Numba's disk cache, without the wait for what only compiling needs.
 
     Before it looks, Numba loads every implementation it has, a quarter of a second, and compiles its runtime, 20 ms.
@@ -130,11 +188,29 @@ def name_runtime() -> None:
 
 def kept(compiled: Any) -> Any:
     """Let a compiled function keep its machine code on disk, for the next process."""
-    compiled.enable_caching()
-    compiled._cache.__class__ = QuickCache
-    compiled._cache._impl.__class__ = LeanCode
-    compiled._cache._cache_file.__class__ = CacheFiles
+    if has_cache(compiled):
+        compiled._cache.__class__ = QuickCache
+        compiled._cache._impl.__class__ = LeanCode
     return compiled
+
+
+def kept_callback(function: Callable[..., Any], signature: Any) -> Any:
+    """A C callback, compiled; its machine code is on disk, for the next process."""
+    compiled = CFunc(function, (signature.args, signature.return_type), {}, {})
+    if has_cache(compiled):
+        compiled._cache.__class__ = SpareCache
+    compiled.compile()
+    return compiled
+
+
+def has_cache(compiled: Any) -> bool:
+    """Let a compiled function have files in the disk cache; whether there is a folder for them."""
+    try:
+        compiled.enable_caching()
+    except (OSError, RuntimeError):  # Numba's word for: no folder can be written to
+        return False
+    compiled._cache._cache_file.__class__ = CacheFiles
+    return True
 
 
 def named(loop: Loop, *shapes: Any) -> Loop:

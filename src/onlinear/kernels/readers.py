@@ -11,14 +11,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import carray, types
 from numba.extending import intrinsic
 
 from onlinear.kernels import walk
-from onlinear.kernels.compiled import named, source_digest
+from onlinear.kernels.compiled import kept_callback, named, source_digest
 from onlinear.kernels.lexicon import UNKNOWN
 from onlinear.kernels.parts import part
 from onlinear.kernels.place import BITS, CAP, FEATURES, PLACE, entries_at, lexicon_at, pointer
@@ -55,7 +54,7 @@ def reader(read: Any) -> Any:
         _ = digest  # captured: see source_digest
         return read(carray(pointer(place_at), PLACE, np.int64), x)
 
-    return numba.cfunc(types.int64(types.int64, types.int64), cache=True)(named(read_dict, read))
+    return kept_callback(named(read_dict, read), types.int64(types.int64, types.int64))
 
 
 @intrinsic

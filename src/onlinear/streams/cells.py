@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,6 +17,12 @@ from onlinear.streams.sources import Chunk, chunks
 
 BEFORE, BEHIND = b" \t", b" \t\r"
 BLANKS = BEHIND.decode()
+#: a whole cell in quotes
+QUOTED = re.compile(rb'"(?:[^"]|"")*"')
+LONE_RETURNS = (
+    "lines end with a carriage return alone, as those of old Macintoshes, so that all are one record: "
+    "end them with line feeds (tr '\\r' '\\n' < old.csv > new.csv)"
+)
 UNCLOSED = "the quote that opens here is never closed: close it, or take it away"
 
 
@@ -158,10 +165,24 @@ def first_record(file: str, delimiter: str, quoted: bool = True) -> Top:
     for chunk, cells in texts(file, delimiter, quoted):
         first, last = cells.first_record()
         if first < len(cells.breaks):
-            return Top(cells.words(first, last), int(cells.breaks[last]), Lines(chunk, file, np.empty(0)))
+            lines = Lines(chunk, file, np.empty(0))
+            if last + 1 == len(cells.breaks) and has_lone_returns(chunk.text.tobytes(), delimiter, quoted):
+                raise lines.at(0, LONE_RETURNS)
+            return Top(cells.words(first, last), int(cells.breaks[last]), lines)
         if cells.unclosed >= 0:
             raise unclosed(cells, Lines(chunk, file, np.empty(0)))[0]
     raise BadSource(f"{file}: is empty: there is no table in it")
+
+
+def has_lone_returns(record: bytes, delimiter: str, quoted: bool) -> bool:
+    """Whether a record seems to be many, whose lines CR alone ends: the first two have equally many cells.
+
+    >>> has_lone_returns(b"a,b\\r1,2\\r", ",", True), has_lone_returns(b'"a\\rb",1', ",", True)
+    (True, False)
+    """
+    text = QUOTED.sub(b"", record) if quoted else record
+    cells = [line.count(delimiter.encode()) for line in text.strip().split(b"\r")[:2]]
+    return len(cells) == 2 and cells[0] == cells[1] > 0
 
 
 def texts(file: str, delimiter: str, quoted: bool = True) -> Iterator[tuple[Chunk, Cells]]:

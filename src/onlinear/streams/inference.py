@@ -15,7 +15,7 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, QUOTE, Plan, judge_columns, plan_of
-from onlinear.streams.cells import Cells, Top, cut, first_record, texts
+from onlinear.streams.cells import QUOTED, Cells, Top, cut, first_record, texts
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
 from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import Naming
@@ -30,9 +30,6 @@ SNIFFED, SNIFFED_BYTES = 100, 1 << 20
 FEWEST_TEXTS = 10
 CANDIDATES = (",", "\t", ";", "|")
 EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-
-#: a whole cell in quotes
-QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 
 #: a column by its number
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")

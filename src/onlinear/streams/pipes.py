@@ -45,8 +45,8 @@ class Pipe(str):
         return Replayed(self._content, keeps=self._looks)
 
     def is_waited_for(self) -> bool:
-        """Whether nothing more has come yet."""
-        return not self._content.is_ready(0.0)
+        """Whether whoever reads it has to wait, for its writer or for what that writes."""
+        return self._content.opening or (self._content.is_open and not self._content.is_ready(0.0))
 
 
 def is_pipe(name: str) -> bool:
@@ -124,6 +124,7 @@ class _Content:
     def __init__(self, name: str) -> None:
         self.head = bytearray()
         self.passed = False  # whether a pass has begun
+        self.opening = False
         self._ended = False
         self._name = name
         self._file: io.RawIOBase | Unbuffered | None = None
@@ -139,7 +140,9 @@ class _Content:
         if self._file is None and self._name in STANDARD_INPUTS:
             self._file = Unbuffered()
         elif self._file is None:
-            number = os.open(self._name, os.O_RDONLY | os.O_CLOEXEC)
+            self.opening = True
+            number = os.open(self._name, os.O_RDONLY | os.O_CLOEXEC)  # waits for a writer
+            self.opening = False
             self._closing = weakref.finalize(self, os.close, number)  # also if only looks were taken
             self._file = io.FileIO(number, closefd=False)
         return self._file
@@ -148,17 +151,17 @@ class _Content:
         self._ended = False
         return self.open().seek(position)
 
+    @property
+    def is_open(self) -> bool:
+        return self._file is not None
+
     def close(self) -> None:
         if self._closing is not None:
             self._closing()
 
     def is_ready(self, seconds: float) -> bool:
-        """Whether something, or the end, comes so soon; False before the pipe is open."""
-        if self._ended:
-            return True
-        if self._file is None:
-            return False
-        number = number_of(self._file)
+        """Whether something, or the end, comes so soon."""
+        number = None if self._ended else number_of(self.open())
         return number is None or is_ready(number, seconds)
 
 

@@ -25,6 +25,7 @@ class Unbuffered:
         if found is None or found.closed:
             raise BadSource("standard input (-) is closed: name a file, or pipe something in")
         self._buffer: io.BufferedReader = found
+        self._is_drained = False  # nothing that Python had read is left
 
     def fileno(self) -> int:
         return self._buffer.fileno()
@@ -36,9 +37,12 @@ class Unbuffered:
         return self._buffer.tell()
 
     def seek(self, position: int) -> int:
+        self._is_drained = False
         return self._buffer.seek(position)
 
     def readinto(self, view: memoryview) -> int | None:
+        if self._is_drained:
+            return self._buffer.raw.readinto(view)  # without a copy
         most = min(len(view), STEP)
         data = self._buffer.read1(most)
         number = None if data else number_of(self._buffer)
@@ -46,6 +50,7 @@ class Unbuffered:
             if not is_ready(number, 0.0):
                 return None
             data = self._buffer.read1(most)
+        self._is_drained = 0 < len(data) < most and hasattr(self._buffer, "raw")
         view[: len(data)] = data
         return len(data)
 
