@@ -43,6 +43,8 @@ def open_model(path: PathLike) -> Trained:
                 "it was not trained on files, and does not say how to read them: use onlinear.load in Python"
             )
         check_figures(header)
+        if type(header["figures"]["loss"]) is dict:
+            raise BadModel("its loss is no finite number: it is not one that we wrote")
         recipe = restored_recipe(header, arrays)
         training = Training.restored(header, arrays)
         check_columns(recipe, training.bits, training.learner.features)

@@ -146,7 +146,9 @@ class ADWIN:
         detector._sum, detector._squares = unpacked(tuple[Number, Number], state["sums"])
         buckets = unpacked(tuple[tuple[tuple[Number, Number], ...], ...], state["buckets"])
         detector._buckets = [list(alike) for alike in buckets]
-        if not buckets or detector.width != sum(len(alike) << k for k, alike in enumerate(buckets)):
+        fine = all(0.0 <= part <= 1 << k for k, alike in enumerate(buckets) for bucket in alike for part in bucket)
+        fine = fine and all(-1.0 <= part <= detector.width + 1.0 for part in (detector._sum, detector._squares))
+        if not fine or not buckets or detector.width != sum(len(alike) << k for k, alike in enumerate(buckets)):
             raise BadModel(
                 f"a window of {detector.width} values is not what its buckets hold: it is none that we wrote"
             )

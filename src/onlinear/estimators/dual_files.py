@@ -82,6 +82,7 @@ def restore_dual(unpacker: Unpacker, cls: Any, header: Header) -> Any:
     estimator = cls(**{name: unpacker.unpack(value) for name, value in header["parameters"].items()})
     if "perceptrons" not in header:
         return estimator
+    estimator._validate_params()
     for name, value in header["state"].items():
         expect(type(value) is PLAIN.get(name), f"an attribute {name!r:.60}")
         setattr(estimator, name, value)
@@ -124,6 +125,8 @@ def unpack_perceptrons(arrays: Any, header: Header) -> Perceptrons:
 def check_numbers(header: Header) -> None:
     """Refuse counts and sums that are none."""
     expect(is_count(header["examples"]), "examples that nobody counts")
+    expect(type(header["share"]) in (int, float, type(None)), "a budget that is no number")
+    expect(type(header["budget"]) in (int, float, type(None)), "a budget that is no number")
     sums = unpacked(tuple[Number, ...], [header[name] for name in ("importance", "radius2", "square")])
     expect(min(sums) >= 0.0, "sums below 0")
     for output in header["outputs"]:
@@ -134,6 +137,7 @@ def check_numbers(header: Header) -> None:
 def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[Versions]:
     columns = [np.asarray(arrays[name]) for name in ("positions", "amounts", "times")]
     total = sum(output["updates"] for output in outputs)
+    expect([column.dtype.kind for column in columns] == ["i", "f", "i"], "updates of another type")
     expect(all(column.shape == (total,) for column in columns), "updates of another number")
     positions = columns[0]
     expect(not total or 0 <= positions.min() <= positions.max() < kept, "updates with rows that are not kept")

@@ -115,8 +115,9 @@ def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
         from onlinear.estimators.of_files import with_recipe  # it needs the estimators, which need this
 
         recipe = restored_recipe(header, arrays)
-        if model._learner is not None:
-            check_columns(recipe, getattr(model._names, "bits", None), model._learner.features)
+        if model._learner is None:
+            raise BadModel("it has a recipe, but has learned nothing: it is not one that we wrote")
+        check_columns(recipe, getattr(model._names, "bits", None), model._learner.features)
         return with_recipe(model, recipe)
 
 
@@ -278,9 +279,12 @@ def restore(header: Header, arrays: Arrays, classes: Iterable[type] = ()) -> Any
         if "learner" in header:
             attributes["_learner"] = unpack_learner(unpacker, header["learner"])
             check_figures(header)
+            estimator._validate_params()
             check_complete(estimator)
             checked_passes(estimator._pass_starts)
             check_together(estimator)
+        elif header["figures"]:
+            raise BadModel("the model has figures of what it has learned, and has learned nothing")
     return estimator
 
 

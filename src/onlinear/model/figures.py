@@ -10,12 +10,9 @@ from onlinear.model.container import Header
 
 def check_figures(header: Header) -> None:
     """Refuse figures of another form than we write: counts, and a loss."""
-    figures = header.get("figures", {})
-    fine = type(header.get("onlinear")) is str and type(figures) is dict
-    fine = fine and all(is_count(figures[name]) for name in ("examples", "mistakes") if name in figures)
-    fine = fine and (not figures or {"examples", "mistakes", "loss"} <= figures.keys())
-    fine = fine and (not figures or type(figures["loss"]) in (int, float, dict))
-    if not fine:
+    figures = header["figures"]
+    fine = type(header["onlinear"]) is str and is_count(figures["examples"]) and is_count(figures["mistakes"])
+    if not fine or type(figures["loss"]) not in (int, float, dict):
         raise BadModel(f"the model's figures are {figures!r:.80}: it is not one that we wrote")
 
 
@@ -25,8 +22,10 @@ def is_count(value: Any) -> bool:
 
 def checked_passes(starts: Any) -> list[tuple[int, int]]:
     """How many updates and mistakes there were when each pass began."""
-    if type(starts) is not list or not all(
-        type(pair) in (tuple, list) and len(pair) == 2 and all(map(is_count, pair)) for pair in starts
+    if (
+        type(starts) is not list
+        or not starts
+        or not all(type(pair) in (tuple, list) and len(pair) == 2 and all(map(is_count, pair)) for pair in starts)
     ):
         raise BadModel(f"the model's passes began at {starts!r:.80}: it is not one that we wrote")
     return starts
