@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from onlinear.errors import BadModel
 from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.model.figures import check_figures
 from onlinear.model.values import only_bad_models
 from onlinear.streams.recipe import Recipe, below, under
 from onlinear.training import Training
@@ -41,11 +42,22 @@ def open_model(path: PathLike) -> Trained:
             raise BadModel(
                 "it was not trained on files, and does not say how to read them: use onlinear.load in Python"
             )
+        check_figures(header)
+        if type(header["figures"]["loss"]) is dict:
+            raise BadModel("its loss is no finite number: it is not one that we wrote")
         recipe = restored_recipe(header, arrays)
         training = Training.restored(header, arrays)
+        check_columns(recipe, training.bits, training.learner.features)
         return Trained(training, recipe, header.get("unfinished"), header)
 
 
 def restored_recipe(header: Header, arrays: Arrays) -> Recipe:
     """The recipe of a model file, if it is one for the model."""
     return Recipe.restored(header[RECIPE_KEY], below(RECIPE, arrays))
+
+
+def check_columns(recipe: Recipe, bits: int | None, features: int) -> None:
+    """Refuse a table that has other columns than the recipe gives to names."""
+    if recipe.bits != bits or (bits is not None and features != 1 << bits):
+        named = "a column for each name" if recipe.bits is None else f"names hashed to {recipe.bits} bits"
+        raise BadModel(f"its recipe has {named}, and its table {features} columns: it is not one that we wrote")

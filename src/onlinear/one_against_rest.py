@@ -18,6 +18,15 @@ from onlinear.rows import DenseRows
 from onlinear.targets import Labels, Signs
 
 
+def has_outputs_for(classes: Classes | None, learner: Learner) -> bool:
+    """Whether a learner has an output for each class, or for the number; one more may stand for classes to come."""
+    row_loss = has_row_loss(learner)
+    if classes is None:
+        return learner.outputs == 1 and not row_loss
+    unseen = learner.outputs - max(answering(classes, row_loss), int(row_loss))
+    return unseen in ({0} if row_loss else {1} if classes.open else {0, 1})
+
+
 def has_row_loss(learner: Learner) -> bool:
     return hasattr(learner.losses[0], "slopes")
 

@@ -20,10 +20,11 @@ from onlinear.kernels.compiled import kind_of
 from onlinear.learner import Learner, Settings
 from onlinear.model.classes import pack_classes, unpack_classes
 from onlinear.model.container import Arrays, Header
+from onlinear.model.figures import checked_passes
 from onlinear.model.learners import learner_now, pack_learner, unpack_learner
 from onlinear.model.names import NamesNow, pack_names
 from onlinear.model.values import OURS, Packer, Unpacker
-from onlinear.one_against_rest import add_class, answering, has_row_loss, outputs_for, targets_for
+from onlinear.one_against_rest import add_class, answering, has_outputs_for, has_row_loss, outputs_for, targets_for
 from onlinear.registry import loss_of, rule_of
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block
@@ -283,7 +284,11 @@ class Training:
         training.width = training.learner.features if training.bits is None and seen else 0
         state = {name: unpacker.unpack(value) for name, value in header["state"].items()}
         training.opened = state.get("_opened", False)
-        training.pass_starts = state["_pass_starts"]
+        if type(training.opened) is not bool:
+            raise BadModel("the model's classes are neither open nor closed: it is not one that we wrote")
+        if not has_outputs_for(training.classes, training.learner):
+            raise BadModel("the model has outputs for other classes than its own: it is not one that we wrote")
+        training.pass_starts = checked_passes(state["_pass_starts"])
         if "drift" in header:
             training.adapting = Adapting.restored(header["drift"])
         return training

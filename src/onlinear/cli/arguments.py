@@ -52,6 +52,13 @@ Ignore = option(list[str] | None, READING, "Column to leave out; may be repeated
 Categories = option(
     list[str] | None, READING, "Column whose numbers are only names; may be repeated.", "--category", metavar="COLUMN"
 )
+NumberColumns = option(
+    list[str] | None,
+    READING,
+    "Column of numbers, where any other cell is a bad line; may be repeated.",
+    "--number",
+    metavar="COLUMN",
+)
 Missing = option(list[str] | None, READING, "Text that stands for nothing, instead of '', ?, NA.", metavar="TEXT")
 TextColumns = option(
     list[str] | None, READING, "Column to cut into words; may be repeated.", "--text", metavar="COLUMN"

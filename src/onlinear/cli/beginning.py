@@ -11,6 +11,7 @@ import numpy as np
 
 from onlinear.classes import MOST_IN_STREAM, Classes, task_of_numbers
 from onlinear.cli.badlines import FAIL, BadLines
+from onlinear.cli.ending import say
 from onlinear.cli.job import Job
 from onlinear.cli.options import loss_and_rule
 from onlinear.cli.waiting import saying_that_it_waits
@@ -20,9 +21,11 @@ from onlinear.drift.adapting import Adapting
 from onlinear.drift.policies import check_policy
 from onlinear.errors import BadSource, Refused
 from onlinear.learner import Settings
+from onlinear.profile.mixed import mixed_columns
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
 from onlinear.runs import Run
 from onlinear.streams.blocks import Block
+from onlinear.streams.csvtext import CSVText
 from onlinear.streams.pipes import with_looks
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand
@@ -39,6 +42,7 @@ def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
     with saying_that_it_waits(files):
         stream = stream_for(wanted | {"files": files})
         stream.check_passes(wanted["passes"])
+        tell_mixed_columns(stream, wanted)
         blocks = stream.blocks(stop_at_bad=wanted["bad_lines"] == FAIL)
         labels, blocks = first_labels(blocks, labels_needed(wanted))
     training = training_for(labels, stream.recipe, wanted, chosen)
@@ -62,7 +66,7 @@ AS_THEY_ARE = [
 def stream_for(wanted: dict[str, Any]) -> Stream:
     """The files, read as the options say."""
     said = {name: wanted[name] for name in AS_THEY_ARE}
-    said |= {name: wanted[name] or () for name in ("ignore", "categories", "text")}
+    said |= {name: wanted[name] or () for name in ("ignore", "categories", "numbers", "text")}
     said |= {name: wanted[name] for name in ("target", "weight")}
     said |= {"missing": tuple(wanted["missing"])} if wanted["missing"] else {}
     crosses = [tuple(pair.split(",")) for pair in wanted["crosses"] or ()]
@@ -72,6 +76,13 @@ def stream_for(wanted: dict[str, Any]) -> Stream:
                 f"--cross {','.join(pair)} names {len(pair)} columns or namespaces: name two, as in --cross a,b"
             )
     return open_stream(wanted["files"], **said, crosses=crosses)
+
+
+def tell_mixed_columns(stream: Stream, wanted: dict[str, Any]) -> None:
+    """Say which columns of numbers are read as categories, before they are learned."""
+    if isinstance(stream.format, CSVText):
+        for line in mixed_columns(stream.format, stream.files, wanted["categories"] or ()):
+            say(str(line))
 
 
 def labels_needed(wanted: dict[str, Any]) -> int:

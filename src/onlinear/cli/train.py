@@ -23,6 +23,7 @@ def train(
     weight: cli.Weight = None,
     ignore: cli.Ignore = None,
     categories: cli.Categories = None,
+    numbers: cli.NumberColumns = None,
     missing: cli.Missing = None,
     header: cli.Header = None,
     delimiter: cli.Delimiter = None,

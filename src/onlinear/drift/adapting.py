@@ -15,6 +15,7 @@ from onlinear.drift.policies import POLICIES, check_policy
 from onlinear.errors import Refused
 from onlinear.learner import Learner
 from onlinear.streams.blocks import part_of
+from onlinear.streams.packing import Number, unpacked
 from onlinear.targets import Numbers, Signs, Watched
 
 #: alarms are acted on after every so many examples of the learner's, counted from its first: blocks mean nothing
@@ -123,9 +124,9 @@ class Adapting:
     def restored(cls, state: dict[str, Any]) -> Adapting:
         """The one of which :meth:`state` was asked: it goes on to the bit."""
         adapting = cls(state["on_drift"], DETECTORS[state["detector"]].restored(state["detector_state"]))
-        adapting.alarms = [Alarm(*alarm) for alarm in state["alarms"]]
+        adapting.alarms = [Alarm(*alarm) for alarm in unpacked(tuple[tuple[int, Number], ...], state["alarms"])]
         adapting.curve = Curve.restored(state["curve"])
-        adapting._due = state["due"]
+        adapting._due = unpacked(Number, state["due"])
         return adapting
 
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from onlinear.errors import BadInput, Refused
+from onlinear.errors import BadInput, BadModel, Refused
+from onlinear.streams.packing import Number, unpacked
 
 #: buckets there may be of each size; one more, and the two oldest become one of twice the size
 ALIKE = 5
@@ -139,8 +140,16 @@ class ADWIN:
     @classmethod
     def restored(cls, state: dict[str, Any]) -> ADWIN:
         """The detector of which :meth:`state` was asked: it goes on to the bit."""
-        detector = cls(state["delta"])
-        detector.rise, detector.seen, detector.width = state["rise"], state["seen"], state["width"]
-        detector._sum, detector._squares = state["sums"]
-        detector._buckets = [[(total, squares) for total, squares in alike] for alike in state["buckets"]]
+        detector = cls(unpacked(Number, state["delta"]))
+        detector.rise = unpacked(Number, state["rise"])
+        detector.seen, detector.width = unpacked(tuple[int, int], [state["seen"], state["width"]])
+        detector._sum, detector._squares = unpacked(tuple[Number, Number], state["sums"])
+        buckets = unpacked(tuple[tuple[tuple[Number, Number], ...], ...], state["buckets"])
+        detector._buckets = [list(alike) for alike in buckets]
+        fine = all(0.0 <= part <= 1 << k for k, alike in enumerate(buckets) for bucket in alike for part in bucket)
+        fine = fine and all(-1.0 <= part <= detector.width + 1.0 for part in (detector._sum, detector._squares))
+        if not fine or not buckets or detector.width != sum(len(alike) << k for k, alike in enumerate(buckets)):
+            raise BadModel(
+                f"a window of {detector.width} values is not what its buckets hold: it is none that we wrote"
+            )
         return detector

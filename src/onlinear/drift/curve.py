@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from onlinear.errors import BadModel
+from onlinear.streams.packing import Number, unpacked
+
 #: windows there may be; one more, and each two become one of twice the length
 MOST = 128
 #: examples in a window at first
@@ -63,6 +66,10 @@ class Curve:
     def restored(cls, state: dict[str, Any]) -> Curve:
         """The curve of which :meth:`state` was asked."""
         curve = cls()
-        curve.window, curve.examples, curve.total = state["window"], state["examples"], state["total"]
-        curve._sums = list(state["sums"])
+        curve.window, curve.examples = unpacked(tuple[int, int], [state["window"], state["examples"]])
+        curve.total, curve._sums = unpacked(Number, state["total"]), list(unpacked(tuple[Number, ...], state["sums"]))
+        if curve.window < 1 or len(curve._sums) > MOST or -(-curve.examples // curve.window) != len(curve._sums):
+            raise BadModel(
+                f"a curve of {curve.examples} examples in {len(curve._sums)} windows: it is none that we wrote"
+            )
         return curve

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from onlinear.errors import BadInput, Refused
+from onlinear.errors import BadInput, BadModel, Refused
+from onlinear.streams.packing import Number, unpacked
 
 
 class PageHinkley:
@@ -72,9 +73,13 @@ class PageHinkley:
     @classmethod
     def restored(cls, state: dict[str, Any]) -> PageHinkley:
         """The detector of which :meth:`state` was asked: it goes on to the bit."""
-        detector = cls(state["threshold"], state["allowance"], state["least"])
-        detector.rise, detector.width, detector.mean = state["rise"], state["width"], state["mean"]
-        detector._excess, (lowest, at) = state["excess"], state["lowest"]
+        threshold, allowance = unpacked(tuple[Number, Number], [state["threshold"], state["allowance"]])
+        detector = cls(threshold, allowance, unpacked(int, state["least"]))
+        detector.rise, detector.mean = unpacked(tuple[Number, Number], [state["rise"], state["mean"]])
+        detector.width, detector._excess = unpacked(tuple[int, Number], [state["width"], state["excess"]])
+        lowest, at = unpacked(tuple[Number, int], state["lowest"])
+        if detector.width < 0 or at < 0:
+            raise BadModel(f"a detector of {detector.width} values: it is none that we wrote")
         if at:
             detector._lowest, detector._lowest_at = lowest, at
         return detector

@@ -15,8 +15,10 @@ from onlinear.errors import BadModel, NotSaved
 from onlinear.features.texts import pack_texts
 from onlinear.model.classes import pack_classes, unpack_classes
 from onlinear.model.container import Arrays, Header
+from onlinear.model.figures import is_count
 from onlinear.model.names import names_now, pack_names, unpack_names, unpack_texts
 from onlinear.model.values import Packer, Unpacker
+from onlinear.streams.packing import Number, unpacked
 
 #: attributes beside the perceptrons, the classes and the names, and what they are
 PLAIN: dict[str, type] = {
@@ -27,6 +29,7 @@ PLAIN: dict[str, type] = {
     "n_iter_": int,
 }
 ROW_TYPES = ("float64", "float32")
+KERNELS = ("linear", "poly", "rbf")
 
 
 def dual_parts(estimator: Any, holds: Header) -> tuple[Header, Arrays]:
@@ -79,6 +82,7 @@ def restore_dual(unpacker: Unpacker, cls: Any, header: Header) -> Any:
     estimator = cls(**{name: unpacker.unpack(value) for name, value in header["parameters"].items()})
     if "perceptrons" not in header:
         return estimator
+    estimator._validate_params()
     for name, value in header["state"].items():
         expect(type(value) is PLAIN.get(name), f"an attribute {name!r:.60}")
         setattr(estimator, name, value)
@@ -96,12 +100,14 @@ def restore_dual(unpacker: Unpacker, cls: Any, header: Header) -> Any:
 
 
 def unpack_perceptrons(arrays: Any, header: Header) -> Perceptrons:
+    check_numbers(header)
     rows, block = np.array(arrays["rows"]), np.array(arrays["block"])
     expect(header["type"] in ROW_TYPES and rows.dtype == block.dtype == header["type"], "rows of another type")
     expect(rows.ndim == block.ndim == 2 and rows.shape[1] == block.shape[1], "rows of another width")
     expect(len(block) in (0, BLOCK), "a block of another size")
     kernel = Kernel(**header["kernel"])
     expect([type(part) for part in kernel] == [str, int, float, float], "a kernel of another kind")
+    expect(kernel.name in KERNELS and kernel.degree >= 1, "a kernel that there is not")
     machine = Perceptrons(kernel, rows.shape[1], len(header["outputs"]), rows.dtype, header["share"])
     machine.examples, machine.radius2, machine.square = header["examples"], header["radius2"], header["square"]
     machine.importance = float(header["importance"])
@@ -116,9 +122,22 @@ def unpack_perceptrons(arrays: Any, header: Header) -> Perceptrons:
     return machine
 
 
+def check_numbers(header: Header) -> None:
+    """Refuse counts and sums that are none."""
+    expect(is_count(header["examples"]), "examples that nobody counts")
+    expect(type(header["share"]) in (int, float, type(None)), "a budget that is no number")
+    expect(type(header["budget"]) in (int, float, type(None)), "a budget that is no number")
+    sums = unpacked(tuple[Number, ...], [header[name] for name in ("importance", "radius2", "square")])
+    expect(min(sums) >= 0.0, "sums below 0")
+    for output in header["outputs"]:
+        expect(is_count(output["updates"]) and is_count(output["made"]), "updates that nobody counts")
+        unpacked(Number, output["debt"])
+
+
 def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[Versions]:
     columns = [np.asarray(arrays[name]) for name in ("positions", "amounts", "times")]
     total = sum(output["updates"] for output in outputs)
+    expect([column.dtype.kind for column in columns] == ["i", "f", "i"], "updates of another type")
     expect(all(column.shape == (total,) for column in columns), "updates of another number")
     positions = columns[0]
     expect(not total or 0 <= positions.min() <= positions.max() < kept, "updates with rows that are not kept")
@@ -133,9 +152,14 @@ def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[V
 
 def unpack_step(step: Any, machine: Perceptrons) -> Step:
     place, position, amounts, drops = step
+    place, position = unpacked(tuple[int, int], [place, position])
     expect(0 <= place < BLOCK and 0 <= position < machine.support.size, "a step outside of its block")
+    amounts = unpacked(tuple[Number, ...], amounts)
     expect(len(amounts) == machine.outputs, "a step of other outputs")
-    return Step(place, position, np.array(amounts), [Drop(*drop) for drop in drops])
+    made = [Drop(*drop) for drop in unpacked(tuple[tuple[int, Number, int, Number], ...], drops)]
+    for drop in made:
+        expect(0 <= drop.output < machine.outputs and 0 <= drop.position < machine.support.size, "a drop of no row")
+    return Step(place, position, np.array(amounts, np.float64), made)
 
 
 def expect(fine: bool, what: str) -> None:

@@ -31,13 +31,13 @@ class NeedsRecipe:
         raise NotSaved("the model was trained on files, and would be saved without its recipe: copy its file instead")
 
 
-class ClassifierOfFiles(NeedsRecipe, OnlineClassifier):  # type: ignore[misc]
+class ClassifierOfFiles(NeedsRecipe, OnlineClassifier):
     """A classifier to look at."""
 
     decision_function = predict_proba = predict_log_proba = predict_proba_one = NeedsRecipe._refuse
 
 
-class RegressorOfFiles(NeedsRecipe, OnlineRegressor):  # type: ignore[misc]
+class RegressorOfFiles(NeedsRecipe, OnlineRegressor):
     """A regressor to look at."""
 
 

@@ -20,11 +20,12 @@ from onlinear.features.names import HashedNames
 from onlinear.features.texts import pack_texts
 from onlinear.model.classes import pack_classes, unpack_classes
 from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.model.figures import check_figures, checked_passes
 from onlinear.model.learners import FACINGS, learner_now, pack_learner, unpack_learner
 from onlinear.model.names import names_now, pack_names, unpack_names, unpack_texts
 from onlinear.model.values import Packer, Unpacker, only_bad_models
-from onlinear.modelfile import RECIPE_KEY, restored_recipe
-from onlinear.one_against_rest import answering, has_row_loss
+from onlinear.modelfile import RECIPE_KEY, check_columns, restored_recipe
+from onlinear.one_against_rest import has_outputs_for
 
 #: the estimators a file may name
 OURS = frozenset(
@@ -113,7 +114,11 @@ def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
             return model
         from onlinear.estimators.of_files import with_recipe  # it needs the estimators, which need this
 
-        return with_recipe(model, restored_recipe(header, arrays))
+        recipe = restored_recipe(header, arrays)
+        if model._learner is None:
+            raise BadModel("it has a recipe, but has learned nothing: it is not one that we wrote")
+        check_columns(recipe, getattr(model._names, "bits", None), model._learner.features)
+        return with_recipe(model, recipe)
 
 
 # ------------------------------------------------------------------ to header and arrays
@@ -235,7 +240,7 @@ def is_attribute(cls: type, name: str, value: Any) -> bool:
 
 def check_together(estimator: Any) -> None:
     """Refuse parts of which one would lead the compiled loops out of another's bounds."""
-    learner, row_loss = estimator._learner, has_row_loss(estimator._learner)
+    learner = estimator._learner
     columns = getattr(estimator, "n_features_in_", None)
     if columns is None:
         names = estimator._names  # exact ones may be more than the features for a moment: the table then grows
@@ -244,13 +249,8 @@ def check_together(estimator: Any) -> None:
     else:
         expect(columns == learner.features, "columns", "features")
     expect(estimator._quick_features in (-1, columns), "columns", "features")
-    if not estimator._labelled:
-        expect(learner.outputs == 1 and not row_loss, "outputs", "targets")
-        return
-    classes = estimator._classes
-    unseen = learner.outputs - max(answering(classes, row_loss), int(row_loss))
-    allowed = {0} if row_loss else {1} if classes.open else {0, 1}
-    expect(unseen in allowed, "classes", "outputs")
+    classes = estimator._classes if estimator._labelled else None
+    expect(has_outputs_for(classes, learner), "targets" if classes is None else "classes", "outputs")
 
 
 def expect(fits: bool, one: str, other: str) -> None:
@@ -278,8 +278,13 @@ def restore(header: Header, arrays: Arrays, classes: Iterable[type] = ()) -> Any
             attributes["_names"] = unpack_names(unpacker, header["names"])
         if "learner" in header:
             attributes["_learner"] = unpack_learner(unpacker, header["learner"])
+            check_figures(header)
+            estimator._validate_params()
             check_complete(estimator)
+            checked_passes(estimator._pass_starts)
             check_together(estimator)
+        elif header["figures"]:
+            raise BadModel("the model has figures of what it has learned, and has learned nothing")
     return estimator
 
 

@@ -18,7 +18,7 @@ from onlinear import rules
 from onlinear.errors import BadModel
 from onlinear.gate import VERSION
 from onlinear.kernels.bank import shape_of
-from onlinear.kernels.state import CLOCK, COUNT, EXAMPLES, MASS, MISTAKES, OWED, PULL, SCALE, UPDATES
+from onlinear.kernels.state import CLOCK, COUNT, EXAMPLES, LOSS, MASS, MISTAKES, OWED, PULL, SCALE, UPDATES, T
 from onlinear.learner import Learner, Settings
 from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.model.values import Packer, Unpacker, only_bad_models
@@ -27,6 +27,10 @@ from onlinear.rows import DenseRows, SparseRows
 #: how many times as many features a table may have as are in the file
 ROOM = 4
 
+#: more examples than anyone has
+MOST_EXAMPLES = 2**63
+#: what the clock counts, in examples
+COUNTED = [T, EXAMPLES, MISTAKES, UPDATES, COUNT]
 #: columns of the clock in the first model files, which know nothing of steps and radius
 FIRST_CLOCK = 24
 FACINGS: dict[str, type] = {"dense": DenseRows, "sparse": SparseRows}
@@ -158,6 +162,7 @@ def unpack_full(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
         expect_shape(arrays, "matrix", (outputs, features + 1, features + 1))
         expect(facing is DenseRows, "a matrix rule that faces sparse rows")
         learner.matrix = arrays["matrix"]
+    expect_finite(arrays["table"][:, :, 0] if facing is SparseRows else arrays["table"][:, 0], arrays["bias"][:, 0])
     learner.facing, learner.bias = facing, arrays["bias"]
     learner.table = with_room(arrays["table"], FEATURE_AXIS[facing], features)
     give_figures(learner, header, arrays)
@@ -171,6 +176,7 @@ def unpack_slim(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
     outputs, features = checked_outputs(header, arrays), checked(header, "features", int)
     expect_shape(arrays, "weights", (outputs, features))
     expect_shape(arrays, "intercepts", (outputs,))
+    expect_finite(arrays["weights"], arrays["intercepts"])
     # an average of no examples yet is the weights themselves, and has them added up in turn
     settings = Settings(average=float(checked(header, "in_turn", bool)))
     compiled = checked(header, "compiled", bool)
@@ -196,13 +202,27 @@ def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> No
     if arrays["clock"].shape[1] == FIRST_CLOCK:
         arrays["clock"] = np.insert(arrays["clock"], [PULL] * (CLOCK - FIRST_CLOCK), np.nan, axis=1)
     expect_shape(arrays, "clock", (learner.outputs, CLOCK))
-    counts = arrays["clock"][:, [EXAMPLES, MISTAKES, UPDATES]]
-    expect(bool(((counts >= 0.0) & (counts < 2.0**63)).all()), "counts that are no numbers of examples")
+    check_clock(arrays["clock"])
     learner.clock = arrays["clock"]
     expect_shape(arrays, "history", (learner.examples.bit_length(), learner.outputs, 3))
+    expect(are_counts(arrays["history"][:, :, 1:]), "a history that counts no examples")
     learner.history = [figures.copy() for figures in arrays["history"]]
     learner.first_pass_examples = checked(header, "first_pass_examples", int)
-    learner.busy.words[VERSION] = checked(header, "version", int)
+    expect(-1 <= learner.first_pass_examples < MOST_EXAMPLES, "a first pass that no examples end")
+    version = checked(header, "version", int)
+    expect(0 <= version < MOST_EXAMPLES, f"the version {version}")
+    learner.busy.words[VERSION] = version
+
+
+def check_clock(clock: np.ndarray) -> None:
+    """Refuse counts and sums that no examples lead to: answers and steps are divided by some of them."""
+    expect(are_counts(clock[:, COUNTED]), "counts that are no numbers of examples")
+    expect(bool(np.isfinite(clock[:, SCALE]).all() and (clock[:, SCALE] > 0.0).all()), "weights without a scale")
+    expect(not np.isnan(clock[:, LOSS]).any(), "a loss that is no number")
+
+
+def are_counts(numbers: np.ndarray) -> bool:
+    return bool(((numbers >= 0.0) & (numbers < MOST_EXAMPLES)).all())
 
 
 def with_room(table: np.ndarray, axis: int, features: int) -> np.ndarray:
@@ -247,6 +267,10 @@ def checked(header: dict[str, Any], key: str, kind: type) -> Any:
 
 def expect_shape(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
     expect(arrays[name].shape == shape, f"an array {name} of shape {arrays[name].shape}, not {shape}")
+
+
+def expect_finite(*weights: np.ndarray) -> None:
+    expect(all(bool(np.isfinite(each).all()) for each in weights), "a weight that is no finite number")
 
 
 def expect(fine: bool, what: str) -> None:

@@ -178,7 +178,7 @@ class Unpacker:
                 "give the class as it was when the model was saved"
             )
         values = [self.unpack(fields[field]) for field in known]
-        if cls in OURS and not all(isinstance(value, int | float | tuple) for value in values):
+        if cls in OURS and not all(type(value) in (int, float) or hasattr(value, "_fields") for value in values):
             raise BadModel(f"the model's {name} has a field that is no number: it is not one that we wrote")
         return cls._make(values)
 

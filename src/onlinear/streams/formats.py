@@ -51,7 +51,7 @@ OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing", "text", "wo
 USED = {
     "svmlight": ("first_index", "features"),
     "vw": ("naming",),
-    "csv": (*OF_COLUMNS, "header", "delimiter", "quoted"),
+    "csv": (*OF_COLUMNS, "header", "delimiter", "quoted", "numbers"),
     "jsonl": OF_COLUMNS,
     "parquet": OF_COLUMNS,
     "arrow": OF_COLUMNS,
@@ -104,6 +104,7 @@ class Options(NamedTuple):
     words: Words = Words()
     features: int | None = None
     quoted: bool | None = None
+    numbers: Sequence[str | int] = ()
 
     def of_columns(self) -> dict[str, Any]:
         """What all tables are told."""
@@ -131,7 +132,7 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
             found = class_of(name)(options.naming)
         case "csv":
             columns = options.of_columns()
-            told = {name: getattr(options, name) for name in ("header", "delimiter", "quoted")}
+            told = {name: getattr(options, name) for name in ("header", "delimiter", "quoted", "numbers")}
             found = loaded("inference.infer")(sources, **told, **columns)
         case "jsonl":
             found = loaded("jsonlines.infer_keys")(sources, **options.of_columns())

@@ -49,6 +49,7 @@ def infer(
     ignore: Sequence[str | int] = (),
     categories: Sequence[str | int] = (),
     text: Sequence[str | int] = (),
+    numbers: Sequence[str | int] = (),
     rows: int = ROWS,
     missing: tuple[str, ...] = MISSING,
     naming: Naming = Naming(),
@@ -68,6 +69,7 @@ def infer(
     weight : the column with the importance of each row
     ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
     text : columns whose cells are cut into words
+    numbers : columns that hold numbers, so that any other cell is a bad line
     rows : how many records are looked at
     missing : what stands for a missing cell
     naming : how names become columns
@@ -79,7 +81,12 @@ def infer(
     quoted = has_quotes(files[0], delimiter) if quoted is None else quoted
     look = looked_at(files, delimiter, header, missing, rows, quoted)
     names = look.names
-    kinds = ["category" if numbers == 0 or texts else "number" for numbers, texts in look.counts.tolist()]
+    kinds = ["category" if numeric == 0 or texts else "number" for numeric, texts in look.counts.tolist()]
+    meant = {position_of(names, column) for column in categories}
+    for place in (position_of(names, column) for column in numbers):
+        if place in meant:
+            raise OnlinearError(f"column {names[place]!r} cannot be numbers and categories at once: choose one")
+        kinds[place] = "number"
     columns, target_kind = with_roles(names, kinds, target, weight, ignore, categories, text)
     return CSVText(columns, target_kind, delimiter, missing, naming, look.header, words, quoted)
 
@@ -188,12 +195,17 @@ def comes_again(file: str, names: Sequence[str], delimiter: str, rows: int, quot
 
 def records_in(cells: Cells) -> Iterator[list[str]]:
     """The words of each record, blank ones aside."""
+    return ([word for _, word in record] for record in placed_records_in(cells))
+
+
+def placed_records_in(cells: Cells) -> Iterator[list[tuple[int, str]]]:
+    """The words of each record with the places where they start, blank records aside."""
     k = 0
     while k < len(cells.breaks) and cells.breaks[k] < cells.stop:
         last = cells.record_break(k)
-        words = [word for _, word in cells.words(k, last)]
-        if words != [""]:
-            yield words
+        record = cells.words(k, last)
+        if len(record) > 1 or record[0][1]:
+            yield record
         k = last + 1
 
 

@@ -8,6 +8,9 @@ from typing import Any, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from onlinear.errors import OnlinearError
 
+#: a number of plain JSON
+Number = int | float
+
 #: records that have more fields now than when models were first saved: so many they had then
 FIRST_FIELDS = {"CSVText": 7, "Naming": 4}
 
@@ -46,7 +49,7 @@ def unpacked(kind: Any, value: Any) -> Any:
             return frozenset(unpacked(get_args(kind)[0], item) for item in value)
     elif type(value) in allowed_types(kind):
         return value
-    raise OnlinearError(f"the recipe holds {value!r:.60} where {kind} should be: it is not one that we wrote")
+    raise OnlinearError(f"the model holds {value!r:.60} where {kind} should be: it is not one that we wrote")
 
 
 def unpacked_record(kind: Any, value: Any) -> Any:
@@ -54,7 +57,7 @@ def unpacked_record(kind: Any, value: Any) -> Any:
     hints = get_type_hints(kind)
     fields = fields_of(kind)
     if type(value) is not dict or list(value) != fields[: len(value)] or len(value) < required_of(kind):
-        raise OnlinearError(f"the recipe holds {value!r:.60} where the fields {fields} should be")
+        raise OnlinearError(f"the model holds {value!r:.60} where the fields {fields} should be")
     return kind(**{name: unpacked(hints[name], value[name]) for name in value})
 
 

@@ -139,6 +139,7 @@ def open_stream(
     ignore: Sequence[str | int] = (),
     categories: Sequence[str | int] = (),
     text: Sequence[str | int] = (),
+    numbers: Sequence[str | int] = (),
     ngrams: int = 1,
     lower: bool = True,
     presence: bool = False,
@@ -175,6 +176,8 @@ def open_stream(
     ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
     text : columns whose cells are cut into words, and runs of up to ``ngrams`` words; in lower case if ``lower``, with
         counts, or 1 for ``presence``; with ``unit_length`` long texts weigh no more than short ones
+    numbers : columns of CSV that hold numbers, so that any other cell is a bad line; else one word among the first
+        records makes a column one of categories
     header, delimiter, quoted : of CSV: whether the first record has the names, what is between cells, and whether these
         may stand in quotes; told by a look
     missing : texts that stand for nothing
@@ -205,6 +208,7 @@ def open_stream(
         Words(ngrams, lower, presence, unit_length),
         None if names == "exact" else features,
         quoted,
+        tuple(numbers),
     )
     if clip and (is_matrix(source) or isinstance(source, Generated)):
         raise Refused("clip says between which bounds columns of a table are kept: an array has no names for them")

@@ -1,0 +1,229 @@
+"""Model files with repaired digests whose header or arrays lie: refused when they are loaded, or they work.
+
+Digests keep out damage, not malice: whoever changes a file can seal it again. So what a file says is checked against
+itself, and no model leads its user, or a compiled loop, out of an array later on.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onlinear
+from commands import run_here
+from onlinear import modelfile
+from onlinear.errors import BadModel, OnlinearError
+from onlinear.model.container import Arrays, Header, read_model, write_model
+from onlinear.streams.stream import open_alike
+
+CASES = 60  # of each model
+ODD: list[Any] = [
+    *(None, True, -1, 0, 1, 24, 1 << 31, 1 << 62, 1 << 70, 1e308, -1.5, "", "x", [], {}, [None], [0], {"a": 1}),
+    *({"float": "nan"}, {"tuple": []}, {"dict": []}, {"numpy": ["float64", 1.0]}, {"array": "learner/bias"}),
+]
+NUMBERS = [np.nan, np.inf, -1.0, 0.0, 1e308, 2.0**40]
+Place = tuple[Any, ...]
+
+
+# ------------------------------------------------------------------ models
+
+
+def table(folder: Path) -> Path:
+    rows = [f"{(k * 7 % 11) / 3},{['Bern', 'Thun', 'Zug'][k % 3]},{k % 2}" for k in range(30)]
+    (folder / "rows.csv").write_text("\n".join(["age,town,y", *rows]))
+    return folder / "rows.csv"
+
+
+def trained(*words: str) -> Callable[[Path], None]:
+    def write(folder: Path) -> None:
+        ended = run_here("train", table(folder), "--target", "y", "--quiet", "--model", folder / "model", *words)
+        assert ended.code == 0, ended
+
+    return write
+
+
+def fitted(model: Any) -> Callable[[Path], None]:
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    return lambda folder: model.fit(X, X[:, 0] > 0.0).save(folder / "model")
+
+
+def of_dicts(folder: Path) -> None:
+    model = onlinear.OnlineClassifier()
+    for k in range(10):
+        model.learn_one({"a": 1.0, "b": k, "t": f"x{k % 3}"}, "pq"[k % 2])
+    model.save(folder / "model")
+
+
+MODELS: dict[str, Callable[[Path], None]] = {
+    "hashed and scaled": trained("--bits", "8", "--scale", "standardise"),
+    "exact names": trained("--names", "exact", "--scale", "max-abs"),
+    "watching for drift": trained("--bits", "6", "--on-drift", "reset"),
+    "arrays": fitted(onlinear.OnlineClassifier()),
+    "dicts": of_dicts,
+    "in dual form": fitted(onlinear.KernelPerceptron(budget=5)),
+}
+
+
+# ------------------------------------------------------------------ what is changed
+
+
+def places_in(value: Any, place: Place = ()) -> Iterator[Place]:
+    yield from [place] if place else []
+    inner = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in inner:
+        yield from places_in(value[key], (*place, key))
+
+
+def at(value: Any, place: Place) -> Any:
+    for key in place:
+        value = value[key]
+    return value
+
+
+def changed_header(header: Header, draw: random.Random) -> Header:
+    """The header with one value gone, odd, another of its own, or a little off."""
+    header = copy.deepcopy(header)
+    places = list(places_in(header))
+    place = draw.choice(places)
+    parent, key = at(header, place[:-1]), place[-1]
+    old = parent[key]
+    kind = draw.randrange(5)
+    if kind == 0:
+        del parent[key]
+    elif kind == 1:
+        parent[key] = copy.deepcopy(at(header, draw.choice(places)))
+    elif kind == 2 and type(old) in (int, float):
+        parent[key] = draw.choice((-old, old + 1, old * 2, old - 1, old + 0.5))
+    elif kind == 3 and isinstance(old, list):
+        parent[key] = draw.choice((old + old[:1], old[1:], old[::-1]))
+    else:
+        parent[key] = copy.deepcopy(draw.choice(ODD))
+    return header
+
+
+def changed_array(array: np.ndarray, draw: random.Random) -> np.ndarray:
+    """The array in another shape or type, or with other numbers in it."""
+    shapes = [array[:-1], np.concatenate([array, array]), array.reshape(-1), array.T.copy(), array[:0]]
+    kind = draw.randrange(4)
+    if kind == 0 or not array.size:
+        return draw.choice(shapes)
+    with np.errstate(all="ignore"):
+        if kind == 1:
+            return array.astype(draw.choice(("float64", "float32", "int64", "int32", "uint8")))
+        array = array.copy()
+        for place in draw.sample(range(array.size), draw.choice((1, array.size))):
+            array.reshape(-1)[place] = np.float64(draw.choice(NUMBERS)).astype(array.dtype)
+    return array
+
+
+def crafted(header: Header, arrays: Arrays, draw: random.Random) -> tuple[Header, Arrays]:
+    if draw.random() < 0.6:
+        return changed_header(header, draw), arrays
+    name = draw.choice(sorted(arrays))
+    return header, arrays | {name: changed_array(arrays[name], draw)}
+
+
+# ------------------------------------------------------------------ and what is done with it
+
+
+def use(path: Path, rows: Path | None) -> None:
+    """Load, look, predict, learn and save; whatever is refused with a sentence is fine."""
+    with suppress(OnlinearError):
+        use_estimator(onlinear.load(path), path.with_name("again"))
+    if rows is not None:
+        with suppress(OnlinearError):
+            use_training(path, rows)
+
+
+def use_estimator(model: Any, again: Path) -> None:
+    columns = getattr(model, "n_features_in_", None)
+    X = np.ones((2, 4 if columns is None else columns))
+    answer = model.predict if columns is not None else lambda rows: model.predict_one({"a": 1.0, "t": "x1"})
+    for name in ("coef_", "history_", "loss_", "mistakes_", "mistakes_per_pass_", "examples_"):
+        with suppress(OnlinearError):
+            getattr(model, name, None)
+    with suppress(OnlinearError):
+        answer(X)
+    with suppress(OnlinearError):
+        label = model.classes_[0]
+        model.partial_fit(X, [label] * 2) if columns is not None else model.learn_one({"a": 1.0, "new": 2.0}, label)
+        answer(X)
+    model.save(again)
+
+
+def use_training(path: Path, rows: Path) -> None:
+    trained = modelfile.open_model(path)
+    with suppress(OnlinearError):
+        onlinear.predict(path, rows)
+    with suppress(OnlinearError):
+        for block in open_alike(rows, trained.recipe.format, recipe=trained.recipe):
+            trained.training.learn(block)
+    trained.training.totals(), trained.training.history()
+    run_here("inspect", path)
+    modelfile.save(path.with_name("again"), trained)
+
+
+@pytest.mark.compiles
+@pytest.mark.filterwarnings("ignore")  # overflow of numbers that no learner would hold
+@pytest.mark.parametrize("name", MODELS)
+def test_a_crafted_model_is_refused_or_works(tmp_path: Path, name: str) -> None:
+    MODELS[name](tmp_path)
+    header, arrays = read_model(tmp_path / "model")
+    rows = tmp_path / "rows.csv" if "recipe" in header else None
+    for seed in range(CASES):
+        write_model(tmp_path / "crafted", *crafted(header, arrays, random.Random(f"{name} {seed}")))
+        use(tmp_path / "crafted", rows)
+
+
+# ------------------------------------------------------------------ each check by itself
+
+
+def set_at(*place: Any, value: Any) -> Callable[[Header, Arrays], None]:
+    def change(header: Header, arrays: Arrays) -> None:
+        at(header, place[:-1])[place[-1]] = value
+
+    return change
+
+
+def put(name: str, where: Any, number: float) -> Callable[[Header, Arrays], None]:
+    def change(header: Header, arrays: Arrays) -> None:
+        arrays[name] = arrays[name].copy()
+        arrays[name][where] = number
+
+    return change
+
+
+FORMAT = ("recipe", "format", "csv", "naming")
+LIES: dict[str, tuple[Callable[[Header, Arrays], None], str]] = {
+    "bits": (set_at(*FORMAT, "bits", value=24), "its recipe has names hashed to 24 bits, and its table 64 columns"),
+    "weight": (put("learner/table", (0, 0, 0), np.nan), "a weight that is no finite number"),
+    "intercept": (put("learner/bias", (0, 0), np.inf), "a weight that is no finite number"),
+    "scale": (put("learner/clock", (0, 1), 0.0), "weights without a scale"),
+    "count": (put("learner/clock", (0, 11), -1.0), "counts that are no numbers of examples"),
+    "history": (put("learner/history", (0, 0, 1), np.inf), "a history that counts no examples"),
+    "version": (set_at("learner", "version", value=-1), "the version -1"),
+    "figures": (set_at("figures", "examples", value="many"), "the model's figures are"),
+    "passes": (set_at("state", "_pass_starts", value=[3]), r"the model's passes began at \[3\]"),
+    "classes": (set_at("classes", "open", value=True), "outputs"),
+}
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("lie", LIES)
+def test_what_a_model_says_is_checked_when_it_is_loaded(tmp_path: Path, lie: str) -> None:
+    trained("--bits", "6")(tmp_path)
+    header, arrays = read_model(tmp_path / "model")
+    change, reason = LIES[lie]
+    change(header, arrays)
+    write_model(tmp_path / "crafted", header, arrays)
+    for load in (modelfile.open_model, onlinear.load):
+        with pytest.raises(BadModel, match=rf"crafted cannot be loaded: .*{reason}"):
+            load(tmp_path / "crafted")
+    assert run_here("certify", tmp_path / "rows.csv", "--model", tmp_path / "crafted").code != 0
