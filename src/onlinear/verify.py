@@ -144,7 +144,7 @@ def check_hypothesis(name, part, kernel, rows):
     else:
         check_form(name, part, VECTOR)
         places, numbers, stop = part["columns"], part["values"], 1 << 60
-        fits = kernel[0] == "linear" and (kernel[3] > 0 or part["intercept"] == 0)
+        fits = kernel[0] != "rbf" and kernel[1] == kernel[2] == 1 and (kernel[3] > 0 or part["intercept"] == 0)
         fits = fits and all(type(v) is float and math.isfinite(v) for v in numbers)
     fits = fits and len(places) == len(numbers) and all(type(place) is int for place in places)
     fits = fits and all(a < b for a, b in zip([-1, *places], [*places, stop], strict=True))
