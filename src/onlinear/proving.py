@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from onlinear import losses, rules
-from onlinear.batch import Batch
+from onlinear.batch import Batch, importance_of
 from onlinear.classes import Classes
 from onlinear.errors import Diverged, Refused
 from onlinear.learner import Learner, Settings
@@ -147,7 +147,7 @@ def own_mistakes(trained: Trained, examples: Examples, place: int) -> int | None
     alone = Learner(learner.losses[0], learner.rules[0], features=learner.features, settings=learner.settings[0])
     while alone.examples < learner.examples:
         for block in against_rest(examples, place)():
-            alone.learn(Batch(block.rows, Signs(block.targets), block.importance, sound=True))
+            alone.learn(Batch(block.rows, Signs(block.targets), importance_of(block.importance, len(block.targets))))
     mine = subject_of(Steps(alone, [0], 1.0, 1))
     return mine.mistakes if numbers_in(mine._replace(mistakes=None)) == numbers_in(found) else None
 

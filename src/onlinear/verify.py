@@ -26,24 +26,20 @@ MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_WORK = 1 << 50, 1 << 28, 100
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
 DECIMAL = re.compile(r"\s*[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?\s*", re.ASCII)
 RATIO = re.compile(r"-?\d{1,4300}(/[1-9]\d{0,4299})?", re.ASCII)
-NONE = type(None)
-#: what a certificate and its parts hold, by the kinds of their entries
+#: what a certificate and its parts hold, by kind; what has a ? may be null
 FORM = {
-    (int,): "onlinear_certificate examples rows passes updates",
-    (int, NONE): "mistakes",
-    (bool,): "replayed",
-    (bool, NONE): "holds separable",
-    (float,): "radius norm",
-    (float, NONE): "margin_lower margin_upper bound",
-    (str,): "radius_squared norm_squared least_score data_sha256 model_sha256 sha256",
-    (str, NONE): "pull run_pull run_squares run_margin promised_share bound_exact bound_kind file_sha256",
-    (list,): "weights kernel classes",
-    (dict, NONE): "inseparable_bound",
-    (list, dict, NONE): "witness",
+    int: "onlinear_certificate examples rows passes updates mistakes?",
+    bool: "replayed holds? separable?",
+    float: "radius norm margin_lower? margin_upper? bound?",
+    str: "radius_squared norm_squared least_score pull? run_pull? run_squares? run_margin? promised_share? "
+    "bound_exact? bound_kind? data_sha256 model_sha256 file_sha256? sha256",
+    list: "weights kernel classes",
+    dict: "inseparable_bound?",
+    (list, dict): "witness?",
 }
-DEVIATION = {(list,): "weights", (str,): "gamma deviation_squared", (float,): "root bound", (bool,): "vacuous"}
-VECTOR, SUM_OF_KERNELS = {(list,): "columns values", (float,): "intercept"}, {(list,): "rows amounts"}
-MULTIPLIERS = {(list,): "rows rivals multipliers"}
+DEVIATION = {list: "weights", str: "gamma deviation_squared", float: "root bound", bool: "vacuous"}
+VECTOR, SUM_OF_KERNELS = {list: "columns values", float: "intercept"}, {list: "rows amounts"}
+MULTIPLIERS = {list: "rows rivals multipliers"}
 
 
 class Failed(Exception):
@@ -80,12 +76,11 @@ def read_rows(path):
             label = label_of(cells.pop(-1 if table else 0))
             if table and number == 1 and not all(map(DECIMAL.fullmatch, cells)):
                 continue  # names of columns
+            cells = [f"{j}:{x}" for j, x in enumerate(cells, 1)] if table else cells
             pairs = [cell.partition(":")[::2] for cell in cells if cell[:4] != "qid:"]
-            pairs = [(str(j), x) for j, x in enumerate(cells, 1)] if table else pairs
             fits = all(re.fullmatch("[0-9]{1,18}", j) and DECIMAL.fullmatch(x) for j, x in pairs)
             entries = {int(j) - 1: float(x) for j, x in pairs} if fits else {}
-            fits = fits and len(entries) == len(pairs) and min(entries, default=0) >= 0
-            fits = fits and all(map(math.isfinite, entries.values()))
+            fits = len(entries) == len(pairs) and all(j >= 0 and math.isfinite(x) for j, x in entries.items())
             require(fits, f"rows: number {number} has a column 0 or one twice, or what is no finite number")
             rows.append((label, {j: entries[j] for j in sorted(entries) if entries[j] != 0.0}))
     return rows
@@ -124,12 +119,13 @@ def digest_of(rows):
 
 def check_form(name, found, form):
     """Exactly these entries, each exactly of its kind: True is no number, and 1 no float."""
-    kinds = {key: kinds for kinds, keys in form.items() for key in keys.split()}
-    fits = type(found) is dict and found.keys() == kinds.keys()
-    require(fits, f"{name}: its entries are not {', '.join(kinds)}")
-    for key, value in found.items():
-        fits = type(value) in kinds[key] and (type(value) is not float or math.isfinite(value))
-        require(fits, f"{name}: {key} cannot be {shown(value)}")
+    kinds = {key: kind for kind, keys in form.items() for key in keys.split()}
+    known = {key.rstrip("?") for key in kinds}
+    require(type(found) is dict and found.keys() == known, f"{name}: its entries are not {', '.join(sorted(known))}")
+    for key, kind in kinds.items():
+        value = found[key.rstrip("?")]
+        fits = type(value) in (kind if type(kind) is tuple else (kind,)) or (value is None and key.endswith("?"))
+        require(fits and (type(value) is not float or math.isfinite(value)), f"{name}: {key} cannot be {shown(value)}")
 
 
 def ratio(name, text, optional=False):
@@ -148,7 +144,7 @@ def check_hypothesis(name, part, kernel, rows):
     else:
         check_form(name, part, VECTOR)
         places, numbers, stop = part["columns"], part["values"], 1 << 60
-        fits = kernel[0] == "linear" and (kernel[3] > 0 or part["intercept"] == 0)
+        fits = kernel[0] != "rbf" and kernel[1] == kernel[2] == 1 and (kernel[3] > 0 or part["intercept"] == 0)
         fits = fits and all(type(v) is float and math.isfinite(v) for v in numbers)
     fits = fits and len(places) == len(numbers) and all(type(place) is int for place in places)
     fits = fits and all(a < b for a, b in zip([-1, *places], [*places, stop], strict=True))
@@ -171,15 +167,13 @@ def check_counts(cert, counts):
         require(counts[place], f"classes: no row is of {'the rest' if name is None else 'the class ' + shown(name)}")
     rows, k, examples = counts.total(), cert["updates"], cert["examples"]
     expect("rows, examples", [cert["rows"], examples], [rows, cert["passes"] * rows])
-    fits = 0 < examples < MOST_COUNT and 0 <= min(k, cert["mistakes"] or 0) <= max(k, cert["mistakes"] or 0) <= examples
+    fits = examples < MOST_COUNT and all(0 <= count <= examples for count in (1, k, cert["mistakes"] or 0))
     require(fits, "updates, mistakes: they are not between 0 and the number of examples")
     run = [ratio(name, cert[name], optional=True) for name in ("run_pull", "run_squares", "run_margin")]
-    if run == [None] * 3:
-        return None
     S, Q, beta = run
     fits = None not in run and beta >= 0 and k * Q >= S**2 and (min(S, Q) > 0 if k else S == Q == 0)
-    require(fits, "run: not S > 0, Q > 0, beta >= 0 and S^2 <= k Q, as it must be of k steps")
-    return run
+    require(fits or run == [None] * 3, "run: not S > 0, Q > 0, beta >= 0 and S^2 <= k Q, as it must be of k steps")
+    return run if fits else None
 
 
 def alike(kernel, x, z):
@@ -245,9 +239,8 @@ def check_margins(cert, found, radius, rows):
     for each in found.values():
         larger = pull and each.least > 0 and each.least**2 > each.norm * Fraction(cert["margin_upper"]) ** 2
         require(not larger, "margin_upper: there are weights with a larger margin")
-    summed = [part for part in cert["weights"] if "rows" in part and len(cert["weights"]) == 1]
-    kept = [pair for part in summed for pair in zip(part["rows"], part["amounts"], strict=True)]
-    signed = [a if rows[i][0] else -a for i, a in kept]
+    places, amounts = (cert["weights"][0].get(name, []) for name in ("rows", "amounts"))
+    signed = [a if rows[i][0] else -a for i, a in zip(places, amounts, strict=True) if len(cert["weights"]) == 1]
     return pull is not None and min(signed, default=0) > 0 and pull <= sum(signed)
 
 
@@ -260,13 +253,11 @@ def check_not_separable(cert, kernel, rows):
     require(fits, f"witness: it has not 1 to {MOST_TERMS} terms, or is of a kernel that is not linear")
     fits = all(type(i) is int and 0 <= i < len(rows) for i in places) and all(type(r) is int for r in rivals)
     fits = fits and all(rows[i][0] != rival in classes for i, rival in zip(places, rivals, strict=True))
-    require(fits, "witness: it names a row that is not there, or no rival class")
     multipliers = [ratio("multiplier", text) for text in texts]
     common = math.lcm(*(a.denominator for a in multipliers))
-    fits = min(multipliers) > 0 and common.bit_length() <= MOST_BITS
-    require(fits, "witness: its multipliers are not positive, or too long")
-    for i, rival, a in zip(places, rivals, multipliers, strict=True):
-        place, x = rows[i]
+    fits = fits and min(multipliers) > 0 and common.bit_length() <= MOST_BITS
+    require(fits, "witness: a row that is not there, no rival class, or multipliers not positive or too long")
+    for (place, x), rival, a in zip([rows[i] for i in places], rivals, multipliers, strict=True):
         for output, sign in [(place, 1), (rival, -1)] if several else [(0, 1 if place else -1)]:
             for j, v in x.items():
                 totals[output, j] += sign * int(a * common) * v * (kernel[3] > 0 if j < 0 else 1)
@@ -276,6 +267,7 @@ def check_not_separable(cert, kernel, rows):
 def check_bounds(cert, run, radius, weights, witness, deviating):
     """Both bounds on the updates, of which that of separable rows must be preferred, and the promised share."""
     found, k, given, (S, Q, beta) = [(None, None, None)], cert["updates"], cert["inseparable_bound"], run or (0, 0, 0)
+    room = Q * weights.stretch * radius + 2 * beta * S  # what |w|^2 cannot be above
     if given is not None:
         gamma, short = ratio("gamma", given["gamma"]), ratio("deviation_squared", given["deviation_squared"])
         require(gamma > 0 and run and beta == 0 and k * Q == S**2, "inseparable_bound: it is one of equal steps")
@@ -288,23 +280,18 @@ def check_bounds(cert, run, radius, weights, witness, deviating):
         found.append(("Freund-Schapire", value, rest <= 0 or rest**2 <= 4 * long * short))
     if run and k and witness:
         kind, shape = "margin " * (beta > 0) + "perceptron", witness.least**2 / witness.norm
-        room = Q * witness.stretch * radius + 2 * beta * S
         found.append(("multiclass " * (witness.stretch - 1) + kind, room / Q / shape, S**2 * shape <= room))
     require(all(holds is not False for _, _, holds in found), "bound: the updates, or sums of steps, are above it")
     kind, value, holds = found[-1]
     expect("bound", [cert["bound_kind"], cert["bound_exact"], cert["holds"]], [kind, value and str(value), holds])
     expect("bound", cert["bound"], value, power=1)
-    room = Q * weights.stretch * radius + 2 * beta * S
     share = beta * S / room if beta > 0 and weights.least > beta and weights.norm <= room else None
     expect("promised_share", cert["promised_share"], share and str(share))
     return value
 
 
 def verify(cert, rows):
-    """What a certificate proves of rows, each the place of its class and {column: value}, and what is only said.
-
-    Both are sentences. The first claim that is not so is raised as Failed.
-    """
+    """What a certificate proves of rows, each a place of a class and {column: value}, and what it only says."""
     check_form("certificate", cert, FORM)
     expect("version", cert["onlinear_certificate"], VERSION)
     expect("sha256", cert["sha256"], sha256_of({name: value for name, value in cert.items() if name != "sha256"}))
@@ -337,13 +324,13 @@ def verify(cert, rows):
 
 def sentences(cert, counts, kernel, run, bound, rows_tell):
     """What the rows prove, whoever wrote the certificate, and what is so if the learner told the truth of its run."""
-    names = ["the rest" if c is None else f"class {json.dumps(c)}" for c in cert["classes"]]
+    names = ["the rest" if c is None else f"class {shown(c)}" for c in cert["classes"]]
     of_each = ", ".join(f"{counts[place]} of {name}" for place, name in enumerate(names, len(names) == 1))
     name, degree, gamma, coef0 = *kernel[:2], *map(shown, kernel[2:])
-    intercept = f"an intercept, a feature whose square is {coef0}" if kernel[3] else "no intercept"
-    formula = f"({gamma} x.z + {coef0})^{degree}" if name == "poly" else f"exp(-{gamma} |x - z|^2)"
+    by = f"weights and {f'an intercept, a feature whose square is {coef0}' if kernel[3] else 'no intercept'}"
+    by = f"the kernel ({gamma} x.z + {coef0})^{degree}" if name == "poly" else by
+    by = f"the kernel exp(-{gamma} |x - z|^2)" if name == "rbf" else by
     decided = {True: "are separable", False: "are not separable", None: "may be separable or not"}[cert["separable"]]
-    by = f"weights and {intercept}" if name == "linear" else f"the kernel {formula}"
     said = [f"{cert['rows']} rows ({of_each}), none longer than {cert['radius']}.", f"They {decided} by {by}."]
     if cert["margin_lower"] is not None:
         said.append(f"The best margin of a vector of length 1 is at least {cert['margin_lower']}.")
@@ -359,33 +346,28 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
         numbers = ", ".join(f"{name} = {shown(number)}" for name, number in zip(("S", "Q", "beta"), run, strict=True))
         word.append(f"The {cert['bound_kind']} bound holds: {what} <= {cert['bound']} with {numbers}.")
     if cert["promised_share"] is not None:
-        word.append(f"Its margin is at least {shown(Fraction(cert['promised_share']))} of the best.")
+        word.append(f"Its margin is at least {math.floor(1000 * Fraction(cert['promised_share'])) / 10} % of the best.")
     if cert["margin_upper"] is not None:
         (said if rows_tell else word).append(f"The best margin is at most {cert['margin_upper']}.")
     return said, word
-
-
-def object_of(pairs):
-    return dict(pairs) if len(dict(pairs)) == len(pairs) else None  # nothing is said twice
 
 
 def main(arguments: list[str]) -> str | int:
     try:
         (certificate, file), lines = map(Path, arguments), []
         require(certificate.stat().st_size <= MOST_BYTES, f"certificate: the file has more than {MOST_BYTES} bytes")
-        found = json.loads(certificate.read_text(encoding="utf-8"), object_pairs_hook=object_of)
-        rows, several = read_rows(file), type(found) is dict and found and "sha256" not in found
-        for cert in found.values() if several else [found]:  # one for each class
-            proven, word = verify(cert, placed(rows, cert["classes"] if type(cert) is dict else None))
-            lines += ["verified, from the rows:", *(f"  {line}" for line in proven)]
+        once = {"object_pairs_hook": lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else None}
+        found, rows = json.loads(certificate.read_text(encoding="utf-8"), **once), read_rows(file)
+        for cert in [found] if not found or "sha256" in found else found.values():  # one for each class
+            said, word = verify(cert, placed(rows, cert["classes"]))
+            lines += ["verified, from the rows:", *(f"  {line}" for line in said)]
             lines += ["not verified, the learner's word and what follows from it:", *(f"  {line}" for line in word)]
     except Failed as error:
         return f"NOT verified: {error}"
     except Exception as error:  # whatever is in the files, the answer is a sentence
         kind = f"{type(error).__name__}: {shown(str(error))}"
         return f"NOT verified: these cannot be read as a certificate and its rows ({kind}); say verify.py CERT FILE"
-    print(*lines, sep="\n")
-    return 0
+    return print(*lines, sep="\n") or 0
 
 
 if __name__ == "__main__":

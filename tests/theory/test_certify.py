@@ -73,6 +73,21 @@ def test_tight_example_is_met_with_equality(T: int) -> None:
     assert Fraction(found["bound"]) == T
 
 
+@pytest.mark.parametrize("T", [1, 2, 5, 60])
+@pytest.mark.parametrize("classes", [[-1.0, 1.0], [1.0, 2.0], None])
+def test_tight_example_as_it_comes(T: int, classes: list[float] | None) -> None:
+    """All labels are +1: every row is a tie, hence an update, and there are as many as the bound allows."""
+    stream = synthetic.TightExample(T)
+    X, y = next(iter(stream.arrays(T)))
+    assert (y == 1.0).all()
+    model = onlinear.Perceptron(fit_intercept=False).partial_fit(X, y, classes=classes)
+    found = onlinear.certify(model, X, y)
+    assert (found["updates"], found["bound_exact"], found["classes"]) == (T, str(T), [1.0])
+    assert onlinear.certify(model, stream) == found
+    said, _ = verifier.verify(found, verifier.placed([(1, {i: 1.0}) for i in range(T)], found["classes"]))
+    assert f"{T} rows ({T} of class 1.0)" in said[0]
+
+
 @pytest.mark.parametrize("rate", [0.1, 0.3, 7.0 / 3.0])
 def test_tight_example_at_any_rate(rate: float) -> None:
     """Sums of such rates are rounded; the bound on their number is not."""

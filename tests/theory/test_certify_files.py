@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 
 from commands import run_here
 from onlinear import verify as verifier
+from onlinear.model.container import read_model, write_model
+from onlinear.theory.certificates import resealed
 
 XOR = {
     "xor.csv": "0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n",
@@ -32,6 +35,11 @@ def certificate(*words: str) -> Any:
     return json.loads(ended.out)
 
 
+def train(file: str, *words: str) -> Any:
+    common = ["--model", "m", "--loss", "perceptron", "--rule", "perceptron", "--quiet"]
+    return run_here("train", file, *common, *words)
+
+
 @pytest.mark.parametrize(("name", "text"), [*XOR.items(), ("twice.svm", TWICE)])
 def test_what_is_not_separable_is_said_to_be(folder: Path, name: str, text: str) -> None:
     """The table's room for columns is no dimension: 1,024 of an svmlight file, 2^18 of a CSV file."""
@@ -42,3 +50,136 @@ def test_what_is_not_separable_is_said_to_be(folder: Path, name: str, text: str)
     assert found["separable"] is False
     assert len(found["witness"]["rows"]) >= 2
     assert verifier.main(["cert.json", "rows.svm"]) == 0
+
+
+THREE = "a 1:1 2:0.5\nb 1:-1\nc 2:-1\na 1:0.5 2:1\nb 1:-2 2:0.5\nc 1:0.5 2:-2\na 1:0.2\nb 2:0.3\n"
+
+
+def own_counts(text: str, label: str, passes: int) -> tuple[int, int]:
+    """Updates and mistakes of a perceptron for one class against the rest, by hand; a tie is answered by the rest."""
+    weights, updates, mistakes = [0.0, 0.0, 0.0], 0, 0
+    for line in text.splitlines() * passes:
+        name, *cells = line.split()
+        x = [0.0, 0.0, 1.0]
+        for cell in cells:
+            j, _, value = cell.partition(":")
+            x[int(j) - 1] = float(value)
+        score, y = sum(w * v for w, v in zip(weights, x, strict=True)), 1.0 if name == label else -1.0
+        mistakes += (score > 0.0) != (y > 0.0)
+        if y * score <= 0.0:
+            updates += 1
+            weights = [w + y * v for w, v in zip(weights, x, strict=True)]
+    return updates, mistakes
+
+
+def test_each_class_has_its_own_mistakes(folder: Path) -> None:
+    numbers = THREE.replace("a", "1").replace("b", "2").replace("c", "3")
+    (folder / "three.svm").write_text(numbers)
+    for words in (["three.svm"], ["three.svm", "--model", "m"]):
+        if "--model" in words:
+            assert train("three.svm", "--passes", "3").code == 0
+        found = certificate(*words)
+        for label, each in found.items():
+            assert (each["updates"], each["mistakes"]) == own_counts(numbers, label, each["passes"])
+    said = run_here("certify", "three.svm", "--model", "m").out
+    assert all(
+        f"{each['updates']} updates and {each['mistakes']} mistakes in 24 examples." in said for each in found.values()
+    )
+
+
+def test_rows_that_the_model_never_had(folder: Path) -> None:
+    """As many, as long, of the same classes: learned again they do not make its weights."""
+    (folder / "rows.svm").write_text("1 1:1 2:2\n-1 1:-1 2:1\n1 1:2 2:1\n-1 1:-2\n")
+    (folder / "others.svm").write_text("1 1:2 2:1\n-1 1:1 2:-1\n1 1:1 2:2\n-1 2:-2\n")
+    assert (
+        run_here(
+            *[
+                "train",
+                "rows.svm",
+                "-m",
+                "m",
+                "--loss",
+                "perceptron",
+                "--rule",
+                "perceptron",
+                "--passes",
+                "2",
+                "--quiet",
+            ]
+        ).code
+        == 0
+    )
+    own, other = certificate("rows.svm", "--model", "m"), certificate("others.svm", "--model", "m")
+    assert own["replayed"]
+    assert own["bound_kind"] == "perceptron"
+    assert other["examples"] == own["examples"]
+    assert other["radius"] == own["radius"]
+    assert not other["replayed"]
+    names = ("bound", "bound_kind", "margin_upper", "promised_share", "inseparable_bound", "run_pull", "pull")
+    assert [other[name] for name in names] == [None] * len(names)
+    said = run_here("certify", "others.svm", "--model", "m", "--output", "cert").out
+    assert "Nothing is proven of the model's run" in said
+    assert " updates and " not in said
+    assert verifier.main(["cert", "others.svm"]) == 0
+
+
+@pytest.mark.parametrize("names", [["--names", "exact"], ["--keep-names"], []])
+@pytest.mark.parametrize("line", ["1 | a:1e308 a:1e308", "1 | a:x"])
+def test_bad_rows_are_reported(folder: Path, line: str, names: list[str]) -> None:
+    """Those that only the recipe finds, too: a name whose values add up to infinity."""
+    good = "1 | a b:2\n-1 | b c\n1 | a c:0.5\n-1 | c:2\n"
+    (folder / "good.vw").write_text(good)
+    (folder / "bad.vw").write_text(good + line + "\n")
+    assert train("good.vw", *names).code == 0
+    assert run_here("certify", "good.vw", "--model", "m").code == 0
+    ended = run_here("certify", "bad.vw", "--model", "m")
+    assert ended.code == 1
+    assert "bad.vw:5" in ended.err
+
+
+def test_a_recipe_that_does_not_fit_its_table(folder: Path) -> None:
+    """Columns are compared with the table before a compiled loop reads it."""
+    (folder / "rows.vw").write_text("1 | a b\n-1 | b c\n1 | a\n-1 | c d e f g\n")
+    assert (
+        run_here(
+            *["train", "rows.vw", "-m", "m", "--bits", "8", "--loss", "perceptron", "--rule", "perceptron", "--quiet"]
+        ).code
+        == 0
+    )
+    header, arrays = read_model(folder / "m")
+    text = json.dumps(header["recipe"])
+    assert '"bits": 8' in text
+    header["recipe"] = json.loads(text.replace('"bits": 8', '"bits": 24'))
+    write_model(folder / "crafted", header, arrays)
+    ended = run_here("certify", "rows.vw", "--model", "crafted")
+    assert ended.code == 2
+    assert "features and the model 256" in ended.err
+
+
+def test_one_class_on_its_own(folder: Path) -> None:
+    (folder / "one.svm").write_text("1 1:1\n1 2:1\n1 3:1\n")
+    found = certificate("one.svm", "--output", "cert")
+    assert (found["classes"], found["separable"], found["updates"]) == ([1], True, 1)  # the intercept is enough
+    assert verifier.main(["cert", "one.svm"]) == 0
+    assert run_here("certify", "one.svm", "--output", "cert", "--export", "rows.svm").code == 0
+    assert verifier.main(["cert", "rows.svm"]) == 0
+
+
+def test_verify_compares_with_the_model_file(folder: Path) -> None:
+    """Whoever writes the digest of a model file into a certificate has not written its weights."""
+    (folder / "rows.svm").write_text("1 1:1 2:2\n-1 1:-1 2:1\n1 1:2 2:1\n-1 1:-2\n")
+    for name, loss in (("m", "perceptron"), ("other", "hinge")):
+        assert run_here(*f"train rows.svm -m {name} --loss {loss} --rule sgd --passes 2 --quiet".split()).code == 0
+    found = certificate("rows.svm", "--model", "m", "--output", "cert")
+    ended = run_here("verify", "cert", "rows.svm", "--model", "m")
+    assert ended.code == 0
+    assert ended.out.endswith("Its weights, counts and sums of steps are those of the certificate.\n")
+    assert "file_sha256" in run_here("verify", "cert", "rows.svm", "--model", "other").err
+    digest = hashlib.sha256((folder / "other").read_bytes()).hexdigest()
+    (folder / "forged").write_text(json.dumps(resealed(found, file_sha256=digest)))
+    ended = run_here("verify", "forged", "rows.svm", "--model", "other")
+    assert (ended.code, ended.out) == (1, "")
+    assert "are not those of the model" in ended.err
+    for name in ("updates", "mistakes"):
+        (folder / "forged").write_text(json.dumps(resealed(found, **{name: found[name] + 1})))
+        assert run_here("verify", "forged", "rows.svm", "--model", "m").code == 1

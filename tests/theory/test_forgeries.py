@@ -98,6 +98,14 @@ def test_what_is_true_is_believed(name: str) -> None:
 Vector = dict[int, Fraction]
 
 
+def names_in(certificate: dict[str, Any]) -> list[Any]:
+    """The classes; a file does not tell the number 1 from the text "1"."""
+    return [
+        Fraction(name) if isinstance(name, str) and name.lstrip("-").isdigit() else name
+        for name in certificate["classes"]
+    ]
+
+
 def product_of(certificate: dict[str, Any], part: dict[str, Any], rows: list[Any], x: Vector) -> Fraction:
     """``<w, x>`` of one part of weights, intercept and all."""
     if "amounts" in part:
@@ -137,10 +145,10 @@ def scores_of(certificate: dict[str, Any], parts: list[dict[str, Any]], rows: li
         x = {j: Fraction(v) for j, v in entries.items()}
         products = [product_of(certificate, part, rows, x) for part in parts]
         if len(parts) > 1:
-            own = certificate["classes"].index(label)
+            own = names_in(certificate).index(label)
             found.append(min(products[own] - p for r, p in enumerate(products) if r != own))
         else:
-            found.append(products[0] if label == certificate["classes"][-1] else -products[0])
+            found.append(products[0] if label == names_in(certificate)[-1] else -products[0])
     return found
 
 
@@ -151,9 +159,9 @@ def separable_by_a_program(certificate: dict[str, Any], rows: list[Any]) -> bool
     vectors: list[Any] = []
     for (label, _), x in zip(rows, np.array(dense), strict=True):
         if len(certificate["weights"]) == 1:
-            vectors.append(x if label == certificate["classes"][-1] else -x)
+            vectors.append(x if label == names_in(certificate)[-1] else -x)
         else:
-            eye, own = np.eye(len(certificate["classes"])), certificate["classes"].index(label)
+            eye, own = np.eye(len(certificate["classes"])), names_in(certificate).index(label)
             vectors += [np.kron(eye[own] - eye[r], x) for r in range(len(eye)) if r != own]
     A = np.array(vectors)
     answer = scipy.optimize.linprog(np.zeros(A.shape[1]), A_ub=-A, b_ub=-np.ones(len(A)), bounds=(None, None))
@@ -164,7 +172,7 @@ def check_by_hand(certificate: dict[str, Any], rows: list[Any], said: list[str])
     """That what the verifier has printed as verified is so."""
     near = Fraction(1, 10**9) if certificate["kernel"][0] == "rbf" else Fraction(0)
     labels = {label for label, _ in rows}
-    assert all(name is None or any(label == name for label in labels) for name in certificate["classes"])
+    assert all(name is None or any(label == name for label in labels) for name in names_in(certificate))
     assert certificate["classes"][0] is not None or len(labels) > 1
     assert f"{len(rows)} rows (" in said[0]
     every = [{j: Fraction(v) for j, v in x.items()} for _, x in rows]

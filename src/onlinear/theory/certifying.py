@@ -36,7 +36,8 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
     """What is proven of a classifier that has learned these rows; of one class against the rest one for each.
 
     It holds the radius, the least margin and the bound exactly, and says whether the rows are separable, with a
-    witness. Raises :class:`onlinear.BoundFailed` if a proven bound does not hold, which is a bug.
+    witness. Raises :class:`onlinear.BoundFailed` if a proven bound does not hold, which is a bug. That these rows are
+    those it has learned from is your word: only their number and the longest one are compared.
 
     Parameters
     ----------

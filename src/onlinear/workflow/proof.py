@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear import losses, rules
-from onlinear.learner import Settings
+from onlinear.classes import Classes
+from onlinear.learner import Learner, Settings
 from onlinear.theory.certificates import claim_of
-from onlinear.theory.certifying import certificates_for, learner_subjects
+from onlinear.theory.certifying import Subjects, certificates_for, learner_subjects
 from onlinear.theory.examples import Examples, examples_from
 from onlinear.training import Training, trim
 from onlinear.workflow.parts import Parts
@@ -47,8 +48,15 @@ def proven(parts: Parts) -> Proven:
     if parts.recipe.bits is None:
         trim(training.learner, parts.features)
     examples = examples_from(lambda: [rows.block()], training.learner.features, parts.classes)
-    found: Any = certificates_for(learner_subjects(training.learner, parts.classes), parts.classes, examples, several)
+    subjects = learned_subjects(training.learner, parts.classes)
+    found: Any = certificates_for(subjects, parts.classes, examples, several)
     return Proven(found, [claim_of(found), *said], examples)
+
+
+def learned_subjects(learner: Learner, classes: Classes) -> Subjects:
+    """Those of a learner that has learned the rows here."""
+    subjects = learner_subjects(learner, classes)
+    return lambda place, examples: subjects(place, examples)._replace(replayed=True)
 
 
 def some(rows: Held) -> tuple[Held, list[str]]:
