@@ -69,7 +69,7 @@ def ascends(columns: np.ndarray) -> bool:
 
 def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:
     """X and y as scikit-learn's conventions want them; the values of X are not looked at."""
-    return validated(
+    return validate_with_targets(
         estimator,
         X,
         y,
@@ -90,7 +90,7 @@ def checked_rows(estimator: Any, X: Any) -> Any:
     return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
 
 
-def validated(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
     """X and y by scikit-learn's ``validate_data``; a target that is missing or infinite is refused with its row."""
     refuse_dicts(X)
     try:

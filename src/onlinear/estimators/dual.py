@@ -17,7 +17,14 @@ from onlinear.classes import Classes, distinct_labels, named_classes
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import Perceptrons, dense
 from onlinear.errors import BadInput, Refused
-from onlinear.estimators.checks import FLOATS, all_or_nothing, checked_rows, refuse_all_zero, validated, whole
+from onlinear.estimators.checks import (
+    FLOATS,
+    all_or_nothing,
+    checked_rows,
+    refuse_all_zero,
+    validate_with_targets,
+    whole,
+)
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
 from onlinear.estimators.passes import Turns
@@ -114,7 +121,7 @@ class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray, np.ndarray]:
-        X, y = validated(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
+        X, y = validate_with_targets(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
         importance = importance_of(sample_weight, len(y))
         self._check_steps(importance)
         return X, y, importance

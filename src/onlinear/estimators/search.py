@@ -22,7 +22,7 @@ from onlinear.estimators.checks import (
     loop_rows,
     open_up,
     refuse_all_zero,
-    validated,
+    validate_with_targets,
     whole,
 )
 from onlinear.estimators.passes import orders
@@ -192,7 +192,9 @@ class OnlineSearch(BaseEstimator):
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """X and y, looked at as a whole: a bad row must not reach some of the configurations and not others."""
         numbers = self.task == "regression"
-        X, y = validated(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", reset=reset, y_numeric=numbers)
+        X, y = validate_with_targets(
+            self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", reset=reset, y_numeric=numbers
+        )
         return X, open_up(np.ascontiguousarray(numbers_of(y, len(y)))) if numbers else y
 
     def _begin(self, X: Any, labels: np.ndarray | None) -> None:

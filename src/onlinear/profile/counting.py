@@ -12,7 +12,7 @@ MOST_VALUES = 100_000
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-def mixed(hashes: np.ndarray, bits: np.ndarray) -> np.ndarray:
+def mix_bits(hashes: np.ndarray, bits: np.ndarray) -> np.ndarray:
     """The hashes of rows with the bits of one more cell in each."""
     found: np.ndarray = hashes ^ bits
     found *= FACTOR

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onlinear.profile.cells import Cells, Piece
-from onlinear.profile.counting import Counts, Moments, mixed, moments_of
+from onlinear.profile.counting import Counts, Moments, mix_bits, moments_of
 from onlinear.profile.sampling import Sample, sample_size
 from onlinear.streams.csvtext import Column
 from onlinear.streams.stream import OnBad
@@ -135,5 +135,5 @@ def row_hashes(bits: np.ndarray, unread: np.ndarray | None) -> np.ndarray:
     """A hash for each row, by that of its cells which are not read, and by the others in order."""
     hashes = np.zeros(bits.shape[1], np.uint64) if unread is None else unread
     for column in bits:
-        hashes = mixed(hashes, column)
+        hashes = mix_bits(hashes, column)
     return hashes

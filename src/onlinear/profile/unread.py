@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.profile.counting import FACTOR, mixed
+from onlinear.profile.counting import FACTOR, mix_bits
 from onlinear.streams.arrow import label_of
 from onlinear.streams.tables import pieces_of, rows_of_a_piece
 
@@ -30,7 +30,7 @@ def hashes_in(source: Any, names: Sequence[str]) -> np.ndarray:
 def row_hashes(columns: Iterable[Any], rows: int) -> np.ndarray:
     hashes = np.zeros(rows, np.uint64)
     for cells in columns:
-        hashes = mixed(hashes, bits_of(cells))
+        hashes = mix_bits(hashes, bits_of(cells))
     return hashes
 
 
