@@ -114,6 +114,24 @@ def distinct_labels(y: np.ndarray) -> np.ndarray:
     return labels
 
 
+def named_classes(classes: Any) -> np.ndarray:
+    """The classes that a caller names, sorted: in a list, a set, an index, any iterable; or categories of pandas.
+
+    >>> named_classes({"no", "yes"}).tolist(), named_classes(label for label in (2, 0)).tolist()
+    (['no', 'yes'], [0, 2])
+    """
+    categories = getattr(classes, "categories", None)  # of a Categorical, or its dtype
+    if categories is None:
+        categories = getattr(getattr(classes, "dtype", None), "categories", None)  # of a series of them
+    given = classes if categories is None else categories
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes) and not hasattr(given, "__array__"):
+        given = list(given)
+    labels = np.asarray(given)
+    if labels.ndim != 1:
+        raise BadInput(f"classes is {classes!r:.60}: give a list of all labels there will be")
+    return distinct_labels(labels)
+
+
 def sorted_unique(y: np.ndarray) -> np.ndarray:
     try:
         return np.unique(y)

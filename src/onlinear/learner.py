@@ -44,6 +44,7 @@ from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
 from onlinear.room import Scratch, scratch_of, zeros
 from onlinear.rows import DenseRows, SparseRows
+from onlinear.rules.adaptive import Normalised
 from onlinear.rules.matrix import MOST_FEATURES
 from onlinear.targets import Labels, Watched
 from onlinear.trial import try_out
@@ -452,9 +453,14 @@ class Learner:
     def diverged_message(self, example: int, where: str) -> str:
         return (
             f"learning diverged at example {example} ({where}) with {self.rules[0]}: "
-            "floating-point overflow; the example was undone, those before it stay learned. "
-            "Lower the rate, or scale the columns (the rule 'normalised' needs neither)"
+            f"floating-point overflow; the example was undone, those before it stay learned. {self._advice()}"
         )
+
+    def _advice(self) -> str:
+        """What to do about numbers that overflow."""
+        if isinstance(self.rules[0], Normalised):
+            return "Look for values or targets that are far too large, and clip them, or drop their rows"
+        return "Lower the rate, or scale the columns (the rule 'normalised' needs neither)"
 
     # -------------------------------------------------------------- reading
 

@@ -128,26 +128,26 @@ KINDS: dict[str, Kind] = {
 
 def loss_of(thing: Any) -> Any:
     """A loss by its name, or as it was given; what is none, or has a number out of its range, is refused."""
-    return checked(thing, "loss")
+    return resolve(thing, "loss")
 
 
 def rule_of(thing: Any) -> Any:
     """A rule by its name, or as it was given; what is none, or has a number out of its range, is refused."""
-    return checked(thing, "rule")
+    return resolve(thing, "rule")
 
 
 def schedule_of(thing: Any) -> Any:
     """A schedule by its name, as it was given, or constant at a number."""
     if isinstance(thing, Real):
         thing = rules.Constant(thing)  # type: ignore[arg-type]
-    return checked(thing, "schedule")
+    return resolve(thing, "schedule")
 
 
-def checked(thing: Any, what: str) -> Any:
+def resolve(thing: Any, what: str) -> Any:
     """A loss, a rule or a schedule, by its name or as it was given, with all numbers in their ranges."""
     kind = KINDS[what]
     if isinstance(thing, str):
-        thing = named(thing, what)
+        thing = instance_by_name(thing, what)
     refuse_what_is_not(thing, what)
     cls: Any = type(thing)
     for field in schedules_of(cls):
@@ -156,7 +156,7 @@ def checked(thing: Any, what: str) -> Any:
     return with_checked_numbers(thing, f"the {what} {name!r}" if name else cls.__name__)
 
 
-def named(name: str, what: str) -> Any:
+def instance_by_name(name: str, what: str) -> Any:
     """What has this name, with its defaults."""
     names = KINDS[what].names
     if name in names:
@@ -185,8 +185,8 @@ def refuse_what_is_not(thing: Any, what: str) -> None:
     for other, its in KINDS.items():
         if its.has(thing):
             advice = f": write rules.SGD({thing!r:.60})" if (what, other) == ("rule", "schedule") else ""
-            raise Refused(f"{thing!r:.60} is a {other}, and no {what}{advice or f': {instances(what)}'}")
-    raise Refused(f"{thing!r:.60} is no {what}: {instances(what)}")
+            raise Refused(f"{thing!r:.60} is a {other}, and no {what}{advice or f': {names_and_example(what)}'}")
+    raise Refused(f"{thing!r:.60} is no {what}: {names_and_example(what)}")
 
 
 def instance_of(cls: Any, kind: Kind) -> str:
@@ -196,7 +196,7 @@ def instance_of(cls: Any, kind: Kind) -> str:
     return f"write {module}{cls.__name__}({', '.join(f'{field}=...' for field in missing)})"
 
 
-def instances(what: str) -> str:
+def names_and_example(what: str) -> str:
     """Which there are, and how to write another."""
     names = KINDS[what].names
     return f"give one of the names {', '.join(sorted(names))}, or a NamedTuple with {KINDS[what].example}"

@@ -154,10 +154,10 @@ def run(calls: Iterator[Call]) -> None:
         except (ArithmeticError, ValueError) as error:
             failed.setdefault(call.method, (call, error))
         except Exception as error:
-            raise Refused(told(call, error)) from error
+            raise Refused(failure_message(call, error)) from error
     for method, (call, reason) in failed.items():
         if method not in answered:
-            raise Refused(told(call, reason)) from reason
+            raise Refused(failure_message(call, reason)) from reason
 
 
 def check_answer(call: Call, answer: Any) -> None:
@@ -170,10 +170,12 @@ def check_answer(call: Call, answer: Any) -> None:
         fine = isinstance(answer, tuple) and len(answer) == call.answers
         wanted = f"a tuple of {call.answers}"
     if not fine:
-        raise Refused(f"{call}({shown(call)}) answers {answer!r:.40}, and has to answer {wanted}: mend {line_of(call)}")
+        raise Refused(
+            f"{call}({short_arguments(call)}) answers {answer!r:.40}, and has to answer {wanted}: mend {line_of(call)}"
+        )
 
 
-def told(call: Call, error: Exception) -> str:
+def failure_message(call: Call, error: Exception) -> str:
     """What went wrong, and in which line of the user's."""
     where = line_of(call)
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
@@ -181,7 +183,7 @@ def told(call: Call, error: Exception) -> str:
             where = f"{frame.filename}, line {frame.lineno}"
             where += f": {frame.line}" if frame.line else ""
             break
-    return f"{call}({shown(call)}) fails: {type(error).__name__}: {error} ({where})"
+    return f"{call}({short_arguments(call)}) fails: {type(error).__name__}: {error} ({where})"
 
 
 def line_of(call: Call) -> str:
@@ -193,6 +195,6 @@ def line_of(call: Call) -> str:
     return f"{code.co_filename}, line {code.co_firstlineno}" + (f": {line}" if line else "")
 
 
-def shown(call: Call) -> str:
+def short_arguments(call: Call) -> str:
     """The arguments, in short."""
     return ", ".join(type(each).__name__ if hasattr(each, "_fields") else f"{each}" for each in call.arguments)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas
+import pyarrow
 import pytest
 from hypothesis import given, settings, strategies as st
+from pyarrow import parquet
 from scipy import stats
 
+from onlinear import profile_of
 from onlinear.profile.counting import Counts, Moments, moments_of
 from onlinear.profile.numbers import FAR, spread_of
 from onlinear.profile.sampling import Sample
@@ -120,3 +126,48 @@ def test_each_row_is_drawn_equally_often() -> None:
         times[sample.bits[0].astype(int)] += 1
     # 500 times each in the mean; 2000 draws of probability 1/4 stray by 19.4, and hardly ever five times that
     assert np.abs(times - 500).max() < 97
+
+
+def test_rows_that_differ_in_a_column_that_is_not_read_are_no_duplicates(tmp_path: Path) -> None:
+    """Timestamps, dates, times, durations, lists: rows of a log differ in nothing else."""
+    moments = pandas.date_range("2024-01-01", periods=6)
+    columns: dict[str, Any] = {
+        "moment": pyarrow.array(moments),
+        "day": pyarrow.array([moment.date() for moment in moments]),
+        "hour": pyarrow.array([moment.time().replace(hour=hour) for hour, moment in enumerate(moments)]),
+        "lasted": pyarrow.array(moments - moments[0]),
+        "list": pyarrow.array([[number] for number in range(6)]),
+        "bytes": pyarrow.array([bytes([number]) for number in range(6)]),
+    }
+    for name, cells in columns.items():
+        for order, duplicates in ((range(6), 0), ([0, 1, 2, 3, 0, 1], 2)):
+            plain = {"x": pyarrow.array([1.0] * 6), "y": pyarrow.array(["a", "b"] * 3)}
+            table = pyarrow.table({name: cells.take(pyarrow.array(list(order))), **plain})
+            parquet.write_table(table, tmp_path / "log.parquet")
+            for source in (table, table.to_pandas(), tmp_path / "log.parquet"):
+                assert profile_of(source, target="y").duplicates == duplicates, (name, type(source))
+
+
+def test_a_missing_moment_is_one_more_moment() -> None:
+    moments = pyarrow.array([None, 0, None, 0], pyarrow.timestamp("us"))
+    table = pyarrow.table({"moment": moments, "x": [1.0] * 4, "y": ["a", "b", "a", "a"]})
+    assert profile_of(table, target="y").duplicates == 1
+
+
+def test_the_digest_sees_the_columns_that_are_not_read() -> None:
+    tables = [
+        pyarrow.table(
+            {"moment": pyarrow.array([0, 0, last], pyarrow.timestamp("us")), "x": [1.0] * 3, "y": list("aba")}
+        )
+        for last in (1, 1, 2)
+    ]
+    one, same, other = (profile_of(table, target="y").sha256 for table in tables)
+    assert one == same
+    assert one != other
+
+
+def test_bad_rows_do_not_shift_the_columns_that_are_not_read() -> None:
+    moments = pyarrow.array([0, 1, 2, 1, 2], pyarrow.timestamp("us"))
+    table = pyarrow.table({"moment": moments, "x": [1.0, math.inf, 2.0, 2.0, 2.0], "y": list("baaaa")})
+    found = profile_of(table, target="y", on_bad=lambda line, text: None)
+    assert (found.rows, found.duplicates) == (4, 1)

@@ -314,3 +314,17 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
         exec(compile(block, "selection.md", "exec"), shown)
     assert "progressive error" in capsys.readouterr().out
     assert (tmp_path / "best.onlinear").exists()
+
+
+def test_a_frame_has_the_parameters_that_are_what_they_are_anyway() -> None:
+    chosen = [
+        {"rule": "normalised"},
+        {"rule": rules.Normalised(0.2), "l2": 0.1},
+        {"rule": rules.AdaGrad()},
+        {"rule": rules.SGD(0.3), "average": True},
+    ]
+    frame = onlinear.race(X, chosen, target=PAIR).frame().sort_values("number")
+    assert frame["rate"].tolist() == [0.8, 0.2, 0.1, 0.3]
+    assert frame["l2"].tolist() == [0.0, 0.1, 0.0, 0.0]
+    assert frame["average"].tolist() == [False, False, False, True]
+    assert frame["schedule"].isna().tolist() == [True, True, True, False]  # what a rule has not, it has not

@@ -7,7 +7,7 @@ values: the learner notices NaN and infinity by itself. Everything else takes sc
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any
@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from onlinear.batch import Rows, importance_of, rows_of
 from onlinear.errors import BadInput, Diverged
+from onlinear.features.names import ExactNames
 from onlinear.parameters import ranges_of
 from onlinear.rows import DenseRows, SparseRows
 
@@ -68,7 +69,7 @@ def ascends(columns: np.ndarray) -> bool:
 
 def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:
     """X and y as scikit-learn's conventions want them; the values of X are not looked at."""
-    return validate_data(
+    return validate_with_targets(
         estimator,
         X,
         y,
@@ -83,7 +84,58 @@ def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tu
 
 def checked_rows(estimator: Any, X: Any) -> Any:
     """X for a prediction: finite, with the features that were learned."""
+    refuse_dicts(X)
+    if not hasattr(estimator, "n_features_in_"):
+        X = in_order_of_names(estimator, X)
     return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+
+
+def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+    """X and y by scikit-learn's ``validate_data``; a target that is missing or infinite is refused with its row."""
+    refuse_dicts(X)
+    try:
+        X, checked_y = validate_data(estimator, X, y, **options)
+    except ValueError:
+        refuse_missing_target(y)
+        raise
+    if checked_y.dtype.kind == "O" and None in checked_y.tolist():
+        refuse_missing_target(checked_y)
+    return X, checked_y
+
+
+def refuse_missing_target(y: Any) -> None:
+    """Refuse the first target that is None, NaN or infinite, if there is one."""
+    targets = np.asarray(y, dtype=object)
+    for row, target in enumerate(targets.tolist() if targets.ndim == 1 else ()):
+        missing = target is None or type(target).__name__ in ("NAType", "NaTType")
+        if missing or (isinstance(target, float | np.floating) and not np.isfinite(target)):
+            said = "infinity" if isinstance(target, float) and np.isinf(target) else "NaN"
+            raise BadInput(f"Input y contains {said}: the target of row {row} is {target}: drop the row or mend it")
+
+
+def refuse_dicts(X: Any) -> None:
+    """Refuse rows that are dicts, with what takes them."""
+    first = X[0] if type(X) in (list, tuple) and X else X
+    if isinstance(first, Mapping):
+        raise BadInput(
+            "X is made of dicts, and this method takes arrays, sparse matrices and frames: "
+            "use learn_one, learn_many and predict_one for dicts"
+        )
+
+
+def in_order_of_names(estimator: Any, X: Any) -> Any:
+    """X for a model that has learned from dicts, if it has a column for each of their names, in order."""
+    learner, names = getattr(estimator, "_learner", None), estimator._names
+    advice = "call predict_one for each dict"
+    if learner is not None:  # it has a weight for each name, unlike a kernel's learner
+        known = estimator._known_features()
+        features = learner.features if known is None else known
+        columns = getattr(X, "columns", None)
+        named = columns is None or not isinstance(names, ExactNames) or list(columns) == names.names()
+        if named and np.shape(X)[1:] == (features,):
+            return X if columns is None else np.asarray(X)  # names that were looked at
+        advice += f", or give an array with a column for each of the {features} names in feature_names_, in order"
+    raise BadInput(f"this {type(estimator).__name__} has learned from dicts: {advice}")
 
 
 def loop_rows(X: Any) -> Rows:

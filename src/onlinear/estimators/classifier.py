@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinear import losses
 from onlinear.batch import Batch, Rows, check_rows
-from onlinear.classes import Classes, distinct_labels
+from onlinear.classes import Classes, distinct_labels, named_classes
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.base import LinearEstimator, Start
 from onlinear.estimators.checks import (
@@ -129,7 +129,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
                 raise Refused(f"{loss} treats its two targets differently: name the classes in the first call")
         else:
             self._opened = False
-            self._classes = Classes.closed(sorted_classes(classes))
+            self._classes = Classes.closed(named_classes(classes))
             if len(self._classes) < 2:
                 raise BadInput("classes names fewer than two classes: name them all, or none")
         outputs = outputs_for(self._classes, hasattr(self._recipe_loss(), "slopes"))
@@ -143,7 +143,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
         """Classes named again, or named late: then those not seen yet join, and the set is closed."""
         if classes is None:
             return
-        named = sorted_classes(classes)
+        named = named_classes(classes)
         known = self._classes
         if known.open and all(label in set(named.tolist()) for label in known.labels):
             for label in named.tolist():
@@ -365,7 +365,3 @@ def linked(loss: Any, scores: np.ndarray) -> np.ndarray:
     if type(loss) is losses.ModifiedHuber:
         return (np.clip(scores, -1.0, 1.0) + 1.0) / 2.0
     return np.vectorize(loss.link, otypes=[np.float64])(scores)
-
-
-def sorted_classes(classes: Any) -> np.ndarray:
-    return distinct_labels(np.asarray(classes))

@@ -10,14 +10,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from onlinear.batch import importance_of
-from onlinear.classes import Classes, distinct_labels
+from onlinear.classes import Classes, distinct_labels, named_classes
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import Perceptrons, dense
 from onlinear.errors import BadInput, Refused
-from onlinear.estimators.checks import FLOATS, all_or_nothing, checked_rows, refuse_all_zero, whole
+from onlinear.estimators.checks import (
+    FLOATS,
+    all_or_nothing,
+    checked_rows,
+    refuse_all_zero,
+    validate_with_targets,
+    whole,
+)
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
 from onlinear.estimators.passes import Turns
@@ -114,7 +121,7 @@ class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray, np.ndarray]:
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
+        X, y = validate_with_targets(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
         importance = importance_of(sample_weight, len(y))
         self._check_steps(importance)
         return X, y, importance
@@ -143,7 +150,7 @@ class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
         if self._began != (self._kernel(), self.budget):
             raise Refused("kernel and budget cannot change while it learns: call fit to start anew")
         if classes is not None:
-            named = distinct_labels(np.asarray(classes))
+            named = named_classes(classes)
             if not np.array_equal(self._classes.sorted, named):
                 raise BadInput(
                     f"`classes={named.tolist()}` is not the same as on last call to partial_fit, was: "
@@ -373,7 +380,7 @@ def opened(classes: Any) -> Classes:
     """The classes that the first call of ``partial_fit`` names; open if it names none."""
     if classes is None:
         return Classes(open=True)
-    labels = distinct_labels(np.asarray(classes))
+    labels = named_classes(classes)
     if len(labels) < 2:
         raise BadInput("classes names fewer than two classes: name them all, or none")
     return Classes.closed(labels)

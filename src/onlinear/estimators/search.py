@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from onlinear.batch import numbers_of
-from onlinear.classes import Classes, distinct_labels
+from onlinear.classes import Classes, distinct_labels, named_classes
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.estimators.checks import (
     FLOATS,
@@ -22,6 +22,7 @@ from onlinear.estimators.checks import (
     loop_rows,
     open_up,
     refuse_all_zero,
+    validate_with_targets,
     whole,
 )
 from onlinear.estimators.passes import orders
@@ -165,7 +166,7 @@ class OnlineSearch(BaseEstimator):
             if first:
                 self._begin(X, self._named(classes))
                 self._plan(None, 0)
-            elif classes is not None and not np.array_equal(self.classes_, distinct_labels(np.asarray(classes))):
+            elif classes is not None and not np.array_equal(self.classes_, named_classes(classes)):
                 raise BadInput("`classes` is not the same as on last call to partial_fit: leave it out, or call fit")
             if self._began != self._values():
                 raise Refused("the parameters of a race cannot change on its way: call fit to start anew")
@@ -177,7 +178,7 @@ class OnlineSearch(BaseEstimator):
             return None
         if classes is None:
             raise BadInput("classes must be passed on the first call to partial_fit: name all labels there will be")
-        return distinct_labels(np.asarray(classes))
+        return named_classes(classes)
 
     def _values(self) -> list[Any]:
         given = None if self.configurations is None else list(self.configurations)
@@ -191,7 +192,9 @@ class OnlineSearch(BaseEstimator):
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """X and y, looked at as a whole: a bad row must not reach some of the configurations and not others."""
         numbers = self.task == "regression"
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", reset=reset, y_numeric=numbers)
+        X, y = validate_with_targets(
+            self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", reset=reset, y_numeric=numbers
+        )
         return X, open_up(np.ascontiguousarray(numbers_of(y, len(y)))) if numbers else y
 
     def _begin(self, X: Any, labels: np.ndarray | None) -> None:

@@ -26,7 +26,7 @@ class Explaining(CPUDispatcher):
         try:
             return super()._compile_for_args(*arguments, **named)  # type: ignore[misc]
         except Exception as error:
-            raise Refused(explained(error, *self.shapes)) from None  # the wall is its __context__
+            raise Refused(explanation_of(error, *self.shapes)) from None  # the wall is its __context__
 
 
 def explaining(compiled: Any, loss: Any, rule: Any) -> Any:
@@ -36,22 +36,22 @@ def explaining(compiled: Any, loss: Any, rule: Any) -> Any:
     return compiled
 
 
-def explained(error: Exception, loss_shape: Any, rule_shape: Any) -> str:
+def explanation_of(error: Exception, loss_shape: Any, rule_shape: Any) -> str:
     """Which method cannot be compiled, found by compiling each alone, and what the compiler says of it."""
-    loss, rule = instance(loss_shape), instance(rule_shape)
+    loss, rule = instance_of_shape(loss_shape), instance_of_shape(rule_shape)
     for call in own_calls(loss, rule):
         try:
             method = numba.njit(error_model="numpy")(getattr(type(call.thing), call.method))
             method.compile(tuple(numba.typeof(each) for each in (call.thing, *call.arguments)))
         except Exception as reason:
-            return f"{call} cannot be compiled: {useful(reason)}. {ADVICE}"
+            return f"{call} cannot be compiled: {useful_line(reason)}. {ADVICE}"
     pair = f"the loss {type(loss).__name__} with the rule {type(rule).__name__}"
-    return f"{pair} cannot be compiled: {useful(error)}. {ADVICE}"
+    return f"{pair} cannot be compiled: {useful_line(error)}. {ADVICE}"
 
 
-def instance(shape: Any) -> Any:
+def instance_of_shape(shape: Any) -> Any:
     """A named tuple of this shape: to the compiler only the types matter."""
-    return 1.0 if shape is float else shape[0](*map(instance, shape[1:]))
+    return 1.0 if shape is float else shape[0](*map(instance_of_shape, shape[1:]))
 
 
 def own_calls(loss: Any, rule: Any) -> Iterator[Call]:
@@ -64,7 +64,7 @@ def own_calls(loss: Any, rule: Any) -> Iterator[Call]:
                 yield call
 
 
-def useful(reason: Exception) -> str:
+def useful_line(reason: Exception) -> str:
     """What the compiler says, without its own steps; and the place in the user's file."""
     lines = [line.strip() for line in str(reason).splitlines()]
     said = next((line for line in lines if line and not line.startswith(("Failed in", "During:"))), str(reason))

@@ -14,9 +14,10 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.names import hash_name
 from onlinear.profile.contents import format_of_files
+from onlinear.profile.unread import hashes_of_unread
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.arrowcells import is_numeric, is_text
-from onlinear.streams.blocks import Block, Origin
+from onlinear.streams.blocks import Block, Origin, RowNumbers
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.formats import loaded
 from onlinear.streams.inference import target_position
@@ -40,6 +41,7 @@ class Piece:
     bits: np.ndarray
     origin: Origin
     names_of: Callable[[int], list[str]]
+    unread: np.ndarray | None = None  # a hash of each row's cells in the columns that are left out
 
     def __len__(self) -> int:
         return self.bits.shape[1]
@@ -74,11 +76,12 @@ class Cells:
     def pieces(self, on_bad: OnBad | None = None) -> Iterator[Piece]:
         """A pass over all rows. The first bad line ends it with an error, or all are handed to ``on_bad``."""
         first = 0
+        unread = hashes_of_unread(self.sources, list(self.strange))
         for block in Stream(self.sources, self.table, on_bad).before_recipe():
-            yield self._piece(block, first)
+            yield self._piece(block, first, unread)
             first += len(block)
 
-    def _piece(self, block: Block, first: int) -> Piece:
+    def _piece(self, block: Block, first: int, unread: dict[str, np.ndarray]) -> Piece:
         named = block.named
         assert named is not None
         hashes, values = (entries.reshape(len(block), -1).T for entries in (named.hashes, named.values))
@@ -87,7 +90,11 @@ class Cells:
             if column.kind == "number":
                 numbers = np.where(hashes[place] == np.uint64(hash_name(column.name)), values[place] + 0.0, np.nan)
                 bits[place] = numbers.view(np.uint64)  # adding 0 makes -0 the same as 0
-        return Piece(first, bits, block.origin, named.names_of)
+        hashes_left = None
+        if unread:
+            assert isinstance(block.origin, RowNumbers)
+            hashes_left = unread[block.origin.source][block.origin.places - 1]
+        return Piece(first, bits, block.origin, named.names_of, hashes_left)
 
     def words(self, name: str, on_bad: OnBad | None) -> Iterator[tuple[np.ndarray, Origin]]:
         """The texts of one column, and where each stands; a missing one is a bad line. A pass over the same rows."""

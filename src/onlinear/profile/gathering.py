@@ -8,15 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from onlinear.profile.cells import Cells, Piece
-from onlinear.profile.counting import Counts, Moments, moments_of
+from onlinear.profile.counting import Counts, Moments, mix_bits, moments_of
 from onlinear.profile.sampling import Sample, sample_size
 from onlinear.streams.csvtext import Column
 from onlinear.streams.stream import OnBad
 
 #: texts of a column that are remembered
 MOST_TEXTS = 5_000
-#: an odd number whose bits look like chance: 2**64 by the golden ratio
-FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Gathered:
@@ -91,7 +89,7 @@ class Pass:
     def add(self, piece: Piece) -> None:
         self.rows += len(piece)
         self.sample.add(piece.first, piece.bits)
-        self._row_hashes.append(row_hashes(piece.bits))
+        self._row_hashes.append(row_hashes(piece.bits, piece.unread))
         for place, kept in self._whole.items():
             kept.append(piece.bits[place].copy())
         for place, column in enumerate(self.columns):
@@ -133,11 +131,9 @@ def gathered(cells: Cells, whole: Sequence[str], named: Sequence[str], seed: int
     return found
 
 
-def row_hashes(bits: np.ndarray) -> np.ndarray:
-    """A hash for each row, by its cells in order."""
-    hashes = np.zeros(bits.shape[1], np.uint64)
+def row_hashes(bits: np.ndarray, unread: np.ndarray | None) -> np.ndarray:
+    """A hash for each row, by that of its cells which are not read, and by the others in order."""
+    hashes = np.zeros(bits.shape[1], np.uint64) if unread is None else unread
     for column in bits:
-        hashes ^= column
-        hashes *= FACTOR
-        hashes ^= hashes >> np.uint64(29)
+        hashes = mix_bits(hashes, column)
     return hashes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
@@ -60,6 +61,16 @@ class Configuration(NamedTuple):
         if "average" in found:
             found["average"] = True if found["average"] == 1.0 else found["average"]
         return found
+
+    def value_of(self, parameter: str) -> Any:
+        """What a parameter is, also where it is what it is anyway; NaN if nothing here has it."""
+        changed_here = self.parameters()
+        if parameter in changed_here:
+            return changed_here[parameter]
+        for part in (self.rule, *self.rule, self.loss, self.settings):
+            if parameter in getattr(part, "_fields", ()):
+                return bool(part.average) if parameter == "average" else getattr(part, parameter)
+        return math.nan
 
     def check(self) -> Configuration:
         """The same, names and numbers resolved, if the rule takes the loss and the options, and all are in range."""

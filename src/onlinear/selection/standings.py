@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -107,9 +107,13 @@ class Standings:
             import pandas
         except ImportError:
             raise Refused("a frame is made by pandas, which is not installed: pip install pandas") from None
-        return pandas.DataFrame([self._record(place) for place in self.places]).set_index("rank")
+        chosen = [place.configuration for place in self.places]
+        names = dict.fromkeys(name for one in chosen for name in one.parameters())
+        if any("rate" in one.rule._fields for one in chosen):  # a rate is worth knowing
+            names["rate"] = None
+        return pandas.DataFrame([self._record(place, names) for place in self.places]).set_index("rank")
 
-    def _record(self, place: Place) -> dict[str, Any]:
+    def _record(self, place: Place, parameters: Iterable[str]) -> dict[str, Any]:
         low, high = place.interval or (math.nan, math.nan)
         one, limits = place.configuration, {"low": low, "high": high} if self.task.classes else {}
         return {
@@ -122,7 +126,7 @@ class Standings:
             "stopped_at": math.nan if place.finish.stopped_at is None else place.finish.stopped_at,
             "loss": name_of(one.loss, LOSSES) or type(one.loss).__name__,
             "rule": name_of(one.rule, RULES) or type(one.rule).__name__,
-            **one.parameters(),
+            **{name: one.value_of(name) for name in parameters},
         }
 
 

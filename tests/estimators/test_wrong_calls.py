@@ -1,0 +1,147 @@
+"""Calls that users get wrong: each is refused with what to call instead, or understood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+import scipy.sparse
+
+import onlinear
+from onlinear import losses, rules
+from onlinear.errors import BadInput, Diverged
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(20, 3))
+Y = (X[:, 0] > 0.0).astype(int)
+DICTS = [{"a": float(a), "b": float(b)} for a, b, _ in X]
+
+CLASSIFIERS: list[Callable[[], Any]] = [
+    onlinear.OnlineClassifier,
+    onlinear.Perceptron,
+    onlinear.KernelPerceptron,
+    onlinear.VotedPerceptron,
+]
+MODELS = [*CLASSIFIERS, onlinear.OnlineRegressor]
+each_model = pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+LEARNED_FROM_DICTS = "has learned from dicts: call predict_one for each dict"
+
+
+def answering_methods(model: Any) -> list[Callable[[Any], Any]]:
+    """All methods that answer for many rows."""
+    names = ("predict", "decision_function", "predict_proba", "predict_log_proba")
+    found = [getattr(model, name) for name in names if hasattr(model, name)]
+    return [*found, lambda rows: model.score(rows, Y)]
+
+
+def learned_from_dicts(make: Callable[[], Any]) -> Any:
+    model = make()
+    for x, y in zip(DICTS, Y.tolist(), strict=True):
+        model.learn_one(x, y)
+    return model
+
+
+# ------------------------------------------------------------------ dicts and arrays
+
+
+@each_model
+def test_arrays_for_a_model_that_has_learned_from_dicts(make: Callable[[], Any]) -> None:
+    model = learned_from_dicts(make)
+    frame = pandas.DataFrame(X[:, :2], columns=["b", "a"])  # their names, in another order
+    for ask in answering_methods(model):
+        for rows in (X, scipy.sparse.csr_matrix(X), X[:, :1], pandas.DataFrame(X), frame):
+            with pytest.raises(BadInput, match=LEARNED_FROM_DICTS):
+                ask(rows)
+
+
+@pytest.mark.parametrize("make", [onlinear.OnlineClassifier, onlinear.OnlineRegressor])
+def test_a_column_for_each_name_in_order_is_as_good_as_dicts(make: Callable[[], Any]) -> None:
+    model = learned_from_dicts(make)
+    ordered = pandas.DataFrame(DICTS)[model.feature_names_]
+    expected = [model.predict_one(x) for x in DICTS]
+    np.testing.assert_allclose(model.predict(ordered), expected)
+    np.testing.assert_allclose(model.predict(ordered.to_numpy()), expected)
+
+
+@each_model
+@pytest.mark.parametrize("rows", [DICTS, tuple(DICTS), DICTS[0]], ids=["list", "tuple", "dict"])
+def test_dicts_for_a_method_of_arrays(make: Callable[[], Any], rows: Any) -> None:
+    message = "X is made of dicts.* use learn_one, learn_many and predict_one"
+    for learn in ("fit", "partial_fit"):
+        with pytest.raises(BadInput, match=message):
+            getattr(make(), learn)(rows, Y)
+    fitted = make().fit(X, Y)
+    for ask in answering_methods(fitted):
+        with pytest.raises(BadInput, match=message):
+            ask(rows)
+
+
+# ------------------------------------------------------------------ classes, as users write them
+
+NAMED: dict[str, Callable[[], Any]] = {
+    "set": lambda: {1, 0},
+    "frozenset": lambda: frozenset({1, 0}),
+    "generator": lambda: (label for label in (1, 0)),
+    "range": lambda: range(2),
+    "keys": lambda: {1: "yes", 0: "no"}.keys(),
+    "index": lambda: pandas.Index([1, 0]),
+    "series": lambda: pandas.Series([1, 0]),
+    "categorical": lambda: pandas.Categorical([0], categories=[0, 1]),
+    "dtype": lambda: pandas.CategoricalDtype([0, 1]),
+    "column": lambda: pandas.Series([0, 0]).astype(pandas.CategoricalDtype([0, 1])),
+}
+
+
+@pytest.mark.parametrize("named", NAMED.values(), ids=NAMED.keys())
+@pytest.mark.parametrize("make", [*CLASSIFIERS, onlinear.OnlineSearch], ids=lambda make: make.__name__)
+def test_classes_in_any_collection(make: Callable[[], Any], named: Callable[[], Any]) -> None:
+    model = make().partial_fit(X, Y, classes=named())
+    assert model.classes_.tolist() == [0, 1]
+    assert model.partial_fit(X, Y, classes=named()) is model
+
+
+@pytest.mark.parametrize("named", ["no", 2, [[0, 1], [1, 0]]], ids=str)
+@pytest.mark.parametrize("make", [*CLASSIFIERS, onlinear.OnlineSearch], ids=lambda make: make.__name__)
+def test_classes_that_are_no_collection(make: Callable[[], Any], named: Any) -> None:
+    with pytest.raises(BadInput, match=r"classes is .*: give a list of all labels there will be"):
+        make().partial_fit(X, Y, classes=named)
+
+
+# ------------------------------------------------------------------ targets that are missing
+
+
+def with_target(target: Any, dtype: Any = object) -> Any:
+    targets = Y.astype(object)
+    targets[7] = target
+    return pandas.Series(targets, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("targets", "said"),
+    [
+        (with_target(np.nan, float), "NaN: the target of row 7 is nan"),
+        (with_target(np.inf, float), "infinity: the target of row 7 is inf"),
+        (with_target(pandas.NA, "Int64"), "NaN: the target of row 7 is <NA>"),
+        (with_target(np.nan), "NaN: the target of row 7 is nan"),
+        (with_target(None).tolist(), "the target of row 7 is (None|nan)"),
+    ],
+    ids=["nan", "inf", "NA", "object", "None"],
+)
+@pytest.mark.parametrize("make", [*MODELS, onlinear.OnlineSearch], ids=lambda make: make.__name__)
+def test_a_missing_target_is_refused_with_its_row(make: Callable[[], Any], targets: Any, said: str) -> None:
+    with pytest.raises(BadInput, match=f"{said}.*: drop the row or mend it"):
+        make().fit(X, targets)
+
+
+# ------------------------------------------------------------------ advice that helps
+
+
+@pytest.mark.compiles
+def test_who_diverges_with_normalised_is_not_told_to_take_it() -> None:
+    rows = np.full((2, 1), 1e200)
+    with pytest.raises(Diverged, match="Look for values or targets that are far too large") as diverged:
+        onlinear.OnlineRegressor(losses.Squared(), rules.Normalised()).fit(rows, [1e200, -1e200])
+    assert "the rule 'normalised' needs neither" not in str(diverged.value)
