@@ -39,6 +39,7 @@ from onlinear.kernels.place import (
     NEAR,
     NEAR_ROOM,
     NUMBERS,
+    OUTPUT_ROOM,
     OUTPUTS,
     PLACE,
     READER,
@@ -85,7 +86,7 @@ def state_at(place):
     """The learner's arrays, from their addresses."""
     outputs, slots = place[OUTPUTS], place[SLOTS]
     return State(
-        carray(pointer(place[TABLE]), (place[FEATURES], outputs, slots), np.float64),
+        carray(pointer(place[TABLE]), (place[FEATURES], place[OUTPUT_ROOM], slots), np.float64),
         carray(pointer(place[BIAS]), (outputs, slots), np.float64),
         carray(pointer(place[CLOCK_AT]), (outputs, CLOCK), np.float64),
         carray(pointer(place[NEAR]), (outputs, slots, place[NEAR_ROOM]), np.float64),
@@ -136,7 +137,7 @@ class Shape(NamedTuple):
 
 @cache
 def learn_one_loop(shape: Shape) -> Any:
-    """Compiled ``learn(place_at, x, target, importance) -> score of the first output``."""
+    """Compiled ``learn(place_at, x, target, importance) -> score of the first output``; all of them go to SCORES."""
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     learn_rows = interpreted_loop(shape.rule)
     targets_of = label_of if shape.labels else number_of
@@ -180,6 +181,9 @@ def learn_one_loop(shape: Shape) -> Any:
             small[CODE] = CANNOT
             return np.nan
         gate[VERSION] += 1
+        scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+        for m in range(place[OUTPUTS]):
+            scores[m] = state.clock[m, SCORE]
         if is_marked:
             small[CODE] = MARK
             return np.nan
@@ -205,7 +209,10 @@ def number_of(place, small, weights, target):
 
 @cache
 def answer_one_loop(shape: Shape) -> Any:
-    """Compiled ``answer(place_at, x) -> score of the first output``; the others go to SCORES. Pure."""
+    """Compiled ``answer(place_at, x) -> score of the first output``; all of them go to SCORES. Pure.
+
+    NaN, too, where the arrays have moved or someone is in the midst of changing them: see :mod:`onlinear.gate`.
+    """
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     weight_now = cell_weight if kind_of(shape.rule) == "cells" else uniform_weight
     rule_at = len(Loss._fields)
@@ -217,6 +224,9 @@ def answer_one_loop(shape: Shape) -> Any:
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
         scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+        gate = carray(pointer(place[GATE]), 2, np.int64)
+        if gate[GENERATION] != place[LOOKED]:
+            return np.nan
         length = call_reader(place[KNOWN_READER], place_at, x)
         if length < 0:
             return np.nan
