@@ -175,47 +175,44 @@ class View:
     the answer is NaN, or None for an array.
     """
 
-    learn: Callable[[Any, float, float], float]  # learn(x, target, importance): the first output's score of before
-    learn_scores: Callable[[Any, float, float], np.ndarray | None]  # the same, with all outputs' scores of before
-    answer: Callable[[Any], float]  # the first output's score
-    scores: Callable[[Any], np.ndarray | None]  # all outputs' scores
-    decoder: Any = None
+    place_at: int
+    #: ``learn(place_at, id(x), target, importance)`` answers the first output's score of before
+    learn: Callable[[int, int, float, float], float]
+    #: ``learn_scores(x, target, importance)`` answers all outputs' scores of before
+    learn_scores: Callable[[Any, float, float], np.ndarray | None]
+    #: ``answer(place_at, id(x))`` answers the first output's score
+    answer: Callable[[int, int], float]
+    #: ``scores(x)`` answers all outputs' scores
+    scores: Callable[[Any], np.ndarray | None]
+    decoder: Any
+    scratch: Any  # what is at the place, which has to stay alive
 
 
 def compiled_view(scratch: Scratch, learn_loop: Any, answer_loop: Any, decoder: Any) -> View:
-    """Compiled calls: closures, because looking up attributes would take a tenth of the time."""
-    place_at = scratch.place_at
+    """The compiled calls that work in these scratch arrays, or in twins of them."""
     idle: deque[Scratch] = deque()  # scratch arrays that nobody works in
 
-    def borrow() -> Scratch:
-        try:
-            return idle.pop()
-        except IndexError:
-            return scratch.twin()
-
-    def learn(x: Any, target: float, importance: float) -> float:
-        score: float = learn_loop(place_at, id(x), target, importance)
-        return score
-
     def learn_scores(x: Any, target: float, importance: float) -> np.ndarray | None:
-        own = borrow()
+        try:
+            own = idle.pop()
+        except IndexError:
+            own = scratch.twin()
         score = learn_loop(own.place_at, id(x), target, importance)
         found = own.scores.copy() if score == score else None
         idle.append(own)
         return found
 
-    def answer(x: Any) -> float:
-        score: float = answer_loop(place_at, id(x))
-        return score
-
     def scores(x: Any) -> np.ndarray | None:
-        own = borrow()
+        try:
+            own = idle.pop()
+        except IndexError:
+            own = scratch.twin()
         score = answer_loop(own.place_at, id(x))
         found = own.scores.copy() if score == score else None
         idle.append(own)
         return found
 
-    return View(learn, learn_scores, answer, scores, decoder)
+    return View(scratch.place_at, learn_loop, learn_scores, answer_loop, scores, decoder, scratch)
 
 
 def no_score(*_: Any) -> float:

@@ -79,7 +79,7 @@ class DictPath:
 
     def _view(self) -> View:
         if not self.fast:
-            return View(no_score, no_scores, no_score, no_scores, self.decoder)
+            return View(0, no_score, no_scores, no_score, no_scores, self.decoder, self.scratch)
         view = compiled_view(self.scratch, self.learn_loop, self.answer_loop, self.decoder)
         return replace(view, learn=no_score, learn_scores=no_scores) if self.learner.slim else view
 

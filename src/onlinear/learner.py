@@ -639,7 +639,8 @@ class Learner:
             self._double_output_room()
         for m in range(outputs, at, -1):
             self._copy_output(m - 1, m)
-        self._copy_output(source + (source >= at), at)
+        if source != at:  # else it is there already
+            self._copy_output(source + (source > at), at)
         self.clock = insert_copy(self.clock, source, at, 0)
         self.bias = insert_copy(self.bias, source, at, 0)
         self._scratch = scratch_of(self.output_room, self.bias.shape[1])

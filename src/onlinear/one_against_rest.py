@@ -24,7 +24,7 @@ FEW_CLASSES = 8
 #: the most that a table may grow to because classes appear, in bytes
 MOST_BYTES = 4 << 30
 #: the same where classes have fewer examples than this in the mean: then they are likely no classes
-ROWS_OF_A_CLASS, MOST_BYTES_OF_IDS = 2, 1 << 28
+ROWS_OF_A_CLASS, MOST_BYTES_OF_IDS = 2, 1 << 30
 
 
 def has_row_loss(learner: Learner) -> bool:

@@ -181,15 +181,15 @@ class ClassifiesOne(OneByOne):
         except (KeyError, TypeError):
             return self._learn_unusual(x, y, importance)
         view = path.view
-        decoder = view.decoder
-        if decoder.turn:
-            score = view.learn(x, target, 1.0)
+        _, order, turn, _ = view.decoder
+        if turn:
+            score = view.learn(view.place_at, id(x), target, 1.0)
             if score == score:
-                return decoder.turn * score
+                return turn * score
         else:
             scores = view.learn_scores(x, target, 1.0)
             if scores is not None:
-                return scores[decoder.order]
+                return scores[order]
         return self._learn_whole(path, x, y)
 
     def _learn_whole(self, path: DictPath, x: Mapping[Any, Any], y: Hashable) -> Any:
@@ -264,12 +264,18 @@ class ClassifiesOne(OneByOne):
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label with the highest score; None before the first example. Changes nothing."""
-        view = self._fast_view()
-        if view is not None and view.decoder.pair:
-            decoder = view.decoder
-            score = view.answer(x)
-            if score == score:
-                return decoder.pair[decoder.turn * score > 0.0]
+        path = self._path
+        if path is not None and path.learner is self._learner:
+            view = path.view
+            labels, order, turn, pair = view.decoder
+            if pair:
+                score = view.answer(view.place_at, id(x))
+                if score == score:
+                    return pair[turn * score > 0.0]
+            elif labels:
+                scores = view.scores(x)
+                if scores is not None:
+                    return labels[scores[order].argmax()]
         decoder, scores = self._scores_one(x)
         return None if decoder is None else decoder.label(scores)
 
@@ -311,7 +317,7 @@ class PredictsOne(OneByOne):
             raise BadInput(f"the target is {target}: drop the example or mend it")
         view = self._fast_view()
         if view is not None and importance == 1.0:
-            score = view.learn(x, target, 1.0)
+            score = view.learn(view.place_at, id(x), target, 1.0)
             return score if score == score else self._learn_whole(x, target)
         check_importance(importance)
         with all_or_nothing(self):
@@ -336,7 +342,7 @@ class PredictsOne(OneByOne):
         """The score; 0 before the first example. Changes nothing."""
         view = self._fast_view()
         if view is not None:
-            score = view.answer(x)
+            score = view.answer(view.place_at, id(x))
             if score == score:
                 return score
         with whole(self):
