@@ -122,7 +122,6 @@ READS: dict[str, Call] = {
 }
 WRITES: dict[str, Call] = {
     "another asks": lambda model: model.predict_one(OTHER),
-    "learns": lambda model: model.learn_one(OTHER, target_of(model, 0)),
     "learns names": lambda model: model.learn_one(NEW, target_of(model, 1)),
     "learns many": lambda model: model.learn_many([OTHER, NEW], [target_of(model, 0), target_of(model, 1)]),
 }
