@@ -25,7 +25,8 @@ LAYERS = (
     {"kernels"},
     {"room"},
     {"learner", "streams"},
-    {"dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection", "dual", "descent"},
+    {"dictcalls", "dictpath", "measures", "one_against_rest", "progress", "model", "theory", "selection"}
+    | {"dual", "descent"},
     {"drift"},
     {"training", "conversion", "profile"},
     {"answers", "runs", "modelfile", "winners"},

@@ -19,7 +19,7 @@ class Answers:
 
     def __init__(self, training: Training) -> None:
         learner, classes = training.learner, training.classes
-        weights, intercepts = learner.weights(), learner.intercepts()
+        weights, intercepts = learner.freeze()
         if classes is None:
             self.labels: list[Hashable] | None = None
         else:

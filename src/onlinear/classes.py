@@ -46,6 +46,13 @@ class Classes:
         classes.order = np.arange(len(sorted_labels))
         return classes
 
+    def copy(self) -> Classes:
+        """The same classes, to which others may be added."""
+        twin = Classes(open=self.open)
+        twin.codes, twin.labels = self.codes.copy(), self.labels.copy()
+        twin.sorted, twin.order = self.sorted, self.order
+        return twin
+
     def __len__(self) -> int:
         return len(self.labels)
 

@@ -6,65 +6,25 @@ through :mod:`onlinear.features.names`, which fills the same scratch row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from onlinear.batch import Batch
+from onlinear.dictcalls import FIRST_ROOM, Index, Scratch, View, compiled_view, no_score, no_scores
 from onlinear.errors import Diverged
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.gate import BUSY
 from onlinear.kernels.bank import leaves
 from onlinear.kernels.cpython import AVAILABLE
-from onlinear.kernels.lexicon import empty_slots, enter_all, move_all
 from onlinear.kernels.one import CANNOT, CODE, MARK, READ, Shape, answer_one_loop, learn_one_loop
-from onlinear.kernels.place import (
-    BESIDE,
-    BESIDE_ROOM,
-    BIAS,
-    BITS,
-    CAP,
-    CATEGORIES,
-    CLASSES,
-    CLOCK_AT,
-    COLUMNS,
-    ENTERED,
-    FEATURES,
-    FIRST,
-    GATE,
-    GIVEN,
-    HELD,
-    HELD_COUNT,
-    KNOWN_READER,
-    LOOKED,
-    NEAR,
-    NEAR_ROOM,
-    NUMBERS,
-    OUTPUTS,
-    PLACE,
-    POSITIONS,
-    READER,
-    ROOM,
-    SCORES,
-    SLOT_COUNT,
-    SLOTS,
-    SLOTS_AT,
-    SMALL,
-    SPARE,
-    TABLE,
-    VALUES,
-    spare_words,
-)
-from onlinear.kernels.readers import adopting, hashed, known, reader
+from onlinear.kernels.place import LOOKED
 from onlinear.kernels.state import SCORE
 from onlinear.learner import NO_ROWS, Learner
-from onlinear.room import scratch_of
 from onlinear.rows import SparseRows
 from onlinear.targets import Labels, Numbers
 
-#: entries a row may have before the scratch arrays grow
-FIRST_ROOM = 256
 #: how many times as large a table grows: the room that no name has taken yet costs no memory
 GROWTH = 4
 
@@ -72,109 +32,24 @@ GROWTH = 4
 Names = ExactNames | HashedNames
 
 
-class Index:
-    """The arrays of a :class:`onlinear.kernels.lexicon.Lexicon`, with room for so many names."""
-
-    def __init__(self, room: int) -> None:
-        # As many positions as half the slots: a few more names than room, so that a row may overshoot. One slot stays
-        # empty: whoever looks for a name that is not there stops at it.
-        self.slots = empty_slots(room)
-        self.held = np.zeros(min(len(self.slots) // 2 + FIRST_ROOM, len(self.slots) - 1), dtype=np.int64)
-        self.entered = np.zeros(1, dtype=np.int64)
-        self.room = room
-
-    def serves(self, names: ExactNames, room: int) -> bool:
-        """Whether it knows all names, and has the room asked for."""
-        return self.room >= room and bool(self.entered[0] == names.size)
-
-    def larger(self, names: ExactNames, room: int) -> Index:
-        """An index with room for more names, which knows all that are there."""
-        larger = Index(room)
-        if self.entered[0] == names.size:
-            larger.held[: names.size] = self.held[: names.size]
-            larger.entered[0] = names.size
-            move_all()(self.slots, larger.slots)
-        else:
-            enter_all()(id(names.positions), larger.slots, larger.held, larger.entered)
-        return larger
-
-
-class Scratch:
-    """The arrays behind one ``place``: whoever holds this keeps them, and the learner's, alive."""
-
-    def __init__(self, path: DictPath) -> None:
-        learner, names, index, room = path.learner, path.names, path.index, path.room
-        self.table, self.bias, self.clock = learner.table, learner.bias, learner.clock
-        self.names, self.index, self.numbers = names, index, path.numbers
-        self.gate = learner.busy.words
-        outputs, slots = learner.bias.shape
-        place = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
-        place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), CLOCK_AT: address_of(self.clock)}
-        place |= {NUMBERS: address_of(self.numbers), GATE: address_of(self.gate)}
-        place |= {FIRST: path.first, CLASSES: path.classes}
-        if path.fast:
-            place |= self._names_place()
-        words = {COLUMNS: room, VALUES: room, SMALL: 8, SPARE: spare_words(room), SCORES: outputs}
-        self.near, self.spare = scratch_of(outputs, slots, room if learner.kind == "cells" else 0)
-        place |= {NEAR: address_of(self.near), BESIDE: address_of(self.spare)}
-        place |= {NEAR_ROOM: self.near.shape[2], BESIDE_ROOM: self.spare.shape[1]}
-        self.words = np.zeros(sum(words.values()), dtype=np.int64)
-        at, start = {}, 0
-        for entry, size in words.items():
-            at[entry] = self.words[start : start + size]
-            place[entry] = address_of(self.words) + self.words.itemsize * start
-            start += size
-        self.columns, self.values = at[COLUMNS].view(np.uint32), at[VALUES].view(np.float64)
-        self.small, self.scores = at[SMALL], at[SCORES].view(np.float64)
-        row = [place.get(entry, 0) for entry in range(PLACE)]
-        self.places = np.array([row, row], dtype=np.int64)  # the second for a caller who is alone with the learner
-        self.place_at = address_of(self.places)
-        self.alone_at = self.place_at + self.places.strides[0]
-
-    def _names_place(self) -> dict[int, int]:
-        names, index = self.names, self.index
-        if isinstance(names, HashedNames):
-            read = reader(hashed).address
-            return {BITS: names.bits, READER: read, KNOWN_READER: read}
-        cap = np.iinfo(np.int64).max if names.cap is None else names.cap
-        return {
-            READER: reader(adopting).address,
-            KNOWN_READER: reader(known).address,
-            POSITIONS: id(names.positions),
-            CATEGORIES: id(names.categories),
-            CAP: cap,
-            SLOTS_AT: address_of(index.slots),
-            SLOT_COUNT: len(index.slots),
-            HELD: address_of(index.held),
-            HELD_COUNT: len(index.held),
-            ENTERED: address_of(index.entered),
-        }
-
-    def fill(self, columns: np.ndarray, values: np.ndarray) -> None:
-        """Take a row that was read the Python way."""
-        self.columns[: len(columns)] = columns
-        self.values[: len(values)] = values
-        self.places[:, GIVEN] = len(values)
-
-
-def address_of(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
-
-
 class DictPath:
-    """Learns and answers dict rows with one learner and its names. Call :meth:`set_classes` before anything else."""
+    """Learns and answers dict rows with one learner and its names. Call :meth:`set_classes` before anything else.
+
+    The calls of its ``view`` take no lock, and so learn or answer at once, or not at all. Then :meth:`learn` and
+    :meth:`scores` do it alone with the learner.
+    """
+
+    view: View
 
     def __init__(self, learner: Learner, names: Names, *, labels: bool) -> None:
         self.learner = learner
         self.names = names
         self.labels = labels
         self.first = self.classes = 0
+        self.decoder: Any = None
         self.targets: dict[Any, float] = {}  # for whoever turns labels into targets
-        self.for_answers: Scratch | None = None
-        #: ``learn(x, target, importance)``: learn from one row; answer the first output's score of before. The other
-        #: outputs' are in :meth:`last_scores`
-        self.learn: Callable[[Any, float, float], float]
         self.learn_loop: Any = None
+        self.answer_loop: Any = None
         self.table: np.ndarray | None = None  # the learner's, when it was last settled
         self.room = FIRST_ROOM
         self.index = Index(0)
@@ -197,66 +72,55 @@ class DictPath:
         )
         if self.fast and isinstance(self.names, ExactNames) and not self.index.serves(self.names, learner.features):
             self.index = self.index.larger(self.names, learner.features)
-        self.for_learning = Scratch(self)
-        self.for_learning.places[:, LOOKED] = learner.busy.moved(), BUSY
-        self.for_answers = None  # made when the first answer is asked for
-        self.table = learner.table if self.fast else None
-        self.learn = self._learner_of_rows()
+        self.scratch = Scratch(self)
+        self.scratch.places[:, LOOKED] = learner.busy.moved(), BUSY
+        self.table = learner.base if self.fast else None
+        self.view = self._view()
 
-    def set_classes(self, first: int, classes: int) -> None:
+    def _view(self) -> View:
+        if not self.fast:
+            return View(0, no_score, no_scores, no_score, no_scores, self.decoder, self.scratch)
+        view = compiled_view(self.scratch, self.learn_loop, self.answer_loop, self.decoder)
+        return replace(view, learn=no_score, learn_scores=no_scores) if self.learner.slim else view
+
+    def set_classes(self, first: int, classes: int, decoder: Any = None) -> None:
         """Output m is class ``first + m``; ``classes`` outputs answer: see :class:`onlinear.targets.Labels`."""
-        self.first, self.classes = first, classes
         with self.learner.lock, self.learner.busy:
-            if self.table is None or self.table is not self.learner.table:
+            stays = self.table is self.learner.base and (first, classes) == (self.first, self.classes)
+            self.first, self.classes, self.decoder = first, classes, decoder
+            if stays:
+                self.view = replace(self.view, decoder=decoder)
+            else:
                 self.settle()
-                return
-            for scratch in (self.for_learning, self.for_answers):
-                if scratch is not None:
-                    scratch.places[:, [FIRST, CLASSES]] = first, classes
 
     # -------------------------------------------------------------- learning
 
-    def _learner_of_rows(self) -> Callable[[Any, float, float], float]:
-        """The function behind :attr:`learn`: a closure, because looking up attributes would take a tenth of it."""
-        if not self.fast or self.learner.slim:
-            return self._learn_closely
-        loop, scratch, closely = self.learn_loop, self.for_learning, self._learn_closely
-        place_at = scratch.place_at
-
-        def learn(x: Any, target: float, importance: float) -> float:
-            score: float = loop(place_at, id(x), target, importance)
-            return score if score == score else closely(x, target, importance)
-
-        learn.keeps_alive = scratch  # type: ignore[attr-defined]
-        return learn
-
-    def _learn_closely(self, x: Any, target: float, importance: float) -> float:
-        """Learn a row that one compiled call alone could not: alone with the learner, step by step."""
+    def learn(self, x: Any, target: float, importance: float) -> np.ndarray:
+        """Learn from one row, alone with the learner, step by step; answer the scores of before, of all outputs."""
         learner = self.learner
         learner.refuse_if_slim()
         with learner.lock, learner.busy:
             if not self.fast:
                 return self._learn_slowly(x, target, importance)
-            if learner.table is not self.table or self.names.size > learner.features:  # it has moved, or must grow
+            if learner.base is not self.table or self.names.size > learner.features:  # it has moved, or must grow
                 self.settle()
             score = self._learn_alone(id(x), target, importance)
-            if score != score and self.for_learning.small[CODE] not in (MARK, CANNOT):
+            if score != score and self.scratch.small[CODE] not in (MARK, CANNOT):
                 score = self._learn_read(x, target, importance)
-            if score == score:
-                return score
-            if self.for_learning.small[CODE] == CANNOT:
-                raise Diverged(learner.diverged_message(learner.examples + 1, f"the row {x!r:.200}"))
-            learner.keep_mark()
-            return float(learner.clock[0, SCORE])
+            if score != score:
+                if self.scratch.small[CODE] == CANNOT:
+                    raise Diverged(learner.diverged_message(learner.examples + 1, f"the row {x!r:.200}"))
+                learner.keep_mark()
+            return self.scratch.scores.copy()
 
     def _learn_alone(self, x: int, target: float, importance: float) -> float:
-        return self.learn_loop(self.for_learning.alone_at, x, target, importance)
+        return self.learn_loop(self.scratch.alone_at, x, target, importance)
 
     def _learn_read(self, x: Any, target: float, importance: float) -> float:
         """The Python way to read a row, and the compiled way to learn it."""
         columns, values = self.names.register(x)
         self.make_room(len(values))
-        self.for_learning.fill(columns, values)
+        self.scratch.fill(columns, values)
         return self._learn_alone(READ, target, importance)
 
     def make_room(self, entries: int) -> None:
@@ -265,12 +129,12 @@ class DictPath:
             self.room = max(self.room, 2 * entries)
             self.settle()
 
-    def _learn_slowly(self, x: Any, target: float, importance: float) -> float:
+    def _learn_slowly(self, x: Any, target: float, importance: float) -> np.ndarray:
         columns, values = self.names.register(x)
         self.make_room(len(values))
         batch = self.batch(np.array([0, len(values)]), columns, values, [target], [importance])
         self.learner.learn_unlocked(batch)
-        return float(self.learner.clock[0, SCORE])
+        return self.learner.clock[:, SCORE].copy()
 
     def batch(self, starts: Any, columns: Any, values: Any, targets: Any, importance: Any) -> Batch:
         """Rows that were read from dicts, as a batch."""
@@ -282,47 +146,25 @@ class DictPath:
             wanted = Numbers(np.asarray(targets, dtype=np.float64))
         return Batch(rows, wanted, np.asarray(importance, dtype=np.float64))
 
-    def last_scores(self) -> np.ndarray:
-        """All outputs' scores of the row last learned, from before it was."""
-        return self.learner.clock[:, SCORE].copy()
-
     # -------------------------------------------------------------- answers
 
-    def answer(self, x: Any) -> float:
-        """The first output's score. Changes nothing."""
-        scratch = self.for_answers
-        if scratch is None or self.learner.table is not scratch.table:
-            scratch = self._answering()
-        if scratch is not None:
-            score: float = self.answer_loop(scratch.place_at, id(x))
-            if score == score:
-                return score
-        return float(self._scores_read(x)[0])
-
     def scores(self, x: Any) -> np.ndarray:
-        """The scores of all outputs. Changes nothing."""
-        scratch = self._answering()
-        if scratch is not None:
-            score = self.answer_loop(scratch.place_at, id(x))
-            if score == score:
-                return scratch.scores.copy()
-        return self._scores_read(x)
-
-    def _answering(self) -> Scratch | None:
-        """Scratch arrays for an answer, apart from those for learning; None where the Python way is the only one.
+        """The scores of all outputs, alone with the learner. Changes nothing.
 
         A learner that has moved since it was settled is read the Python way: only learning may look for it again.
         """
-        if not self.fast or self.learner.table is not self.table:
-            return None
-        if self.for_answers is None:
-            self.for_answers = Scratch(self)
-        return self.for_answers
+        learner = self.learner
+        with learner.lock, learner.busy:
+            if self.fast and learner.base is self.table:
+                score = self.answer_loop(self.scratch.alone_at, id(x))
+                if score == score:
+                    return self.scratch.scores.copy()
+            return self._scores_read(x)
 
     def _scores_read(self, x: Any) -> np.ndarray:
         columns, values = self.names.look_up(x)
         known = columns < self.learner.features  # a name may be new to the table beside a learning thread
-        weights, intercepts = self.learner.read_columns(columns[known])
+        weights, intercepts = self.learner.read_columns_unlocked(columns[known])
         return weights @ values[known] + intercepts
 
 

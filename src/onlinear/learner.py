@@ -42,7 +42,7 @@ from onlinear.kernels.state import (
 )
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
-from onlinear.room import Scratch, scratch_of, zeros
+from onlinear.room import Scratch, scratch_of, writeable, zeros
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.rules.adaptive import Normalised
 from onlinear.rules.matrix import MOST_FEATURES
@@ -99,6 +99,9 @@ class Ready(NamedTuple):
         losses, rules, settings = self.made_of
         return losses is learner.losses and rules is learner.rules and settings is learner.settings
 
+
+#: features that are copied at once when a table gets room for more outputs
+SOME_FEATURES = 64
 
 #: the order of a single row
 FIRST = np.zeros(1, dtype=np.int64)
@@ -169,7 +172,7 @@ class Learner:
 
     def _allocate(self, features: int, outputs: int) -> None:
         slots = self._slots()
-        self.table = zeros((outputs, slots, features))
+        self.base = zeros((outputs, slots, features))
         self.bias = np.zeros((outputs, slots))
         self.clock = np.zeros((outputs, CLOCK))
         self.clock[:, SCALE] = 1.0
@@ -213,7 +216,27 @@ class Learner:
 
     @property
     def features(self) -> int:
-        return int(self.table.shape[2 if self.facing is DenseRows else 0])
+        return int(self.base.shape[2 if self.facing is DenseRows else 0])
+
+    @property
+    def table(self) -> np.ndarray:
+        """The weights and what the rule keeps beside them: output by slot by feature, or feature by output by slot.
+
+        The array of the compiled loops, ``base``, may have room for more outputs, which is all zeros.
+        """
+        outputs = len(self.bias)
+        if self.facing is DenseRows:
+            return self.base if len(self.base) == outputs else self.base[:outputs]
+        return self.base if self.base.shape[1] == outputs else self.base[:, :outputs]
+
+    @table.setter
+    def table(self, table: np.ndarray) -> None:
+        self.base = table
+
+    @property
+    def output_room(self) -> int:
+        """How many outputs the table has room for."""
+        return int(self.base.shape[0 if self.facing is DenseRows else 1])
 
     def _face(self, rows: Rows) -> None:
         """Turn the table to face the rows; matrix rules spread their rows out and keep the dense form."""
@@ -222,13 +245,12 @@ class Learner:
             if facing is SparseRows and self.kind == "uniform":
                 self._pay_before_turning()
             axes = (2, 0, 1) if facing is SparseRows else (1, 2, 0)
-            turned = self.table.transpose(axes)
-            empty = not self.table.view(np.int64).any()  # to the bit; then there is nothing to bring along
-            self.table = zeros(turned.shape)
+            turned = self.base.transpose(axes)
+            empty = not self.base.view(np.int64).any()  # to the bit; then there is nothing to bring along
+            self.base, self.facing = zeros(turned.shape), facing
             if not empty:
-                self.table[...] = turned
+                self.base[...] = turned
             self.busy.moved()
-            self.facing = facing
 
     def _pay_before_turning(self) -> None:
         """Dense rows leave the last row's L1 penalty for the next; an elastic net's sparse rows expect it paid."""
@@ -393,13 +415,13 @@ class Learner:
     def _state(self, batch: Batch) -> State | LoneState | MatrixState:
         if self.kind == "matrix":
             scratch = np.zeros((2, self.matrix.shape[1]))
-            return MatrixState(self.table, self.bias, self.clock, self.matrix, scratch)
+            return MatrixState(self.base, self.bias, self.clock, self.matrix, scratch)
         near, spare = self._scratch if self.kind == "uniform" else self._scratch_for(batch.rows)
         targets = batch.targets.targets if isinstance(batch.targets, Watched) else batch.targets
         alone = self.outputs == 1 and not self.banked
         if alone and not isinstance(targets, Labels):  # of labels there may soon be more
-            return LoneState(self.table, self.bias, self.clock, near, spare)
-        return State(self.table, self.bias, self.clock, near, spare)
+            return LoneState(self.base, self.bias, self.clock, near, spare)
+        return State(self.base, self.bias, self.clock, near, spare)
 
     def _scratch_for(self, rows: Rows) -> Scratch:
         """Scratch for the rows of a rule with cells: the same as for those before, if that is enough."""
@@ -484,6 +506,11 @@ class Learner:
 
     def read_columns(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights and intercepts of some columns only, as :meth:`weights` gives them."""
+        with self.lock, self.busy:
+            return self.read_columns_unlocked(columns)
+
+    def read_columns_unlocked(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`read_columns`, for a caller who is alone with it."""
         return self._weights_in(columns, True), self._intercepts(True)
 
     def _weights_in(self, columns: Any, averaged: bool) -> np.ndarray:
@@ -513,6 +540,11 @@ class Learner:
 
     def set_weights(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
         """Start from these weights: for a learner that has not learned yet."""
+        with self.lock, self.busy:
+            self.set_weights_unlocked(weights, intercepts)
+
+    def set_weights_unlocked(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
+        """As :meth:`set_weights`, for a caller who is alone with it."""
         self._face(NO_ROWS[DenseRows])
         self.table[:, 0, :] = weights
         self.bias[:, 0] = intercepts
@@ -589,10 +621,10 @@ class Learner:
 
     def grow_unlocked(self, features: int) -> None:
         """As :meth:`grow`, for a caller who is alone with it."""
-        old = self.table
+        old = self.base
         dense = self.facing is DenseRows
-        self.table = zeros((*old.shape[:2], features) if dense else (features, *old.shape[1:]))
-        self.table[(..., slice(old.shape[2])) if dense else slice(old.shape[0])] = old  # the rest takes no memory yet
+        self.base = zeros((*old.shape[:2], features) if dense else (features, *old.shape[1:]))
+        self.base[(..., slice(old.shape[2])) if dense else slice(old.shape[0])] = old  # the rest takes no memory yet
         self.busy.moved()
         if self.kind == "matrix":
             self._grow_matrix(features)
@@ -608,16 +640,44 @@ class Learner:
     def add_output(self, source: int, at: int) -> None:
         """Insert before output ``at`` a copy of output ``source``: a class that was there all along."""
         with self.lock, self.busy:
-            axis = 0 if self.facing is DenseRows else 1
-            self.table = insert_copy(self.table, source, at, axis)
-            self.clock = insert_copy(self.clock, source, at, 0)
-            self.bias = insert_copy(self.bias, source, at, 0)
-            self._scratch = scratch_of(*self.bias.shape)
-            self.busy.moved()
-            if self.kind == "matrix":
-                self.matrix = insert_copy(self.matrix, source, at, 0)
-            self.history = [insert_copy(figures, source, at, 0) for figures in self.history]
-            self.busy.words[VERSION] += 1
+            self.add_output_unlocked(source, at)
+
+    def add_output_unlocked(self, source: int, at: int) -> None:
+        """As :meth:`add_output`, for a caller who is alone with it."""
+        outputs = self.outputs
+        if self.output_room == outputs:
+            self._double_output_room()
+        for m in range(outputs, at, -1):
+            self._copy_output(m - 1, m)
+        if source != at:  # else it is there already
+            self._copy_output(source + (source > at), at)
+        self.clock = insert_copy(self.clock, source, at, 0)
+        self.bias = insert_copy(self.bias, source, at, 0)
+        self._scratch = scratch_of(self.output_room, self.bias.shape[1])
+        self.busy.moved()
+        if self.kind == "matrix":
+            self.matrix = insert_copy(self.matrix, source, at, 0)
+        self.history = [insert_copy(figures, source, at, 0) for figures in self.history]
+        self.busy.words[VERSION] += 1
+
+    def _double_output_room(self) -> None:
+        """Room for twice as many outputs: with room for one more each, n of them would cost n copies of the table."""
+        old, outputs = self.base, self.outputs
+        if self.facing is DenseRows:
+            self.base = zeros((2 * outputs, *old.shape[1:]))
+            self.base[:outputs] = old
+            return
+        self.base = zeros((len(old), 2 * outputs, old.shape[2]))
+        for start in range(0, len(old), SOME_FEATURES):
+            cells = old[start : start + SOME_FEATURES]
+            if cells.view(np.int64).any():  # where nothing was learned, no memory is touched
+                self.base[start : start + SOME_FEATURES, :outputs] = cells
+
+    def _copy_output(self, source: int, to: int) -> None:
+        """Let one output's cells be those of another; where they are alike already, no memory is touched."""
+        cells = self.base if self.facing is DenseRows else self.base.transpose(1, 2, 0)
+        unlike = (cells[source].view(np.int64) != cells[to].view(np.int64)).any(axis=0).nonzero()[0]
+        cells[to][:, unlike] = cells[source][:, unlike]
 
     def only(self, outputs: Sequence[int]) -> Learner:
         """A learner of these outputs alone, with copies of all they have; it goes on as they would have."""
@@ -661,17 +721,31 @@ class Learner:
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock, self.busy:
-            state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items()}
-            state["version"] = self.version
-        del state["lock"], state["busy"], state["_scratch"]
+            return self._state_unlocked()
+
+    def _state_unlocked(self) -> dict[str, Any]:
+        left_out = ("lock", "busy", "_scratch", "base")
+        state = {k: v for k, v in self.__dict__.items() if k not in left_out}
+        state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in state.items()}
+        state["table"] = np.ascontiguousarray(self.table) if self.output_room > self.outputs else self.base.copy()
+        state["version"] = self.version
+        state["history"] = list(self.history)
         state["_made"] = {}
         return state
+
+    def copy_unlocked(self) -> Learner:
+        """A learner that goes on from here on its own, for a caller who is alone with this one."""
+        twin = Learner.__new__(Learner)
+        twin.__setstate__(self._state_unlocked())
+        return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.lock = threading.Lock()
         self.busy = Busy()
         self.busy.words[VERSION] = state.pop("version")
-        self.__dict__.update(state)
+        self.base = writeable(state.pop("table"))
+        self.__dict__.update({k: writeable(v) if isinstance(v, np.ndarray) else v for k, v in state.items()})
+        self.history = [writeable(figures) for figures in self.history]
         self._scratch = scratch_of(*self.bias.shape)
 
 

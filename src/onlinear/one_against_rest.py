@@ -6,16 +6,25 @@ that "none of this" is right: when a new class appears, it has been that class's
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from onlinear.classes import Classes
+from onlinear.errors import Refused
 from onlinear.kernels.state import MISTAKES, NORM, OBJECTIVE, PULL, PULLED, SQUARES, UPDATES
 from onlinear.learner import Learner
 from onlinear.rows import DenseRows
 from onlinear.targets import Labels, Signs
+
+#: so many classes may appear whatever they cost
+FEW_CLASSES = 8
+#: the most that a table may grow to because classes appear, in bytes
+MOST_BYTES = 4 << 30
+#: the same where classes have fewer examples than this in the mean: then they are likely no classes
+ROWS_OF_A_CLASS, MOST_BYTES_OF_IDS = 2, 1 << 30
 
 
 def has_outputs_for(classes: Classes | None, learner: Learner) -> bool:
@@ -55,23 +64,43 @@ def targets_for(classes: Classes, codes: np.ndarray, learner: Learner) -> Signs 
 
 def add_class(classes: Classes, learner: Learner, label: Any) -> int:
     """Let a new class appear: the learner becomes what it would be, had the class been known."""
+    check_table_size(classes, learner, label)
     known = len(classes)
-    if has_row_loss(learner):
-        if known > 0:
-            learner.add_output(source=0, at=learner.outputs)
-            clear_output(learner, learner.outputs - 1)
-    else:
-        unseen = learner.outputs - 1
-        if known == 2:  # from one output for two classes to one for each
-            learner.add_output(source=0, at=0)
-            learner.negate_output(0)
-            unseen += 1
-        if known > 0:
-            learner.add_output(source=unseen, at=unseen)
-    learner.clock[1:, MISTAKES] = 0.0  # mistakes are counted at the first
-    for figures in learner.history:
-        figures[1:, 1] = 0.0
+    with learner.lock, learner.busy:
+        if has_row_loss(learner):
+            if known > 0:
+                learner.add_output_unlocked(source=0, at=learner.outputs)
+                clear_output(learner, learner.outputs - 1)
+        else:
+            unseen = learner.outputs - 1
+            if known == 2:  # from one output for two classes to one for each
+                learner.add_output_unlocked(source=0, at=0)
+                learner.negate_output(0)
+                unseen += 1
+            if known > 0:
+                learner.add_output_unlocked(source=unseen, at=unseen)
+        learner.clock[1:, MISTAKES] = 0.0  # mistakes are counted at the first
+        for figures in learner.history:
+            figures[1:, 1] = 0.0
+        learner.busy.moved()
     return classes.add(label)
+
+
+def check_table_size(classes: Classes, learner: Learner, label: Any) -> None:
+    """Refuse a class for which the table would have to grow beyond all reason, before it does."""
+    known = len(classes)
+    if known < FEW_CLASSES or learner.outputs < learner.output_room:
+        return
+    size = 2 * learner.base.nbytes
+    looks_like_ids = learner.examples < ROWS_OF_A_CLASS * known
+    most = MOST_BYTES_OF_IDS if looks_like_ids else MOST_BYTES
+    if size > most:
+        rows = f"{known} classes in {learner.examples} examples: " if looks_like_ids else ""
+        raise Refused(
+            f"{rows}for another one, {label!r:.60}, the table of {learner.features} features would grow to room for "
+            f"{2 * learner.outputs} outputs, {size / 1e9:.1f} GB, and {most / 1e9:.1f} GB is the most. Is the target "
+            "an id, a text or a number? Otherwise take fewer features (bits), or name all classes beforehand"
+        )
 
 
 def clear_output(learner: Learner, m: int) -> None:
@@ -110,6 +139,56 @@ def output_of(classes: Classes, place: int) -> tuple[int, float]:
     """
     code = int(classes.order[place]) if len(classes) else 1
     return (code, 1.0) if len(classes) > 2 else (0, 1.0 if code == 1 or len(classes) < 2 else -1.0)
+
+
+class Decoder(NamedTuple):
+    """How the scores of a learner's outputs become labels: nothing in it changes when classes appear later."""
+
+    labels: list[Hashable]  # in the order of ``classes_``
+    order: np.ndarray  # the output of each, where each has one
+    turn: float  # the sign that makes the first output's score that of the second label; 0 where each has an output
+    pair: tuple[Hashable, ...]  # the labels where two share an output
+
+    def shown(self, scores: np.ndarray) -> Any:
+        """One score for up to two classes, else an array in the order of ``classes_``."""
+        return scores[self.order] if self.turn == 0.0 else self.turn * float(scores[0])
+
+    def label(self, scores: np.ndarray) -> Any:
+        """The label with the highest score; None where there is none."""
+        if self.pair:
+            return self.pair[self.turn * float(scores[0]) > 0.0]
+        if len(self.labels) < 2:
+            return self.labels[0] if self.labels else None
+        return self.labels[int(scores[self.order].argmax())]
+
+    def chances(self, scores: np.ndarray, loss: Any) -> np.ndarray:
+        """The probability of each label."""
+        if self.turn == 0.0:
+            return chances_of_several(loss, scores[self.order])
+        if not self.pair:
+            return np.ones(len(self.labels))
+        chance = loss.link(self.turn * float(scores[0]))
+        return np.array([1.0 - chance, chance])
+
+
+def decoder_of(classes: Classes, row_loss: bool) -> Decoder:
+    """The decoder for the classes as they are now."""
+    labels = [classes.labels[code] for code in classes.order.tolist()]
+    if row_loss or len(labels) > 2:
+        return Decoder(labels, classes.order, 0.0, ())
+    if len(labels) < 2:
+        return Decoder(labels, classes.order, 1.0, ())
+    return Decoder(labels, classes.order, output_of(classes, 1)[1], tuple(labels))
+
+
+def chances_of_several(loss: Any, scores: np.ndarray) -> np.ndarray:
+    if hasattr(loss, "slopes"):
+        chances = np.empty(len(scores))
+        loss.link(scores, chances)
+        return chances
+    chances = np.array([loss.link(score) for score in scores.tolist()])
+    total = float(chances.sum())
+    return chances / total if total > 0.0 else np.full(len(scores), 1.0 / len(scores))
 
 
 def is_even(loss: Any) -> bool:

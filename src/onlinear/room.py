@@ -20,6 +20,15 @@ def zeros(shape: tuple[int, ...]) -> np.ndarray:
     return numbers[start : start + size].reshape(shape)
 
 
+def writeable(array: np.ndarray) -> np.ndarray:
+    """The array itself, or a copy of one that must not be written to, or whose memory is a file's.
+
+    joblib hands large arrays to its workers as read-only maps of a file, and so does ``joblib.load(mmap_mode="r")``;
+    compiled code that has nothing but an address would crash on them.
+    """
+    return array if type(array) is np.ndarray and array.flags.writeable else np.array(array)
+
+
 class Scratch(NamedTuple):
     """What a rule works with while it learns a row: see :class:`onlinear.kernels.state.State`."""
 

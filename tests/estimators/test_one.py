@@ -115,7 +115,7 @@ def test_the_order_of_keys_does_not_matter(size: int | None) -> None:
 def test_learn_one_answers_the_score_of_before(model: Any) -> None:
     learner = one_by_one(fresh(model), ROWS[:50], TWO[:50])
     for x, y in zip(ROWS[50:], TWO[50:], strict=True):
-        before = learner._path.answer(x) * learner._turn
+        before = learner._path.view.decoder.shown(learner._path.scores(x))
         answered = learner.learn_one(x, y)
         # an average scores with averaged weights, and learns with the last ones
         if not getattr(model, "average", False):

@@ -17,6 +17,7 @@ from onlinear.dual.forgetron import forget_oldest
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.products import products
 from onlinear.dual.support import TILE, Support, widened
+from onlinear.dual.threads import each, one_blas_thread
 from onlinear.dual.versions import Versions, average_coefficients, drawn, last_coefficients, voted
 from onlinear.errors import BadInput
 
@@ -107,12 +108,13 @@ class Perceptrons:
         scores = np.empty((count, self.outputs))
         self.square = max(self.square, largest_square(rows))
         start = 0
-        while start < count:
-            part = slice(start, min(start + BLOCK - self.examples % BLOCK, count))
-            chosen = part if order is None else order[part]
-            numbers = None if order is None else chosen
-            scores[part] = self._learn_part(dense(rows[chosen]), targets[chosen].T, importance[chosen], numbers)
-            start = part.stop
+        with one_blas_thread:
+            while start < count:
+                part = slice(start, min(start + BLOCK - self.examples % BLOCK, count))
+                chosen = part if order is None else order[part]
+                numbers = None if order is None else chosen
+                scores[part] = self._learn_part(dense(rows[chosen]), targets[chosen].T, importance[chosen], numbers)
+                start = part.stop
         return scores
 
     def _learn_part(self, rows: np.ndarray, targets: np.ndarray, importance: np.ndarray, numbers: Any) -> np.ndarray:
@@ -144,7 +146,10 @@ class Perceptrons:
 
     def _far(self, block: np.ndarray) -> list[np.ndarray]:
         """K of kept examples and block, tile by tile."""
-        return [self.kernel.matrix(self.support.rows[tile], block) for tile in self.support.tiles()]
+        tiles = [self.support.rows[tile] for tile in self.support.tiles()]
+        if callable(self.kernel.name):  # a user's function may mind being called by several threads
+            return [self.kernel.matrix(tile, block) for tile in tiles]
+        return each(lambda tile: self.kernel.matrix(tile, block), tiles)
 
     def _scores_at_start(self, far: list[np.ndarray]) -> np.ndarray:
         """The scores of the block under the hypotheses at its beginning: by output and place."""
@@ -248,13 +253,14 @@ class Perceptrons:
         """What these outputs answer for rows, by one of ``VOTES``; by "random" as they were at ``moments``."""
         answers = np.empty((rows.shape[0], len(outputs)))
         ask = self._answer_by(outputs, vote)
-        for start in range(0, len(answers), BLOCK):
-            part = dense(rows[start : start + BLOCK])
-            block = np.repeat(part[:1], BLOCK, axis=0).astype(self.support.rows.dtype, copy=False)
-            block[: len(part)] = part
-            alike = np.concatenate([*self._far(block), np.empty((0, BLOCK))])
-            then = None if moments is None else moments[start : start + BLOCK]
-            answers[start : start + BLOCK] = ask(alike, len(part), then).T
+        with one_blas_thread:
+            for start in range(0, len(answers), BLOCK):
+                part = dense(rows[start : start + BLOCK])
+                block = np.repeat(part[:1], BLOCK, axis=0).astype(self.support.rows.dtype, copy=False)
+                block[: len(part)] = part
+                alike = np.concatenate([*self._far(block), np.empty((0, BLOCK))])
+                then = None if moments is None else moments[start : start + BLOCK]
+                answers[start : start + BLOCK] = ask(alike, len(part), then).T
         return answers
 
     def _answer_by(self, outputs: list[int], vote: str) -> Any:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+
+from onlinear.room import writeable
 
 #: rows of a tile: products of tiles all have the same shape, so that they all round alike
 TILE = 512
@@ -21,6 +24,10 @@ class Support:
         self.size = 0
         self.rows = np.empty((0, features), dtype)
         self.coefficients = np.zeros((0, outputs))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.rows, self.coefficients = writeable(self.rows), writeable(self.coefficients)
 
     def append(self, row: np.ndarray) -> int:
         """Keep a row, with coefficients of 0 for now; answer its position."""

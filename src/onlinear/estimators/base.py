@@ -120,7 +120,8 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
                 "a learner cannot change to another rule, or begin to average or to pay an L1 penalty, "
                 "while it learns: call fit to start anew"
             )
-        learner.losses, learner.rules, learner.settings = made.losses, made.rules, made.settings
+        with learner.lock:
+            learner.losses, learner.rules, learner.settings = made.losses, made.rules, made.settings
 
     def _begin_at(self, start: Start, outputs: int, features: int) -> None:
         """Give the learner the weights to start from."""

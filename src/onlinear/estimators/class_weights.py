@@ -36,10 +36,11 @@ class WeighsClasses:
         """Set the class weights that act on outputs, for rows of a stream."""
         learner = self._learner
         assert learner is not None
-        learner.clock[:, [POSITIVE, NEGATIVE]] = 1.0
-        if self.class_weight is not None and self._by_output():
-            weights = compute_class_weight(self.class_weight, classes=self._classes.sorted, y=self._classes.sorted)
-            self._weigh_outputs(learner, weights)
+        with learner.lock:
+            learner.clock[:, [POSITIVE, NEGATIVE]] = 1.0
+            if self.class_weight is not None and self._by_output():
+                weights = compute_class_weight(self.class_weight, classes=self._classes.sorted, y=self._classes.sorted)
+                self._weigh_outputs(learner, weights)
 
     def _weigh_outputs(self, learner: Learner, weights: np.ndarray) -> None:
         if learner.outputs == 1:

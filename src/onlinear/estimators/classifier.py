@@ -24,10 +24,11 @@ from onlinear.estimators.checks import (
     importance_for,
     loop_rows,
     one_row,
+    whole,
 )
 from onlinear.estimators.class_weights import WeighsClasses
 from onlinear.estimators.one import ClassifiesOne, has_probabilities
-from onlinear.estimators.shown import linear
+from onlinear.estimators.shown import Snapshot, linear
 from onlinear.estimators.shuffles import classifier_seed
 from onlinear.kernels.state import NEGATIVE, POSITIVE
 from onlinear.one_against_rest import (
@@ -64,10 +65,11 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
         sample_weight : importance of each row; 0 is a row absent
         """
         if classes is None and sample_weight is None:
-            batch = self._one_row(X, y)
-            if batch is not None:
-                self._learner.learn(batch)  # type: ignore[union-attr]
-                return self
+            with whole(self):
+                batch = self._one_row(X, y)
+                if batch is not None:
+                    self._learner.learn(batch)  # type: ignore[union-attr]
+                    return self
         with all_or_nothing(self):
             self._learn_more(X, y, classes, sample_weight)
         return self
@@ -308,30 +310,37 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
 
     # -------------------------------------------------------------- answers
 
+    def _classes_now(self) -> np.ndarray:
+        return self._classes.sorted
+
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores: of the second class where there are two, else one column for each class."""
         check_is_fitted(self)
-        scores = self._linear(checked_rows(self, X))
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return flat_scores(self._now(), checked_rows(self, X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
-        scores = self.decision_function(X)
-        if len(self.classes_) == 1:
-            return np.repeat(self.classes_, len(scores))
+        check_is_fitted(self)
+        now = self._now()
+        scores, classes = flat_scores(now, checked_rows(self, X)), now.classes
+        assert classes is not None
+        if len(classes) == 1:
+            return np.repeat(classes, len(scores))
         if scores.ndim == 1:
-            return self.classes_[(scores > 0.0).astype(np.intp)]
-        return self.classes_[scores.argmax(axis=1)]
+            return classes[(scores > 0.0).astype(np.intp)]
+        return classes[scores.argmax(axis=1)]
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: the loss's link of each score, normalised over several classes."""
         check_is_fitted(self)
-        loss = self._recipe_loss()
+        X, loss = checked_rows(self, X), self._recipe_loss()
+        now = self._now()
+        assert now.classes is not None
         if hasattr(loss, "slopes"):
-            return self._row_probabilities(loss, X)
-        scores = self.decision_function(X)
-        if len(self.classes_) == 1:
+            return self._row_probabilities(loss, X, now)
+        scores = flat_scores(now, X)
+        if len(now.classes) == 1:
             return np.ones((len(scores), 1))
         chances = linked(loss, scores)
         if chances.ndim == 1:
@@ -345,17 +354,28 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
         """The logarithms of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 
-    def _row_probabilities(self, loss: Any, X: Any) -> np.ndarray:
-        if type(loss) is losses.Softmax and len(self.classes_) == 2:
-            chances = expit(self.decision_function(X))
+    def _row_probabilities(self, loss: Any, X: Any, now: Snapshot) -> np.ndarray:
+        two = now.classes is not None and len(now.classes) == 2
+        if type(loss) is losses.Softmax and two:
+            chances = expit(flat_scores(now, X))
             return np.stack([1.0 - chances, chances], axis=1)
-        assert self._learner is not None
-        weights, intercepts = self._learner._read(True)
-        scores = linear(checked_rows(self, X), weights[self._classes.order])
-        scores = scores + intercepts[self._classes.order]
+        if two:  # what is shown of two classes is a difference
+            with whole(self):
+                assert self._learner is not None
+                weights, intercepts = self._learner._read(True)
+                order = self._classes.order
+            scores = linear(X, weights[order]) + intercepts[order]
+        else:
+            scores = now.scores(X)
         for row in scores:
             loss.link(row.copy(), row)
         return scores
+
+
+def flat_scores(now: Snapshot, X: Any) -> np.ndarray:
+    """The scores of rows; a vector where there is one a row."""
+    scores = now.scores(X)
+    return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
 def linked(loss: Any, scores: np.ndarray) -> np.ndarray:

@@ -19,11 +19,12 @@ from onlinear.errors import BadInput, BadRow, OnlinearError, TooManyNames
 from onlinear.estimators.checks import all_or_nothing, whole
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.learner import Learner
-from onlinear.one_against_rest import answering, has_row_loss
+from onlinear.one_against_rest import Decoder, answering, decoder_of, has_row_loss
 from onlinear.rows import SparseRows
 from onlinear.targets import Numbers
 
 if TYPE_CHECKING:
+    from onlinear.dictcalls import View
     from onlinear.dictpath import DictPath
 
 Names = ExactNames | HashedNames
@@ -45,31 +46,43 @@ class OneByOne:
     # -------------------------------------------------------------- the way
 
     def _way(self) -> DictPath:
-        """The way of dict rows into the learner that is there, or into a new one."""
+        """The way of dict rows into the learner that is there, or into a new one; with the classes of now.
+
+        The caller holds the lock of the whole estimator.
+        """
         from onlinear.dictpath import DictPath  # whoever learns from arrays need not wait for it
 
         path = self._path
-        if path is not None and path.learner is self._learner:
-            return path
-        if self._learner is None:
-            with whole(self):
+        if path is None or path.learner is not self._learner:
+            if self._learner is None:
                 self._check_parameters(streaming=True)  # type: ignore[attr-defined]
                 self._names = ExactNames(cap=self.names_cap) if self.bits is None else HashedNames(self.bits)
                 self._start(FIRST_FEATURES if self.bits is None else self._names.size, growing=True)  # type: ignore[attr-defined]
-        elif hasattr(self, "n_features_in_"):
-            names = getattr(self, "feature_names_in_", range(self.n_features_in_))
-            self._names = ExactNames(list(names), cap=self.n_features_in_)
-            self._refresh(True)  # type: ignore[attr-defined]
-        assert self._learner is not None
-        assert self._names is not None
-        self._path = DictPath(self._learner, self._names, labels=self._labelled)
-        self._classes_changed()
-        return self._path
+            elif hasattr(self, "n_features_in_"):
+                names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+                self._names = ExactNames(list(names), cap=self.n_features_in_)
+                self._refresh(True)  # type: ignore[attr-defined]
+            assert self._learner is not None
+            assert self._names is not None
+            path = DictPath(self._learner, self._names, labels=self._labelled)
+            self._tell_classes(path)
+            self._path = path
+        elif not self._knows_classes(path):
+            self._tell_classes(path)
+        return path
 
-    def _classes_changed(self) -> None:
+    def _knows_classes(self, path: DictPath) -> bool:
+        """Whether it was told of all classes there are."""
+        return True
+
+    def _tell_classes(self, path: DictPath) -> None:
         """Tell the way which output stands for which class."""
-        assert self._path is not None
-        self._path.set_classes(0, 0)
+        path.set_classes(0, 0)
+
+    def _fast_view(self) -> View | None:
+        """The calls that answer without a lock; None where there is no way yet, or another learner."""
+        path = self._path
+        return path.view if path is not None and path.learner is self._learner else None
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters, as scikit-learn does; what is learned from now on follows them."""
@@ -80,11 +93,18 @@ class OneByOne:
         return self
 
     def __getstate__(self) -> Any:
-        state: Any = super().__getstate__()
-        state = dict(state)
-        state.pop("_path", None)  # addresses mean nothing elsewhere
-        state.pop("_whole", None)  # nor does a lock
-        return state
+        with whole(self):
+            given: Any = super().__getstate__()
+            state = dict(given)
+            for name in ("_path", "_whole"):  # addresses mean nothing elsewhere, nor does a lock
+                state.pop(name, None)
+            learner = self._learner
+            if learner is not None:  # what is learned meanwhile stays out
+                with learner.lock, learner.busy:
+                    state["_learner"] = learner.copy_unlocked()
+                    if self._names is not None:
+                        state["_names"] = self._names.copy()
+            return copied_containers(state)
 
     @property
     def feature_names_(self) -> list[Hashable]:
@@ -93,9 +113,10 @@ class OneByOne:
             raise AttributeError("feature_names_ is there after learning from dicts with exact names")
         return self._names.names()
 
-    def _learn_row(self, x: Mapping[Any, Any], target: float, importance: float) -> float:
+    def _learn_row(self, path: DictPath, x: Mapping[Any, Any], target: float, importance: float) -> np.ndarray:
+        """Learn a row that one compiled call alone could not; answer the scores of all outputs before."""
         try:
-            return self._way().learn(x, target, importance)
+            return path.learn(x, target, importance)
         except TooManyNames as refusal:
             raise self._explained(refusal) from None
 
@@ -159,11 +180,25 @@ class ClassifiesOne(OneByOne):
             target = path.targets[y]
         except (KeyError, TypeError):
             return self._learn_unusual(x, y, importance)
-        try:
-            score = path.learn(x, target, 1.0)
-        except TooManyNames as refusal:
-            raise self._explained(refusal) from None
-        return self._turn * score if self._turn else self._shown_score(path.last_scores())
+        view = path.view
+        _, order, turn, _ = view.decoder
+        if turn:
+            score = view.learn(view.place_at, id(x), target, 1.0)
+            if score == score:
+                return turn * score
+        else:
+            scores = view.learn_scores(x, target, 1.0)
+            if scores is not None:
+                return scores[order]
+        return self._learn_whole(path, x, y)
+
+    def _learn_whole(self, path: DictPath, x: Mapping[Any, Any], y: Hashable) -> Any:
+        """Learn an example with a known label that one compiled call alone could not: no class may appear meanwhile."""
+        with whole(self):
+            if path is not self._path or not self._knows_classes(path) or path.learner is not self._learner:
+                return self._learn_unusual(x, y, 1.0)
+            scores = self._learn_row(path, x, path.targets[y], 1.0)
+            return path.view.decoder.shown(scores)
 
     def _learn_unusual(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
         """Learn an example with a new label, an importance or a class weight."""
@@ -175,26 +210,25 @@ class ClassifiesOne(OneByOne):
         path = self._way()
         check_importance(importance)
         if importance == 0.0:
-            return self._shown_score(path.scores(x))
+            return path.view.decoder.shown(path.scores(x))
         try:
             code = self._classes.codes.get(y, -1)  # type: ignore[attr-defined]
         except TypeError:
             raise BadInput(f"the label {y!r} is not hashable: use a number, a string or a tuple") from None
         if code < 0:
-            code = self._new_label(x, y)
-        score = self._learn_row(x, float(code), importance * self._factor(code))
+            code = self._new_label(path, x, y)
+        scores = self._learn_row(path, x, float(code), importance * self._factor(code))
         if self.class_weight == "balanced":  # type: ignore[attr-defined]
             self._count(np.array([code]), np.ones(1), None, 1)  # type: ignore[attr-defined]
-        return self._turn * score if self._turn else self._shown_score(path.last_scores())
+        return path.view.decoder.shown(scores)
 
-    def _new_label(self, x: Any, label: Hashable) -> int:
+    def _new_label(self, path: DictPath, x: Any, label: Hashable) -> int:
         """Let a class appear; but first the row must be one that can be read."""
         if label != label:
             raise BadInput("the label is NaN: drop the example or mend it")
-        assert self._path is not None
-        self._path.names.look_up(x)
+        path.names.look_up(x)
         code: int = self._label_code(label)  # type: ignore[attr-defined]
-        self._classes_changed()
+        self._tell_classes(path)
         return code
 
     def _factor(self, code: int) -> float:
@@ -202,24 +236,17 @@ class ClassifiesOne(OneByOne):
         factors = self._stream_weights(np.array([code]), np.ones(1), None)  # type: ignore[attr-defined]
         return 1.0 if factors is None else float(factors[0])
 
-    def _classes_changed(self) -> None:
-        classes, path, learner = self._classes, self._path, self._learner  # type: ignore[attr-defined]
-        assert path is not None
-        assert learner is not None
-        row_loss = has_row_loss(learner)
+    def _knows_classes(self, path: DictPath) -> bool:
+        return len(path.view.decoder.labels) == len(self._classes)  # type: ignore[attr-defined]
+
+    def _tell_classes(self, path: DictPath) -> None:
+        classes = self._classes  # type: ignore[attr-defined]
+        row_loss = has_row_loss(path.learner)
         several = row_loss or len(classes) > 2
-        path.set_classes(0 if several else 1, answering(classes, row_loss))
+        path.set_classes(0 if several else 1, answering(classes, row_loss), decoder_of(classes, row_loss))
         # labels whose examples need no second look
         weighed = self.class_weight is not None  # type: ignore[attr-defined]
         path.targets = {} if weighed else {label: float(code) for label, code in classes.codes.items()}
-        #: the sign that makes the first output's score that of the second of ``classes_``; 0 for several
-        self._turn = 0.0 if several else 1.0
-        if len(classes) == 2 and not several:
-            self._pair = [classes.labels[code] for code in classes.order.tolist()]
-            self._turn = 1.0 if classes.order[0] == 0 else -1.0
-
-    def _shown_score(self, scores: np.ndarray) -> Any:
-        return scores[self._classes.order] if self._turn == 0.0 else self._turn * float(scores[0])  # type: ignore[attr-defined]
 
     def learn_many(self, rows: Any, y: Sequence[Hashable], importance: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
@@ -232,54 +259,46 @@ class ClassifiesOne(OneByOne):
         weights = importance_of(importance, len(labels))
         with all_or_nothing(self):
             self._learn_labels(self._read_many(rows), labels, weights)  # type: ignore[attr-defined]
-            self._classes_changed()
+            self._way()  # which may have classes to learn of
         return self
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label with the highest score; None before the first example. Changes nothing."""
-        if self._learner is None:
-            return None
         path = self._path
-        if path is None or path.learner is not self._learner:
-            path = self._way()
-        classes = self._classes  # type: ignore[attr-defined]
-        if self._turn == 0.0:
-            return classes.labels[self._best(path.scores(x))] if classes.labels else None
-        if len(classes.labels) < 2:
-            return classes.labels[0] if classes.labels else None
-        return self._pair[self._turn * path.answer(x) > 0.0]
+        if path is not None and path.learner is self._learner:
+            view = path.view
+            labels, order, turn, pair = view.decoder
+            if pair:
+                score = view.answer(view.place_at, id(x))
+                if score == score:
+                    return pair[turn * score > 0.0]
+            elif labels:
+                scores = view.scores(x)
+                if scores is not None:
+                    return labels[scores[order].argmax()]
+        decoder, scores = self._scores_one(x)
+        return None if decoder is None else decoder.label(scores)
 
-    def _best(self, scores: np.ndarray) -> int:
-        order = self._classes.order  # type: ignore[attr-defined]
-        return int(order[scores[order].argmax()])
+    def _scores_one(self, x: Mapping[Any, Any]) -> tuple[Decoder | None, np.ndarray]:
+        """All outputs' scores, and how they become labels: both as of the same example. Changes nothing."""
+        view = self._fast_view()
+        scores = None if view is None else view.scores(x)
+        if view is not None and scores is not None:
+            return view.decoder, scores
+        with whole(self):
+            if self._learner is None:
+                return None, np.zeros(0)
+            path = self._way()
+            return path.view.decoder, path.scores(x)
 
     @available_if(has_probabilities)
     def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[Hashable, float]:
         """The probability of each class seen so far. Changes nothing."""
-        if self._learner is None:
+        decoder, scores = self._scores_one(x)
+        if decoder is None:
             return {}
-        path = self._way()
-        order = self._classes.order  # type: ignore[attr-defined]
-        scores = path.scores(x)
-        if self._turn == 0.0:
-            chances = self._several_chances(scores[order])
-        elif len(order) < 2:
-            chances = np.ones(len(order))
-        else:
-            chance = self._recipe_loss().link(self._turn * float(scores[0]))  # type: ignore[attr-defined]
-            chances = np.array([1.0 - chance, chance])
-        labels = self._classes.labels  # type: ignore[attr-defined]
-        return {labels[code]: chance for code, chance in zip(order.tolist(), chances.tolist(), strict=True)}
-
-    def _several_chances(self, scores: np.ndarray) -> np.ndarray:
-        loss = self._recipe_loss()  # type: ignore[attr-defined]
-        if hasattr(loss, "slopes"):
-            chances = np.empty(len(scores))
-            loss.link(scores, chances)
-            return chances
-        chances = np.array([loss.link(score) for score in scores.tolist()])
-        total = float(chances.sum())
-        return chances / total if total > 0.0 else np.full(len(scores), 1.0 / len(scores))
+        chances = decoder.chances(scores, self._recipe_loss())  # type: ignore[attr-defined]
+        return dict(zip(decoder.labels, chances.tolist(), strict=True))
 
 
 class PredictsOne(OneByOne):
@@ -296,11 +315,19 @@ class PredictsOne(OneByOne):
         target = float(y)
         if not math.isfinite(target):
             raise BadInput(f"the target is {target}: drop the example or mend it")
-        if self._path is not None and importance == 1.0:
-            return self._learn_row(x, target, 1.0)
+        view = self._fast_view()
+        if view is not None and importance == 1.0:
+            score = view.learn(view.place_at, id(x), target, 1.0)
+            return score if score == score else self._learn_whole(x, target)
         check_importance(importance)
         with all_or_nothing(self):
-            return self._learn_row(x, target, importance) if importance > 0.0 else self._way().answer(x)
+            path = self._way()
+            scores = self._learn_row(path, x, target, importance) if importance > 0.0 else path.scores(x)
+            return float(scores[0])
+
+    def _learn_whole(self, x: Mapping[Any, Any], target: float) -> float:
+        with whole(self):
+            return float(self._learn_row(self._way(), x, target, 1.0)[0])
 
     def learn_many(self, rows: Any, y: Sequence[float], importance: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row."""
@@ -313,7 +340,21 @@ class PredictsOne(OneByOne):
 
     def predict_one(self, x: Mapping[Any, Any]) -> float:
         """The score; 0 before the first example. Changes nothing."""
-        return 0.0 if self._learner is None else self._way().answer(x)
+        view = self._fast_view()
+        if view is not None:
+            score = view.answer(view.place_at, id(x))
+            if score == score:
+                return score
+        with whole(self):
+            return 0.0 if self._learner is None else float(self._way().scores(x)[0])
+
+
+def copied_containers(state: dict[str, Any]) -> dict[str, Any]:
+    """The same attributes; lists, dicts and classes, to which learning adds, as copies."""
+    state = {name: value.copy() if type(value) in (list, dict) else value for name, value in state.items()}
+    if "_classes" in state:
+        state["_classes"] = state["_classes"].copy()
+    return state
 
 
 def records(rows: Any) -> list[Any]:

@@ -128,10 +128,10 @@ class Epochs:
         return self
 
     def _warm(self: Any, start: Start) -> Start:
-        weights, intercepts = self._now()
+        now = self._now()
         return Start(
-            weights if start.weights is None else start.weights,
-            intercepts if start.intercepts is None else start.intercepts,
+            now.weights if start.weights is None else start.weights,
+            now.intercepts if start.intercepts is None else start.intercepts,
         )
 
     def _run_epochs(self: Any, batch: Batch, held_out: np.ndarray | None) -> None:

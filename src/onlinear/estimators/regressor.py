@@ -18,6 +18,7 @@ from onlinear.estimators.checks import (
     loop_rows,
     one_row,
     open_up,
+    whole,
 )
 from onlinear.estimators.one import PredictsOne
 from onlinear.estimators.shuffles import regressor_seed
@@ -42,10 +43,11 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
         sample_weight : importance of each row; 0 is a row absent
         """
         if sample_weight is None:
-            batch = self._one_row(X, y)
-            if batch is not None:
-                self._learner.learn(batch)  # type: ignore[union-attr]
-                return self
+            with whole(self):
+                batch = self._one_row(X, y)
+                if batch is not None:
+                    self._learner.learn(batch)  # type: ignore[union-attr]
+                    return self
         with all_or_nothing(self):
             self._learn_more(X, y, sample_weight)
         return self
@@ -116,4 +118,4 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The scores of the rows."""
         check_is_fitted(self)
-        return self._linear(checked_rows(self, X))[:, 0]
+        return self._now().scores(checked_rows(self, X))[:, 0]

@@ -70,6 +70,8 @@ KINDS: dict[str, tuple[type, ...]] = {
 }
 #: made anew from the classes when the next row comes
 REMEMBERED = "_row_targets"
+#: what older files have beside the classes, from which it follows
+FOLLOWS = frozenset({"_pair", "_turn"})
 
 DATA_TYPES = ("float64", "float32")
 
@@ -218,7 +220,7 @@ def pack_shown(packer: Packer, shown: Shown) -> Header:
     """How the weights are shown; the weights themselves only if someone has assigned them."""
     if not shown.by_hand:
         return {"sparse": shown.sparse}
-    return {name: packer.pack(value, "coef_") for name, value in vars(shown).items()}
+    return {name: packer.pack(value, "coef_") for name, value in shown.__getstate__().items()}
 
 
 def pack_state(packer: Packer, cls: Any, attributes: dict[str, Any]) -> Header:
@@ -343,9 +345,9 @@ def unpack_apart(unpacker: Unpacker, header: Header) -> dict[str, Any]:
 
 def unpack_shown(unpacker: Unpacker, header: Header) -> Shown:
     shown = Shown()
-    kinds = {name: type(value) for name, value in vars(shown).items()}
+    kinds = {name: type(value) for name, value in shown.__getstate__().items()}
     vars(shown).update({name: unpacker.unpack(value) for name, value in header.items()})
-    fine = {name: type(value) for name, value in vars(shown).items()} == kinds
+    fine = {name: type(value) for name, value in shown.__getstate__().items()} == kinds
     fine = fine and set(header) == (set(kinds) if shown.by_hand else {"sparse"})
     if not fine or shown.weights.ndim != 2 or shown.intercepts.shape != shown.weights.shape[:1]:
         raise BadModel(f"the model's coef_ is {header!r:.80}: it is not one that we wrote")
@@ -357,7 +359,7 @@ def unpack_state(unpacker: Unpacker, cls: type, state: Header) -> dict[str, Any]
     for name, value in attributes.items():
         if name in APART or not is_attribute(cls, name, value):
             raise BadModel(f"the model has an attribute {name!r:.60} of {value!r:.60}: it is not one that we wrote")
-    return attributes
+    return {name: value for name, value in attributes.items() if name not in FOLLOWS}
 
 
 def check_complete(estimator: Any) -> None:

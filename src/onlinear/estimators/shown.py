@@ -2,34 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from onlinear.errors import Refused
+from onlinear.estimators.checks import whole
 from onlinear.kernels.state import COUNT, MASS, NORM, OWED, SCALE
 from onlinear.learner import Frozen, Learner
 
 
-class Shown:
-    """What was last read, and at which version of the learner.
+class Snapshot(NamedTuple):
+    """What was read of a learner at one of its versions, and the classes of that moment. Nothing in it changes."""
 
-    An object of its own, so that a prediction leaves the estimator's ``__dict__`` untouched.
-    """
+    learner: Learner
+    version: int
+    weights: np.ndarray
+    intercepts: np.ndarray
+    classes: np.ndarray | None  # as ``classes_`` has them; None for a regressor
+
+    def scores(self, X: Any) -> np.ndarray:
+        """``X w + b`` in double precision."""
+        return linear(X, self.weights) + self.intercepts
+
+
+class Shown:
+    """What was last read, or assigned: an object of its own, so that a prediction leaves ``__dict__`` untouched."""
 
     def __init__(self) -> None:
         self.version = -1
         self.weights = np.zeros((0, 0))
         self.intercepts = np.zeros(0)
-        self.by_hand = False  # someone has assigned coef_ or intercept_
+        self.by_hand = False  # someone has assigned coef_ or intercept_: they are here
         self.sparse = False  # sparsify() was called
+        self.snapshot: Snapshot | None = None  # replaced as a whole: others may be reading it
 
     def __getstate__(self) -> dict[str, Any]:
-        fresh = Shown()
-        fresh.sparse = self.sparse
-        return dict(vars(self if self.by_hand else fresh))
+        state = dict(vars(self if self.by_hand else Shown()), sparse=self.sparse)
+        del state["snapshot"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.snapshot = None
 
 
 class ShowsWeights:
@@ -48,18 +65,32 @@ class ShowsWeights:
         """How many columns ``coef_`` has; None for all of them."""
         return None
 
-    def _now(self) -> tuple[np.ndarray, np.ndarray]:
-        """Weights and intercepts as of a whole example; the same arrays until something is learned."""
-        learner, shown = self._learner, self._shown
+    def _classes_now(self) -> np.ndarray | None:
+        """The classes as they are shown; None for a regressor."""
+        return None
+
+    def _now(self) -> Snapshot:
+        """Weights, intercepts and classes as of a whole example; the same arrays until something is learned."""
+        learner = self._learner
         if learner is None:
             raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
+        snapshot = self._shown.snapshot
+        if snapshot is not None and snapshot.learner is learner and snapshot.version == learner.version:
+            return snapshot
+        with whole(self):  # no class appears, and no other learner takes its place
+            snapshot = self._shown.snapshot = self._read_now()
+        return snapshot
+
+    def _read_now(self) -> Snapshot:
+        learner, shown = self._learner, self._shown
+        assert learner is not None
         version = learner.version
-        if shown.version != version and not shown.by_hand:
-            weights, intercepts = learner._read(True)
-            arranged = self._arranged(weights[:, : self._known_features()], intercepts)
-            shown.weights, shown.intercepts = (np.ascontiguousarray(part) for part in arranged)
-            shown.version = version
-        return shown.weights, shown.intercepts
+        if shown.by_hand:
+            return Snapshot(learner, version, shown.weights, shown.intercepts, self._classes_now())
+        weights, intercepts = learner._read(True)
+        weights, intercepts = self._arranged(weights[:, : self._known_features()], intercepts)
+        parts = np.ascontiguousarray(weights), np.ascontiguousarray(intercepts)
+        return Snapshot(learner, version, *parts, self._classes_now())
 
     def _attribute(self, name: str) -> None:
         if self._learner is None:
@@ -69,7 +100,7 @@ class ShowsWeights:
     def coef_(self) -> Any:
         """The weights: a row for each class, one row for two classes, a vector for a regressor."""
         self._attribute("coef_")
-        weights = self._as_shown(self._now()[0])
+        weights = self._as_shown(self._now().weights)
         return scipy.sparse.csr_matrix(weights) if self._shown.sparse else weights
 
     @coef_.setter
@@ -77,19 +108,20 @@ class ShowsWeights:
         self._attribute("coef_")
         self._shown.sparse = scipy.sparse.issparse(value)
         weights = value.toarray() if self._shown.sparse else np.asarray(value, dtype=np.float64)
-        if not np.array_equal(self._now()[0].ravel(), weights.ravel()):
-            self._assign(weights.reshape(self._now()[0].shape), self._now()[1])
+        now = self._now()
+        if not np.array_equal(now.weights.ravel(), weights.ravel()):
+            self._assign(weights.reshape(now.weights.shape), now.intercepts)
 
     @property
     def intercept_(self) -> np.ndarray:
         """The intercepts, one for each row of ``coef_``."""
         self._attribute("intercept_")
-        return self._now()[1].astype(self._data_type, copy=False)
+        return self._now().intercepts.astype(self._data_type, copy=False)
 
     @intercept_.setter
     def intercept_(self, value: Any) -> None:
         self._attribute("intercept_")
-        self._assign(self._now()[0], np.asarray(value, dtype=np.float64).reshape(-1))
+        self._assign(self._now().weights, np.asarray(value, dtype=np.float64).reshape(-1))
 
     def _as_shown(self, weights: np.ndarray) -> np.ndarray:
         weights = weights.astype(self._data_type, copy=False)
@@ -97,10 +129,12 @@ class ShowsWeights:
 
     def _assign(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
         assert self._learner is not None
-        shown = self._shown
-        shown.weights, shown.intercepts = weights, intercepts
-        shown.by_hand, shown.version = True, self._learner.version
-        self._settled = None  # the next learning has to look twice
+        with whole(self):
+            shown = self._shown
+            shown.weights, shown.intercepts = weights, intercepts
+            shown.by_hand, shown.version = True, self._learner.version
+            shown.snapshot = None
+            self._settled = None  # the next learning has to look twice
 
     def _take_over(self) -> None:
         """Let the learner go on from weights that someone has assigned."""
@@ -111,11 +145,12 @@ class ShowsWeights:
                 "coef_ was assigned, but this learner keeps more than weights and cannot go on from them: "
                 "call fit to start anew"
             )
-        learner.table[:] = 0.0
-        learner.bias[:] = 0.0
-        learner.clock[:, [OWED, MASS, COUNT, NORM]] = 0.0
-        learner.clock[:, SCALE] = 1.0
-        learner.set_weights(shown.weights, shown.intercepts)
+        with learner.lock, learner.busy:
+            learner.table[:] = 0.0
+            learner.bias[:] = 0.0
+            learner.clock[:, [OWED, MASS, COUNT, NORM]] = 0.0
+            learner.clock[:, SCALE] = 1.0
+            learner.set_weights_unlocked(shown.weights, shown.intercepts)
         shown.by_hand = False
 
     def sparsify(self) -> Any:
@@ -133,17 +168,14 @@ class ShowsWeights:
     def freeze(self) -> Frozen:
         """Copies of weights and intercepts as of a whole example, which nothing will change."""
         check_is_fitted(self)
-        weights, intercepts = (part.copy() for part in self._now())
+        now = self._now()
+        weights, intercepts = now.weights.copy(), now.intercepts.copy()
         weights.flags.writeable = intercepts.flags.writeable = False
         return Frozen(weights, intercepts)
 
-    def _linear(self, X: Any) -> np.ndarray:
-        """``X w + b`` in double precision, a block of rows at a time."""
-        weights, intercepts = self._now()
-        return linear(X, weights) + intercepts
-
 
 def linear(X: Any, weights: np.ndarray, block: int = 8192) -> np.ndarray:
+    """``X w`` in double precision, a block of rows at a time."""
     if scipy.sparse.issparse(X) or X.dtype == np.float64 or len(X) <= block:
         return np.asarray(X @ weights.T)
     parts = [X[start : start + block] @ weights.T for start in range(0, len(X), block)]

@@ -77,6 +77,13 @@ class ExactNames:
         """All names; the one at position j is entry j."""
         return list(self.positions)
 
+    def copy(self) -> ExactNames:
+        """The same names, to which others may be added. The caller is alone with them."""
+        twin = ExactNames(cap=self.cap)
+        twin.positions = self.positions.copy()
+        twin.categories = {name: values.copy() for name, values in self.categories.items()}
+        return twin
+
     def register(self, x: Mapping[Any, Any]) -> SparseRow:
         """The row, with a position for each name it is the first to use. All of them or none."""
         fresh = _Fresh(self.positions, self.cap)
@@ -179,6 +186,10 @@ class HashedNames:
     def size(self) -> int:
         """How many positions there are: 2**bits."""
         return 1 << self.bits
+
+    def copy(self) -> HashedNames:
+        """Itself: nothing in it changes."""
+        return self
 
     def register(self, x: Mapping[Any, Any]) -> SparseRow:
         """The row. A hash needs no registration: the same as ``look_up``."""

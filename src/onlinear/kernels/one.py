@@ -40,6 +40,7 @@ from onlinear.kernels.place import (
     NEAR,
     NEAR_ROOM,
     NUMBERS,
+    OUTPUT_ROOM,
     OUTPUTS,
     PLACE,
     READER,
@@ -86,7 +87,7 @@ def state_at(place):
     """The learner's arrays, from their addresses."""
     outputs, slots = place[OUTPUTS], place[SLOTS]
     return State(
-        carray(pointer(place[TABLE]), (place[FEATURES], outputs, slots), np.float64),
+        carray(pointer(place[TABLE]), (place[FEATURES], place[OUTPUT_ROOM], slots), np.float64),
         carray(pointer(place[BIAS]), (outputs, slots), np.float64),
         carray(pointer(place[CLOCK_AT]), (outputs, CLOCK), np.float64),
         carray(pointer(place[NEAR]), (outputs, slots, place[NEAR_ROOM]), np.float64),
@@ -152,7 +153,7 @@ def flat(cls: Any) -> tuple[Any, ...]:
 
 @cache
 def learn_one_loop(shape: Shape) -> Any:
-    """Compiled ``learn(place_at, x, target, importance) -> score of the first output``."""
+    """Compiled ``learn(place_at, x, target, importance) -> score of the first output``; all of them go to SCORES."""
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     learn_rows = interpreted_loop(shape.rule)
     targets_of = label_of if shape.labels else number_of
@@ -196,6 +197,9 @@ def learn_one_loop(shape: Shape) -> Any:
             small[CODE] = CANNOT
             return np.nan
         gate[VERSION] += 1
+        scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+        for m in range(place[OUTPUTS]):
+            scores[m] = state.clock[m, SCORE]
         if is_marked:
             small[CODE] = MARK
             return np.nan
@@ -221,7 +225,10 @@ def number_of(place, small, weights, target):
 
 @cache
 def answer_one_loop(shape: Shape) -> Any:
-    """Compiled ``answer(place_at, x) -> score of the first output``; the others go to SCORES. Pure."""
+    """Compiled ``answer(place_at, x) -> score of the first output``; all of them go to SCORES. Pure.
+
+    NaN, too, where the arrays have moved or someone is in the midst of changing them: see :mod:`onlinear.gate`.
+    """
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     weight_now = cell_weight if kind_of(shape.rule) == "cells" else uniform_weight
     rule_at = len(Loss._fields)
@@ -233,6 +240,9 @@ def answer_one_loop(shape: Shape) -> Any:
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
         scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+        gate = carray(pointer(place[GATE]), 2, np.int64)
+        if gate[GENERATION] != place[LOOKED]:
+            return np.nan
         length = call_reader(place[KNOWN_READER], place_at, x)
         if length < 0:
             return np.nan

@@ -28,7 +28,8 @@ GIVEN = 25  # how many entries of a row are in the scratch arrays, where it is n
 GATE, LOOKED = 26, 27  # address of the learner's gate; its generation when ``place`` was made, or BUSY: alone with it
 READER, KNOWN_READER = 28, 29  # addresses of the functions that read a dict: for learning, for an answer
 BESIDE, NEAR_ROOM, BESIDE_ROOM = 30, 31, 32  # address of a cell rule's scratch; how many entries both have room for
-PLACE = 33
+OUTPUT_ROOM = 33  # how many outputs the table has room for
+PLACE = 34
 
 
 @intrinsic

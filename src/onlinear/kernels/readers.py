@@ -35,8 +35,12 @@ def adopting(place, x):
 
 @part
 def known(place, x):
-    """For answers: unknown names are left out."""
-    return walk.walk_exact(x, lexicon_at(place), entries_at(place), True, 0)
+    """For answers: unknown names are left out, and those that another thread has just adopted but not learned yet."""
+    entries = entries_at(place)
+    length = walk.walk_exact(x, lexicon_at(place), entries, True, 0)
+    while length > 0 and entries.columns[length - 1] >= place[FEATURES]:
+        length -= 1
+    return length
 
 
 @part

@@ -22,6 +22,7 @@ from onlinear.kernels.state import CLOCK, COUNT, EXAMPLES, LOSS, MASS, MISTAKES,
 from onlinear.learner import Learner, Settings
 from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.model.values import Packer, Unpacker, only_bad_models
+from onlinear.room import writeable
 from onlinear.rows import DenseRows, SparseRows
 
 #: how many times as many features a table may have as are in the file
@@ -81,7 +82,8 @@ def full_arrays(learner: Learner) -> Arrays:
     axis = FEATURE_AXIS[learner.facing]
     kept = [slice(None)] * 3
     kept[axis] = slice(features_to_keep(learner.table, axis))
-    arrays: Arrays = {"table": learner.table[tuple(kept)], "bias": learner.bias, "clock": learner.clock}
+    table = np.ascontiguousarray(learner.table[tuple(kept)])  # without the room for more outputs
+    arrays: Arrays = {"table": table, "bias": learner.bias, "clock": learner.clock}
     if learner.kind == "matrix":
         arrays["matrix"] = learner.matrix
     return arrays
@@ -181,7 +183,7 @@ def unpack_slim(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
     settings = Settings(average=float(checked(header, "in_turn", bool)))
     compiled = checked(header, "compiled", bool)
     learner = Learner(losses, rules.SGD(), features=0, outputs=outputs, settings=settings, compiled=compiled)
-    learner.table = np.zeros((outputs, learner.bias.shape[1], features))
+    learner.base = np.zeros((outputs, learner.bias.shape[1], features))
     learner.table[:, 0], learner.bias[:, 0] = arrays["weights"], arrays["intercepts"]
     give_figures(learner, header, arrays)
     expect(not learner.clock[:, [OWED, MASS, COUNT]].any(), "a slim form with more than weights")
@@ -242,7 +244,8 @@ def with_room(table: np.ndarray, axis: int, features: int) -> np.ndarray:
 
 def arrays_of(unpacker: Unpacker) -> Arrays:
     prefix = "learner/"
-    arrays = {name.removeprefix(prefix): array for name, array in unpacker.arrays.items() if name.startswith(prefix)}
+    ours = {name: array for name, array in unpacker.arrays.items() if name.startswith(prefix)}
+    arrays = {name.removeprefix(prefix): writeable(array) for name, array in ours.items()}
     expect(all(array.dtype == np.float64 for array in arrays.values()), "arrays that are not of float64")
     return arrays
 

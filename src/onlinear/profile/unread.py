@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.profile.counting import FACTOR, mix_bits
-from onlinear.streams.arrow import label_of
-from onlinear.streams.tables import pieces_of, rows_of_a_piece
+from onlinear.streams.tables import label_of, pieces_of, rows_of_a_piece
 
 
 def hashes_of_unread(sources: Sequence[Any], names: Sequence[str]) -> dict[str, np.ndarray]:

@@ -18,6 +18,7 @@ from onlinear.batch import Batch, Rows
 from onlinear.errors import Diverged, OnlinearError, Refused
 from onlinear.kernels.bank import shape_of
 from onlinear.learner import Learner
+from onlinear.room import writeable
 from onlinear.selection.configurations import Configuration
 from onlinear.targets import ClassMembers, Labels, Members, Numbers, Signs
 
@@ -109,6 +110,10 @@ class Lane:
         self.learner.banked = not together
         self.counts = np.zeros(len(chosen))
         self._shares: list[np.ndarray] = []  # how often rows are learned and counted, while they are
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.counts = writeable(self.counts)
 
     def meet(self, examples: Examples) -> None:
         """Make ready for examples; :meth:`leave` afterwards."""
