@@ -180,7 +180,8 @@ class DictPath:
         self.index = Index(0)
         loss, rule = learner.losses[0], learner.rules[0]
         inner = type(rule[0]) if rule and isinstance(rule[0], tuple) else None
-        shape = Shape(type(loss), type(rule), inner, labels)
+        self.averages = learner._averages()
+        shape = Shape(type(loss), type(rule), inner, labels, self.averages)
         self.fast = AVAILABLE and learner.compiled and learner.kind != "matrix" and is_simple(rule)
         if self.fast:
             self.learn_loop, self.answer_loop = learn_one_loop(shape), answer_one_loop(shape)
@@ -247,7 +248,7 @@ class DictPath:
             if self.for_learning.small[CODE] == CANNOT:
                 raise Diverged(learner.diverged_message(learner.examples + 1, f"the row {x!r:.200}"))
             learner.keep_mark()
-            return float(learner.clock[0, SCORE])
+            return float(self.last_scores()[0])
 
     def _learn_alone(self, x: int, target: float, importance: float) -> float:
         return self.learn_loop(self.for_learning.alone_at, x, target, importance)
@@ -269,8 +270,9 @@ class DictPath:
         columns, values = self.names.register(x)
         self.make_room(len(values))
         batch = self.batch(np.array([0, len(values)]), columns, values, [target], [importance])
+        self.for_learning.scores[:] = self._scores_at(columns, values) if self.averages else 0.0
         self.learner.learn_unlocked(batch)
-        return float(self.learner.clock[0, SCORE])
+        return float(self.last_scores()[0])
 
     def batch(self, starts: Any, columns: Any, values: Any, targets: Any, importance: Any) -> Batch:
         """Rows that were read from dicts, as a batch."""
@@ -283,8 +285,8 @@ class DictPath:
         return Batch(rows, wanted, np.asarray(importance, dtype=np.float64))
 
     def last_scores(self) -> np.ndarray:
-        """All outputs' scores of the row last learned, from before it was."""
-        return self.learner.clock[:, SCORE].copy()
+        """All outputs' scores of the row last learned, from before it was: of the average, where answers are one."""
+        return (self.for_learning.scores if self.averages else self.learner.clock[:, SCORE]).copy()
 
     # -------------------------------------------------------------- answers
 
@@ -322,8 +324,11 @@ class DictPath:
     def _scores_read(self, x: Any) -> np.ndarray:
         columns, values = self.names.look_up(x)
         known = columns < self.learner.features  # a name may be new to the table beside a learning thread
-        weights, intercepts = self.learner.read_columns(columns[known])
-        return weights @ values[known] + intercepts
+        return self._scores_at(columns[known], values[known])
+
+    def _scores_at(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
+        weights, intercepts = self.learner.read_columns(columns)
+        return weights @ values + intercepts
 
 
 def is_simple(rule: Any) -> bool:

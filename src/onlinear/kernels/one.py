@@ -65,7 +65,7 @@ from onlinear.kernels.state import (
     T,
 )
 from onlinear.rows import SparseRows, cell_get, row_dot
-from onlinear.targets import Labels, Numbers
+from onlinear.targets import Averaged, Labels, Numbers
 
 #: how many numbers the options are
 OPTIONS = len(Options._fields)
@@ -132,14 +132,20 @@ class Shape(NamedTuple):
     rule: type
     inner: type | None  # the schedule, where the rule has one
     labels: bool
+    averages: bool  # whether it answers with averaged weights
 
 
 @cache
 def learn_one_loop(shape: Shape) -> Any:
-    """Compiled ``learn(place_at, x, target, importance) -> score of the first output``."""
+    """Compiled ``learn(place_at, x, target, importance) -> score of the first output``.
+
+    Where answers are averaged, it is that of the average, and all outputs' are in SCORES.
+    """
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     learn_rows = interpreted_loop(shape.rule)
-    targets_of = label_of if shape.labels else number_of
+    plain_targets = label_of if shape.labels else number_of
+    targets_of = averaged_targets(plain_targets) if shape.averages else plain_targets
+    answer = averaged_answer if shape.averages else score_of_first
     rule_at = len(Loss._fields)
     options_at = rule_at + len((Inner or Rule)._fields)
     digest = source_digest()
@@ -183,7 +189,7 @@ def learn_one_loop(shape: Shape) -> Any:
         if is_marked:
             small[CODE] = MARK
             return np.nan
-        return state.clock[0, SCORE]
+        return answer(place, state)
 
     compiled = numba.njit(error_model="numpy")(named(learn, *shape))
     return kept(compiled) if is_ours((Loss, Rule, Inner or Rule)) else compiled
@@ -198,6 +204,25 @@ def label_of(place, small, weights, target):
 @part
 def number_of(place, small, weights, target):
     return Numbers(weights[1:2])
+
+
+def averaged_targets(plain_targets):
+    @part
+    def targets_of(place, small, weights, target):
+        answers = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+        return Averaged(plain_targets(place, small, weights, target), answers)
+
+    return targets_of
+
+
+@part
+def averaged_answer(place, state):
+    return carray(pointer(place[SCORES]), 1, np.float64)[0]
+
+
+@part
+def score_of_first(place, state):
+    return state.clock[0, SCORE]
 
 
 # ------------------------------------------------------------------ answering

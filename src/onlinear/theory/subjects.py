@@ -104,7 +104,7 @@ def subject_of(steps: Steps) -> Subject:
         weights(averaged=False) if setting.average > 0.0 else shown,
         learner.examples,
         steps.updates,
-        int(learner.mistakes.sum()),
+        int(learner.unaveraged_mistakes.sum()),
         run_of(steps),
         pull_of(steps),
         radius + float(constant) if radius > 0.0 else None,
