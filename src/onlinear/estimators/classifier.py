@@ -17,6 +17,7 @@ from onlinear.batch import Batch, Rows, check_rows
 from onlinear.classes import Classes, distinct_labels
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.base import LinearEstimator, Start
+from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import (
     all_or_nothing,
     checked,
@@ -44,7 +45,7 @@ from onlinear.rows import SparseRows
 ONE = np.ones(1)
 
 
-class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEstimator):
+class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, ClassifierMixin, LinearEstimator):
     """A linear classifier: one output for two classes, one against the rest for several, or a row loss."""
 
     _classes: Classes
@@ -230,16 +231,6 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
 
     def _class_order(self, outputs: int) -> Any:
         return self._classes.order
-
-    @property
-    def certificate_(self) -> Any:
-        """What is known of the run without another look at the rows: see :func:`onlinear.certify`, which proves it.
-
-        Of several classes, one against the rest, it is a dict with one for each.
-        """
-        from onlinear.theory.certifying import running_of  # and with it SciPy's linear programs
-
-        return running_of(self)
 
     def _recipe_loss(self) -> Any:
         """The loss, which does not depend on the data."""

@@ -17,6 +17,7 @@ from onlinear.classes import Classes, distinct_labels
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import Perceptrons, dense
 from onlinear.errors import BadInput, Refused
+from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import FLOATS, all_or_nothing, checked_rows, refuse_all_zero, whole
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
@@ -26,7 +27,7 @@ from onlinear.model.container import Header, PathLike, write_model
 from onlinear.model.values import Unpacker
 
 
-class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
+class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, BaseEstimator):
     """A classifier made of perceptrons in dual form.
 
     Two classes known from the start share one perceptron; else each class has one. Where classes may still appear, one
@@ -293,17 +294,6 @@ class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
     def radius2_(self) -> float:
         """The largest ``K(x, x)`` of all examples: the R^2 of the theorems."""
         return self._learned().radius2
-
-    @property
-    def certificate_(self) -> Any:
-        """What is known of the run without another look at the rows: see :func:`onlinear.certify`, which proves it.
-
-        It speaks of the last version; of several classes, one against the rest, it is a dict with one for each.
-        """
-        from onlinear.theory.certifying import running_of  # and with it SciPy's linear programs
-
-        self._learned()
-        return running_of(self)
 
     @property
     def support_vectors_(self) -> np.ndarray:
