@@ -16,6 +16,7 @@ import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from onlinear.batch import Rows, importance_of, rows_of
+from onlinear.classes import refuse_mixed
 from onlinear.errors import BadInput, Diverged
 from onlinear.rows import DenseRows, SparseRows
 
@@ -59,6 +60,8 @@ def ascends(columns: np.ndarray) -> bool:
 
 def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:
     """X and y as scikit-learn's conventions want them; the values of X are not looked at."""
+    if not numbers:
+        refuse_mixed(y)
     return validate_data(
         estimator,
         X,

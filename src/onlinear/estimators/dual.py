@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.batch import importance_of
-from onlinear.classes import Classes, distinct_labels
+from onlinear.classes import Classes, distinct_labels, refuse_mixed
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import Perceptrons, dense
 from onlinear.errors import BadInput, Refused
@@ -115,6 +115,7 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray, np.ndarray]:
+        refuse_mixed(y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
         importance = importance_of(sample_weight, len(y))
         self._check_steps(importance)
@@ -161,6 +162,8 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
         rows = np.flatnonzero((self._classes.codes_of(y) < 0) & (importance > 0.0))
         if rows.size:
             row, labels = int(rows[0]), y[rows].tolist()
+            if self._classes.open:
+                self._classes.check_new(labels)
             self._check_new(labels[0], row, len(set(labels)))
 
     def _check_new(self: Any, label: Hashable, row: int, count: int) -> None:
@@ -363,6 +366,7 @@ def opened(classes: Any) -> Classes:
     """The classes that the first call of ``partial_fit`` names; open if it names none."""
     if classes is None:
         return Classes(open=True)
+    refuse_mixed(classes)
     labels = distinct_labels(np.asarray(classes))
     if len(labels) < 2:
         raise BadInput("classes names fewer than two classes: name them all, or none")

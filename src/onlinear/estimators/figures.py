@@ -69,7 +69,7 @@ class KeepsFigures:
 
     @property
     def history_(self) -> list[Mark]:
-        """Loss and mistakes of answers at 1, 2, 4, 8, ... examples and now; marked as training from the second pass on."""
+        """Loss and mistakes of the answers at 1, 2, 4, 8, ... examples and now; training from the second pass on."""
         return self._counting().marks(self._answering_outputs(), self._row_loss())
 
     @property

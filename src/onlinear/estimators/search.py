@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.batch import numbers_of
-from onlinear.classes import Classes, distinct_labels
+from onlinear.classes import Classes, distinct_labels, refuse_mixed
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.estimators.checks import (
     FLOATS,
@@ -191,6 +191,8 @@ class OnlineSearch(BaseEstimator):
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """X and y, looked at as a whole: a bad row must not reach some of the configurations and not others."""
         numbers = self.task == "regression"
+        if not numbers:
+            refuse_mixed(y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", reset=reset, y_numeric=numbers)
         return X, open_up(np.ascontiguousarray(numbers_of(y, len(y)))) if numbers else y
 

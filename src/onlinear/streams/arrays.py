@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from onlinear.batch import Rows, importance_of, length_of, rows_of
+from onlinear.classes import is_missing
 from onlinear.errors import BadInput, BadLine
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block, RowNumbers
@@ -111,7 +112,9 @@ def labels_of(target: Any, length: int) -> np.ndarray:
             f"the target has shape {labels.shape}, but there are {length} rows: give an array, one label a row"
         )
     if labels.dtype.kind not in "iuf":
-        return labels.astype(object)
+        labels = labels.astype(object)
+        labels[[is_missing(label) for label in labels.tolist()]] = np.nan  # as a number that is missing
+        return labels
     labels = labels.astype(np.float64)
     if np.isinf(labels).any():
         raise BadInput(f"the label of row {int(np.isinf(labels).argmax()) + 1} is infinite: mend it, or drop the row")
