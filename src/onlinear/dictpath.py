@@ -170,6 +170,7 @@ class DictPath:
         self.labels = labels
         self.first = self.classes = 0
         self.targets: dict[Any, float] = {}  # for whoever turns labels into targets
+        self.is_current = False  # for whoever has made sure that the learner is up to date to learn
         self.for_answers: Scratch | None = None
         #: ``learn(x, target, importance)``: learn from one row; answer the first output's score of before. The other
         #: outputs' are in :meth:`last_scores`

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 import onlinear
 from cases import bits_of
-from listed import CLASSIFIERS, LEARNERS, fresh, one_pass
+from listed import CLASSIFIERS, LEARNERS, fresh, one_pass, as_dicts
 from onlinear.model import read_model
 
 pytestmark = [pytest.mark.compiles, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
@@ -109,7 +109,7 @@ def test_the_score_of_a_row_is_that_of_the_rows_before(model: Any) -> None:
         assert model.examples_ == number + 1
         if number in (20, 63, 64, 70, 140):
             table = SPARSE[number : number + 1]
-            before = fresh(model).partial_fit(SPARSE[:number], y[:number])
+            before = fresh(model).partial_fit(as_dicts(model, SPARSE[:number]), y[:number])
             answer = before.decision_function(table) if is_classifier(model) else before.predict(table)
             np.testing.assert_allclose(score.reshape(answer.shape), answer, rtol=1e-9, atol=1e-9)
 
@@ -172,7 +172,7 @@ def test_rows_one_by_one_are_a_table(model: Any) -> None:
     alone = fresh(model)
     for row, own in zip(DICTS, y, strict=True):
         alone.learn_one(row, own)
-    assert figures(alone) == figures(learned(model, SPARSE))
+    assert figures(alone) == figures(learned(model, as_dicts(model, SPARSE)))
     together = fresh(model)
     for start, stop in pairwise(CUTS):
         together.learn_many(DICTS[start:stop], y[start:stop])

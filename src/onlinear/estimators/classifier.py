@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinear import losses
 from onlinear.batch import Batch, Rows, check_rows
-from onlinear.classes import Classes, distinct_labels
+from onlinear.classes import Classes, distinct_labels, refuse_mixed
 from onlinear.errors import BadInput, Refused
-from onlinear.estimators.base import LinearEstimator, Start
+from onlinear.estimators.base import LinearEstimator, Recipe, Start
 from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import (
     all_or_nothing,
@@ -31,6 +31,7 @@ from onlinear.estimators.one import ClassifiesOne, has_probabilities
 from onlinear.estimators.shown import linear
 from onlinear.estimators.shuffles import classifier_seed
 from onlinear.kernels.state import NEGATIVE, POSITIVE
+from onlinear.learner import Learner
 from onlinear.one_against_rest import (
     add_class,
     answering,
@@ -125,9 +126,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
         if classes is None:
             self._opened = True
             self._classes = Classes(open=True)
-            loss = self._recipe_loss()
-            if not is_even(loss):
-                raise Refused(f"{loss} treats its two targets differently: name the classes in the first call")
+            check_even(self._recipe_loss())
         else:
             self._opened = False
             self._classes = Classes.closed(sorted_classes(classes))
@@ -168,6 +167,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
         if not known.open:
             row = int(new[0])
             raise known.unknown(y[row : row + 1].tolist()[0], row)
+        known.check_new(y[new].tolist())
         check_rows(rows, getattr(self, "feature_names_in_", None))
         start = 0
         while new.size:
@@ -208,6 +208,11 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
         code = add_class(self._classes, self._learner, label)
         self._forget_rows()
         return code
+
+    def _change(self, learner: Learner, recipe: Recipe) -> None:
+        if self._classes.open:
+            check_even(recipe.loss)
+        super()._change(learner, recipe)
 
     def _label_code(self, label: Hashable) -> int:
         """The code of a label, which may be new where the set of classes is open."""
@@ -358,5 +363,12 @@ def linked(loss: Any, scores: np.ndarray) -> np.ndarray:
     return np.vectorize(loss.link, otypes=[np.float64])(scores)
 
 
+def check_even(loss: Any) -> None:
+    """Refuse a loss for which open classes have no meaning."""
+    if not is_even(loss):
+        raise Refused(f"{loss} treats its two targets differently: name the classes in the first call")
+
+
 def sorted_classes(classes: Any) -> np.ndarray:
+    refuse_mixed(classes)
     return distinct_labels(np.asarray(classes))
