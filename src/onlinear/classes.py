@@ -83,12 +83,7 @@ class Classes:
         return np.array(known, dtype=np.int64)[places]
 
     def check_new(self, labels: Iterable[Hashable]) -> None:
-        """Refuse labels that cannot become classes beside those that there are: missing ones, and text among numbers.
-
-        >>> Classes([0, 1], open=True).check_new([2, "0"])
-        Traceback (most recent call last):
-        onlinear.errors.BadInput: the label '0' is text, and 0 is a number: ...
-        """
+        """Refuse labels that cannot become classes beside those that there are: missing ones, and text among numbers."""
         examples = {kind_of_label(label): label for label in reversed(self.labels)}
         for label in labels:
             if is_missing(label):
@@ -99,8 +94,8 @@ class Classes:
                 other = examples[NUMBER if isinstance(label, str) else TEXT]
                 kinds = (TEXT, NUMBER) if isinstance(label, str) else (NUMBER, TEXT)
                 raise BadInput(
-                    f"the label {label!r:.60} is {kinds[0]}, and {other!r:.60} is {kinds[1]}: they would be two classes "
-                    "though they may mean the same; give all labels as text, or all as numbers"
+                    f"the label {label!r:.60} is {kinds[0]}, and {other!r:.60} is {kinds[1]}: they would be two "
+                    "classes, and may mean the same; give all labels as text, or all as numbers"
                 )
 
     def unknown(self, label: Any, row: int) -> BadInput:

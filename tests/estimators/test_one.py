@@ -388,7 +388,7 @@ def test_a_missing_label_is_refused_by_name(make: Any, label: Any) -> None:
         lambda: make().partial_fit([[1.0], [2.0]], np.array(["ham", label], dtype=object)),
         lambda: make().fit([[1.0], [2.0], [3.0]], np.array(["ham", label, "spam"], dtype=object)),
     ):
-        with pytest.raises(BadInput, match="the label is .*: drop the example or mend it"):
+        with pytest.raises(BadInput, match=r"the label is .*: drop the example or mend it"):
             call()
     assert model.examples_ == 2
     assert model.classes_.tolist() == ["ham", "spam"]
@@ -422,5 +422,5 @@ def test_equal_numbers_are_one_label() -> None:
 def test_a_race_over_arrays_says_which_row_has_no_label() -> None:
     y = np.array(["ham", "spam"] * 10, dtype=object)
     y[7] = None
-    with pytest.raises(BadInput, match="8.*there is no label to learn from"):
+    with pytest.raises(BadInput, match=r"8.*there is no label to learn from"):
         onlinear.race(np.eye(20), [{"rule": "sgd"}], target=y)

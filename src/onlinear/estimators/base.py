@@ -71,6 +71,7 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
     _learner: Learner | None = None
     _settled: Any = None  # the parameters the learner was last brought up to date with
     _rows_kind: type = DenseRows  # the kind of rows it was brought up to date for
+    _path: Any = None  # of dicts into the learner
     _quick_features = -1  # features of a row that may take the short way; -1: none may
     _values: Callable[[Any], Any] = staticmethod(lambda estimator: ())
 

@@ -95,8 +95,8 @@ class OneByOne:
             return
         if self.names_cap is not None and self.names_cap < names.size:
             raise Refused(
-                f"names_cap={self.names_cap}, and {names.size} names are known: give at least as many, or learn from the "
-                "beginning with a clone"
+                f"names_cap={self.names_cap}, and {names.size} names are known: give at least as many, or learn from "
+                "the beginning with a clone"
             )
         names.cap = self.names_cap
         self._path = None  # it has a copy of the cap
