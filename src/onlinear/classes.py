@@ -83,7 +83,7 @@ class Classes:
         return np.array(known, dtype=np.int64)[places]
 
     def check_new(self, labels: Iterable[Hashable]) -> None:
-        """Refuse labels that cannot become classes beside those that there are: missing ones, and text among numbers."""
+        """Refuse labels that cannot become classes beside those that there are: missing, or text among numbers."""
         examples = {kind_of_label(label): label for label in reversed(self.labels)}
         for label in labels:
             if is_missing(label):
