@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from onlinear.batch import Rows, importance_of, length_of, rows_of
-from onlinear.classes import is_missing
 from onlinear.errors import BadInput, BadLine
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block, RowNumbers
@@ -113,7 +112,7 @@ def labels_of(target: Any, length: int) -> np.ndarray:
         )
     if labels.dtype.kind not in "iuf":
         labels = labels.astype(object)
-        labels[[is_missing(label) for label in labels.tolist()]] = np.nan  # as a number that is missing
+        labels[[label is None for label in labels.tolist()]] = np.nan  # as a number that is missing
         return labels
     labels = labels.astype(np.float64)
     if np.isinf(labels).any():
