@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from onlinear.batch import Rows, importance_of, rows_of
 from onlinear.classes import refuse_mixed
 from onlinear.errors import BadInput, Diverged
+from onlinear.kernels.state import PULL
 from onlinear.rows import DenseRows, SparseRows
 
 FLOATS = [np.float64, np.float32]
@@ -141,6 +142,7 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         before = dict(vars(estimator))
         learner: Any = before.get("_learner")
         recipe = learner and (learner.losses, learner.rules, learner.settings)
+        pull = learner and learner.clock[:, PULL].copy()
         try:
             yield
         except Diverged:
@@ -152,4 +154,5 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
                 del now[name]
             if learner:  # rows of the other kind may have another recipe
                 learner.losses, learner.rules, learner.settings = recipe
+                learner.clock[: len(pull), PULL] = pull
             raise
