@@ -242,10 +242,11 @@ def fit_rows(mnist: Path | None) -> Iterator[Row]:
     row = fit_row
     yield row("CSR 200k: Perceptron", 1.6, sparse_data, "Perceptron")
     yield row("CSR 200k: SGD log", 1.4, sparse_data, "SGDClassifier", **LOG)
-    yield row("CSR 200k: averaged SGD", 1.8, sparse_data, "SGDClassifier", **AVERAGED)
+    # each averaged answer is scored, too, which scikit-learn does not do: its figures would be of other weights
+    yield row("CSR 200k: averaged SGD", 1.4, sparse_data, "SGDClassifier", **AVERAGED)
     yield row(
         "CSR 200k: AveragedPerceptron",
-        1.8,
+        1.4,
         sparse_data,
         "SGDClassifier",
         ours="AveragedPerceptron",

@@ -42,6 +42,21 @@ LEARNERS = [model for model in ESTIMATORS if hasattr(model, "learn_one")] + IN_D
 CLASSIFIERS = [model for model in LEARNERS if is_classifier(model)]
 
 
+#: drop-ins slow their intercept down on sparse matrices, as scikit-learn does, which has no dicts
+DROP_INS = (
+    onlinear.Perceptron,
+    onlinear.SGDClassifier,
+    onlinear.SGDRegressor,
+    onlinear.PassiveAggressiveClassifier,
+    onlinear.PassiveAggressiveRegressor,
+)
+
+
+def as_dicts(model: Any, matrix: Any) -> Any:
+    """The rows of a sparse matrix as a table of the kind that the estimator learns like dicts."""
+    return matrix.toarray() if isinstance(model, DROP_INS) else matrix
+
+
 def fresh(model: Any) -> Any:
     """The same estimator before it has learned; its parameters are the same objects."""
     return type(model)(**model.get_params(deep=False))

@@ -9,10 +9,10 @@ import numpy as np
 
 from onlinear.errors import BadInput
 from onlinear.rows import DenseRows, SparseRows
-from onlinear.targets import ClassMembers, Labels, Members, Numbers, Signs, Watched
+from onlinear.targets import Averaged, ClassMembers, Labels, Members, Numbers, Signs, Watched
 
 Rows = DenseRows | SparseRows
-Targets = Numbers | Signs | Labels | Members | ClassMembers | Watched
+Targets = Numbers | Signs | Labels | Members | ClassMembers | Watched | Averaged
 
 
 @dataclass(slots=True)

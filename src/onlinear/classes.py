@@ -7,12 +7,15 @@ the sorted order where all classes were known from the start. To the outside cla
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from onlinear.errors import BadInput, Refused
 
+#: kinds of labels that are not told apart by whoever writes them down
+TEXT, NUMBER = "text", "a number"
 #: integer labels closer together than this are looked up in a table
 NEAR = 1 << 16
 
@@ -86,12 +89,49 @@ class Classes:
         known = [self.codes.get(label, -1) for label in distinct.tolist()]
         return np.array(known, dtype=np.int64)[places]
 
+    def check_new(self, labels: Iterable[Hashable]) -> None:
+        """Refuse labels that cannot become classes beside those that there are: missing, or text among numbers."""
+        examples = {kind_of_label(label): label for label in reversed(self.labels)}
+        for label in labels:
+            if is_missing(label):
+                shown = "NaN" if isinstance(label, float) else repr(label)
+                raise BadInput(f"the label is {shown}: drop the example or mend it")
+            examples.setdefault(kind_of_label(label), label)
+            if TEXT in examples and NUMBER in examples:
+                other = examples[NUMBER if isinstance(label, str) else TEXT]
+                kinds = (TEXT, NUMBER) if isinstance(label, str) else (NUMBER, TEXT)
+                raise BadInput(
+                    f"the label {label!r:.60} is {kinds[0]}, and {other!r:.60} is {kinds[1]}: they would be two "
+                    "classes, and may mean the same; give all labels as text, or all as numbers"
+                )
+
     def unknown(self, label: Any, row: int) -> BadInput:
         """The refusal of a label that is not among the classes."""
         return BadInput(
             f"the label {label!r} of row {row} is not among the classes {self.sorted.tolist()}: "
             "name every class in the first call of partial_fit, or name none there, and new classes may appear"
         )
+
+
+def kind_of_label(label: Hashable) -> str | None:
+    """Text or a number; None for anything else, such as a tuple, which nobody takes for either."""
+    if isinstance(label, str):
+        return TEXT
+    return NUMBER if isinstance(label, Number | np.bool_) else None
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, NaT or pandas' NA, which answers no comparison."""
+    return label is None or type(label).__name__ == "NAType" or label != label
+
+
+def refuse_mixed(y: Any) -> None:
+    """Refuse labels that are missing or mixed, before NumPy makes text of numbers, or someone compares what is NA."""
+    if hasattr(y, "dtype"):
+        labels = y.tolist() if y.dtype == object and y.ndim == 1 else []
+    else:
+        labels = y if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y) else []
+    Classes().check_new(label for label in labels if isinstance(label, Hashable))
 
 
 def codes_of_two(y: np.ndarray, first: Any, second: Any) -> np.ndarray:
@@ -116,6 +156,8 @@ def distinct_labels(y: np.ndarray) -> np.ndarray:
     if found is None and y.dtype.kind in "iu" and is_near(y):
         low = y.min()
         found = np.flatnonzero(np.bincount((y - low).astype(np.int64))).astype(y.dtype) + low
+    if y.dtype.kind == "O":
+        Classes().check_new(y.tolist())
     labels = sorted_unique(y) if found is None else found
     refuse_fractions(labels)
     return labels
@@ -133,6 +175,7 @@ def named_classes(classes: Any) -> np.ndarray:
     given = classes if categories is None else categories
     if isinstance(given, Iterable) and not isinstance(given, str | bytes) and not hasattr(given, "__array__"):
         given = list(given)
+    refuse_mixed(given)
     labels = np.asarray(given)
     if labels.ndim != 1:
         raise BadInput(f"classes is {classes!r:.60}: give a list of all labels there will be")

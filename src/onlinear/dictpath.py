@@ -48,6 +48,7 @@ class DictPath:
         self.first = self.classes = 0
         self.decoder: Any = None
         self.targets: dict[Any, float] = {}  # for whoever turns labels into targets
+        self.is_current = False  # for whoever has made sure that the learner is up to date to learn
         self.learn_loop: Any = None
         self.answer_loop: Any = None
         self.table: np.ndarray | None = None  # the learner's, when it was last settled
@@ -55,7 +56,8 @@ class DictPath:
         self.index = Index(0)
         loss, rule = learner.losses[0], learner.rules[0]
         inner = type(rule[0]) if rule and isinstance(rule[0], tuple) else None
-        shape = Shape(type(loss), type(rule), inner, labels)
+        self.averages = learner._averages()
+        shape = Shape(type(loss), type(rule), inner, labels, self.averages)
         self.fast = AVAILABLE and learner.compiled and learner.kind != "matrix" and is_simple(rule)
         if self.fast:
             self.learn_loop, self.answer_loop = learn_one_loop(shape), answer_one_loop(shape)
@@ -133,8 +135,9 @@ class DictPath:
         columns, values = self.names.register(x)
         self.make_room(len(values))
         batch = self.batch(np.array([0, len(values)]), columns, values, [target], [importance])
+        scores = self._scores_at(columns, values) if self.averages else None
         self.learner.learn_unlocked(batch)
-        return self.learner.clock[:, SCORE].copy()
+        return self.learner.clock[:, SCORE].copy() if scores is None else scores
 
     def batch(self, starts: Any, columns: Any, values: Any, targets: Any, importance: Any) -> Batch:
         """Rows that were read from dicts, as a batch."""
@@ -164,8 +167,11 @@ class DictPath:
     def _scores_read(self, x: Any) -> np.ndarray:
         columns, values = self.names.look_up(x)
         known = columns < self.learner.features  # a name may be new to the table beside a learning thread
-        weights, intercepts = self.learner.read_columns_unlocked(columns[known])
-        return weights @ values[known] + intercepts
+        return self._scores_at(columns[known], values[known])
+
+    def _scores_at(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
+        weights, intercepts = self.learner.read_columns_unlocked(columns)
+        return weights @ values + intercepts
 
 
 def is_simple(rule: Any) -> bool:

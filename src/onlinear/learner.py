@@ -33,6 +33,8 @@ from onlinear.kernels.state import (
     PULL,
     RADIUS,
     SCALE,
+    UNAVERAGED_LOSS,
+    UNAVERAGED_MISTAKES,
     UPDATES,
     LoneState,
     MatrixState,
@@ -46,7 +48,7 @@ from onlinear.room import Scratch, scratch_of, writeable, zeros
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.rules.adaptive import Normalised
 from onlinear.rules.matrix import MOST_FEATURES
-from onlinear.targets import Labels, Watched
+from onlinear.targets import Averaged, Labels, Watched
 from onlinear.trial import try_out
 
 
@@ -94,6 +96,7 @@ class Ready(NamedTuple):
     loop: Any
     eager: bool  # whether every row may touch every weight
     scales: bool  # whether an L2 penalty may touch every weight now and then
+    averages: bool  # whether an output answers with averaged weights
 
     def fits(self, learner: Learner) -> bool:
         losses, rules, settings = self.made_of
@@ -359,12 +362,13 @@ class Learner:
         """Learn in stretches that end at 1, 2, 4, 8, ... examples, where the figures are kept."""
         ready = self._ready(batch.rows, track)
         state = self._state(batch)
+        targets = Averaged(batch.targets, np.empty(self.outputs)) if ready.averages else batch.targets
         learned = 0
         while learned < len(order):
             stop = learned + self._to_next_mark()
             stretch = order if learned == 0 and stop >= len(order) else order[learned:stop]
             done = ready.loop(
-                ready.loss, ready.rule, ready.options, batch.rows, batch.targets, batch.importance, stretch, state
+                ready.loss, ready.rule, ready.options, batch.rows, targets, batch.importance, stretch, state
             )
             learned += done
             if done < len(stretch):
@@ -385,6 +389,7 @@ class Learner:
                 self._loop(),
                 any(option.eager > 0.0 for option in each),
                 any(option.l2 > 0.0 for option in each) and self.kind == "uniform",
+                self._averages(),
             )
             self._made[type(rows), track] = ready
         return ready
@@ -571,13 +576,23 @@ class Learner:
 
     @property
     def mistakes(self) -> np.ndarray:
-        """For each output, wrong predictions; several classes count them at the first."""
+        """For each output, wrong answers; several classes count them at the first."""
         return self.clock[:, MISTAKES].astype(np.int64)
 
     @property
+    def unaveraged_mistakes(self) -> np.ndarray:
+        """The same of the weights that learn, which the mistake bounds speak of, where answers are averaged."""
+        return self.clock[:, UNAVERAGED_MISTAKES if self._averages() else MISTAKES].astype(np.int64)
+
+    @property
     def loss_sums(self) -> np.ndarray:
-        """For each output, importance times loss, summed as it was suffered."""
+        """For each output, importance times the loss of its answer, summed as it was suffered."""
         return self.clock[:, LOSS].copy()
+
+    @property
+    def unaveraged_loss_sums(self) -> np.ndarray:
+        """The same of the weights that learn, which regret bounds speak of, where answers are averaged."""
+        return self.clock[:, UNAVERAGED_LOSS if self._averages() else LOSS].copy()
 
     @property
     def objectives(self) -> np.ndarray:
@@ -699,6 +714,8 @@ class Learner:
             part.bias = self.bias[np.ix_(chosen, slots)]
             part.clock = self.clock[chosen]
             part.clock[0, [EXAMPLES, IMPORTANCE, RADIUS]] = self.clock[0, [EXAMPLES, IMPORTANCE, RADIUS]]
+            if not part._averages():  # the others' figures were kept twice, too
+                part.clock[:, [UNAVERAGED_LOSS, UNAVERAGED_MISTAKES]] = 0.0
             part.matrix = self.matrix[chosen] if self.kind == "matrix" else self.matrix
             part.history = [figures[chosen] for figures in self.history]
         part.first_pass_examples = self.first_pass_examples

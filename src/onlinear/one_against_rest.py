@@ -14,7 +14,7 @@ import numpy as np
 
 from onlinear.classes import Classes
 from onlinear.errors import Refused
-from onlinear.kernels.state import MISTAKES, NORM, OBJECTIVE, PULL, PULLED, SQUARES, UPDATES
+from onlinear.kernels.state import MISTAKES, NORM, OBJECTIVE, PULL, PULLED, SQUARES, UNAVERAGED_MISTAKES, UPDATES
 from onlinear.learner import Learner
 from onlinear.rows import DenseRows
 from onlinear.targets import Labels, Signs
@@ -79,7 +79,7 @@ def add_class(classes: Classes, learner: Learner, label: Any) -> int:
                 unseen += 1
             if known > 0:
                 learner.add_output_unlocked(source=unseen, at=unseen)
-        learner.clock[1:, MISTAKES] = 0.0  # mistakes are counted at the first
+        learner.clock[1:, [MISTAKES, UNAVERAGED_MISTAKES]] = 0.0  # mistakes are counted at the first
         for figures in learner.history:
             figures[1:, 1] = 0.0
         learner.busy.moved()

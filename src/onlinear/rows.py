@@ -75,12 +75,10 @@ def scatter(columns: Any, table: Any, m: int, near: Any) -> None:
 
 
 def dots_abreast(columns: Any, values: Any, table: Any, sums: Any) -> None:
-    """The row times the weights of every output, as :meth:`SparseRows.dot` adds them up: output m's to
-    ``sums[m * slots]``. What lies between is nobody's: compiled code adds up the other slots, too, rather than part
-    them."""
-    rows = SparseRows((0, len(columns)), columns, values)
-    for m in range(table.shape[1]):
-        sums[m * table.shape[2]] = rows.dot(0, table, m)
+    """The row times the slots of every output, as :func:`sparse_dot` adds them up, to ``sums[m * slots + slot]``."""
+    slots = table.shape[2]
+    for place in range(table.shape[1] * slots):
+        sums[place] = sparse_dot(columns, values, table, place // slots, place % slots)
 
 
 def add_abreast(columns: Any, values: Any, table: Any, amounts: Any, factors: Any) -> None:
@@ -108,6 +106,20 @@ def added_up(numbers: Any, stop: int) -> float:
     for k in range(even, stop):
         rest += numbers[k]
     return (((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))) + rest
+
+
+def sparse_dot(c: Any, x: Any, table: Any, m: int, slot: int) -> float:
+    """The product of a slot of output m and a row with columns ``c``: of a long row in four sums."""
+    even = len(x) - len(x) % 4 if len(x) >= LONG_SPARSE else 0
+    a0 = a1 = a2 = a3 = rest = 0.0
+    for k in range(0, even, 4):
+        a0 += table[c[k], m, slot] * float(x[k])
+        a1 += table[c[k + 1], m, slot] * float(x[k + 1])
+        a2 += table[c[k + 2], m, slot] * float(x[k + 2])
+        a3 += table[c[k + 3], m, slot] * float(x[k + 3])
+    for k in range(even, len(x)):
+        rest += table[c[k], m, slot] * float(x[k])
+    return ((a0 + a2) + (a1 + a3)) + rest
 
 
 def dense_dot(w: Any, x: Any) -> float:
@@ -180,17 +192,11 @@ class SparseRows(NamedTuple):
 
     def dot(self, i: int, table: Any, m: int) -> float:
         c = self.columns[self.starts[i] : self.starts[i + 1]]
-        x = self.values[self.starts[i] : self.starts[i + 1]]
-        even = len(x) - len(x) % 4 if len(x) >= LONG_SPARSE else 0
-        a0 = a1 = a2 = a3 = rest = 0.0
-        for k in range(0, even, 4):
-            a0 += table[c[k], m, 0] * float(x[k])
-            a1 += table[c[k + 1], m, 0] * float(x[k + 1])
-            a2 += table[c[k + 2], m, 0] * float(x[k + 2])
-            a3 += table[c[k + 3], m, 0] * float(x[k + 3])
-        for k in range(even, len(x)):
-            rest += table[c[k], m, 0] * float(x[k])
-        return ((a0 + a2) + (a1 + a3)) + rest
+        return sparse_dot(c, self.values[self.starts[i] : self.starts[i + 1]], table, m, 0)
+
+    def slot_dot(self, i: int, table: Any, m: int, slot: int) -> float:
+        c = self.columns[self.starts[i] : self.starts[i + 1]]
+        return sparse_dot(c, self.values[self.starts[i] : self.starts[i + 1]], table, m, slot)
 
     def dot_and_square(self, i: int, table: Any, m: int) -> tuple[float, float]:
         c = self.columns[self.starts[i] : self.starts[i + 1]]
@@ -299,6 +305,9 @@ class DenseRows(NamedTuple):
 
     def dot(self, i: int, table: Any, m: int) -> float:
         return dense_dot(table[m, 0], self.values[i])
+
+    def slot_dot(self, i: int, table: Any, m: int, slot: int) -> float:
+        return dense_dot(table[m, slot], self.values[i])
 
     def dot_and_square(self, i: int, table: Any, m: int) -> tuple[float, float]:
         return dense_dot(table[m, 0], self.values[i]), dense_square(self.values[i])
@@ -413,13 +422,18 @@ def row_dot(self: Any, i: int, table: Any, m: int) -> float:
     return self.dot(i, table, m)
 
 
+def row_slot_dot(self: Any, i: int, table: Any, m: int, slot: int) -> float:
+    """The row times another slot of output m, summed alike."""
+    return self.slot_dot(i, table, m, slot)
+
+
 def row_abreast(self: Any) -> bool:
     """Whether the numbers that all outputs keep of a feature lie side by side; then the next two take them at once."""
     return self.abreast()
 
 
 def row_dots(self: Any, i: int, table: Any, sums: Any) -> None:
-    """:func:`row_dot` of every output, to the bit: see :func:`dots_abreast`."""
+    """:func:`row_slot_dot` of every output and slot, to the bit: see :func:`dots_abreast`."""
     self.dots(i, table, sums)
 
 

@@ -88,23 +88,16 @@ class Labels(NamedTuple):
 class Members(NamedTuple):
     """Targets for a bank of models that are compared, each of one output.
 
-    A model learns a row ``learned[row, model]`` times over. What it answers, by its average if it has one, is judged: a
-    mistake counts 1, a number by its squared distance, and ``counted[row, model]`` times that is added to ``counts``. A
-    fold that a model leaves out is counted and not learned, the other folds are learned and not counted; a row that a
-    bootstrap replicate has not drawn is neither. ``answers`` is room for what the models answer.
+    A model learns a row ``learned[row, model]`` times over. What it answers is judged: a mistake counts 1, a number by
+    its squared distance, and ``counted[row, model]`` times that is added to ``counts``. A fold that a model leaves out
+    is counted and not learned, the other folds are learned and not counted; a row that a bootstrap replicate has not
+    drawn is neither.
     """
 
     targets: Any
     learned: Any
     counted: Any
-    answers: Any
     counts: Any
-
-    def wants_answers(self) -> bool:
-        return True
-
-    def take_answer(self, m: int, answer: float) -> None:
-        self.answers[m] = answer
 
     def target_of(self, i: int, m: int) -> float:
         return target_of(self.targets, i, m)
@@ -114,7 +107,11 @@ class Members(NamedTuple):
 
     def judge(self, i: int, scores: Any, mistakes: Any) -> None:
         for m in range(scores.shape[0]):
-            self.counts[m] += self.counted[i, m] * badness(self.targets, i, self.answers[m])
+            self.counts[m] += self.counted[i, m] * badness(self.targets, i, scores[m])
+            mistakes[m] += missed(self.targets, i, scores[m]) if self.learned[i, m] > 0 else 0.0
+
+    def count_mistakes(self, i: int, scores: Any, mistakes: Any) -> None:
+        for m in range(scores.shape[0]):
             mistakes[m] += missed(self.targets, i, scores[m]) if self.learned[i, m] > 0 else 0.0
 
     def share_of(self, i: int, m: int) -> float:
@@ -131,14 +128,7 @@ class ClassMembers(NamedTuple):
     width: int
     learned: Any
     counted: Any
-    answers: Any
     counts: Any
-
-    def wants_answers(self) -> bool:
-        return True
-
-    def take_answer(self, m: int, answer: float) -> None:
-        self.answers[m] = answer
 
     def label_of(self, i: int) -> int:
         return label_of(self.targets, i)
@@ -152,27 +142,27 @@ class ClassMembers(NamedTuple):
     def judge(self, i: int, scores: Any, mistakes: Any) -> None:
         for first in range(0, scores.shape[0], self.width):
             stop = first + self.width
+            before = self.counts[first]
+            judge(self.targets, i, scores[first:stop], self.counts[first:stop])
+            wrong = self.counts[first] - before
+            self.counts[first] = before + self.counted[i, first // self.width] * wrong
+            mistakes[first] += wrong if share_of(self, i, first) > 0.0 else 0.0
+
+    def count_mistakes(self, i: int, scores: Any, mistakes: Any) -> None:
+        for first in range(0, scores.shape[0], self.width):
+            stop = first + self.width
             if share_of(self, i, first) > 0.0:
                 judge(self.targets, i, scores[first:stop], mistakes[first:stop])
-            before = self.counts[first]
-            judge(self.targets, i, self.answers[first:stop], self.counts[first:stop])
-            self.counts[first] = before + self.counted[i, first // self.width] * (self.counts[first] - before)
 
     def share_of(self, i: int, m: int) -> float:
         return float(self.learned[i, m // self.width])
 
 
 class Watched(NamedTuple):
-    """Targets whose scores are written down before any weight moves: ``scores[row, output]``."""
+    """Targets for which what the outputs answer is written down before any weight moves: ``scores[row, output]``."""
 
     targets: Any
     scores: Any
-
-    def wants_answers(self) -> bool:
-        return wants_answers(self.targets)
-
-    def take_answer(self, m: int, answer: float) -> None:
-        take_answer(self.targets, m, answer)
 
     def label_of(self, i: int) -> int:
         return label_of(self.targets, i)
@@ -187,6 +177,40 @@ class Watched(NamedTuple):
         for m in range(scores.shape[0]):
             self.scores[i, m] = scores[m]
         judge(self.targets, i, scores, mistakes)
+
+    def count_mistakes(self, i: int, scores: Any, mistakes: Any) -> None:
+        count_mistakes(self.targets, i, scores, mistakes)
+
+    def share_of(self, i: int, m: int) -> float:
+        return share_of(self.targets, i, m)
+
+
+class Averaged(NamedTuple):
+    """Targets for outputs that answer with averaged weights, and learn with others.
+
+    ``answers`` is room for what they answer. A type of its own, so that loops without an average know nothing of it.
+    """
+
+    targets: Any
+    answers: Any
+
+    def take_answer(self, m: int, answer: float) -> None:
+        self.answers[m] = answer
+
+    def label_of(self, i: int) -> int:
+        return label_of(self.targets, i)
+
+    def target_of(self, i: int, m: int) -> float:
+        return target_of(self.targets, i, m)
+
+    def size(self, target: float, largest: float) -> float:
+        return target_size(self.targets, target, largest)
+
+    def judge(self, i: int, scores: Any, mistakes: Any) -> None:
+        judge(self.targets, i, scores, mistakes)
+
+    def count_mistakes(self, i: int, scores: Any, mistakes: Any) -> None:
+        count_mistakes(self.targets, i, scores, mistakes)
 
     def share_of(self, i: int, m: int) -> float:
         return share_of(self.targets, i, m)
@@ -207,7 +231,21 @@ def target_size(self: Any, target: float, largest: float) -> float:
 
 
 def judge(self: Any, i: int, scores: Any, mistakes: Any) -> None:
+    """Count the mistakes of these answers, and whatever else is asked of them."""
     self.judge(i, scores, mistakes)
+
+
+def count_mistakes(self: Any, i: int, scores: Any, mistakes: Any) -> None:
+    """Count the mistakes of these scores, and nothing else."""
+    if hasattr(self, "count_mistakes"):
+        self.count_mistakes(i, scores, mistakes)
+    else:
+        judge_all(self, i, scores, mistakes)
+
+
+def judge_all(self: Any, i: int, scores: Any, mistakes: Any) -> None:
+    """:func:`judge` of targets that are asked for mistakes only."""
+    judge(self, i, scores, mistakes)
 
 
 def badness(self: Any, i: int, answer: float) -> float:
@@ -220,21 +258,12 @@ def missed(self: Any, i: int, score: float) -> float:
     return self.missed(i, score)
 
 
-def wants_answers(self: Any) -> bool:
-    """Whether what the outputs answer is asked for, beside the scores that they learn from."""
-    return hasattr(self, "wants_answers") and self.wants_answers()
-
-
 def take_answer(self: Any, m: int, answer: float) -> None:
-    """Take what output m answers, by its average if it has one; only those that want it do."""
+    """Take what output m answers; only outputs that average are asked for it."""
     self.take_answer(m, answer)
 
 
-def no_answers(self: Any) -> bool:
-    return False
-
-
-def forget_answer(self: Any, m: int, answer: float) -> None:
+def no_answer(self: Any, m: int, answer: float) -> None:
     pass
 
 

@@ -2,45 +2,59 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from cases import cut, loss_of
+from cases import Data, cut, loss_of
 from covering import Case, every_case
 from onlinear.learner import Learner, Settings
 
 
-def scores_now(learner: Learner, x: np.ndarray) -> np.ndarray:
-    """The scores of the weights as they are: averages are for predicting, not for learning."""
-    return learner.weights(averaged=False) @ x + learner.intercepts(averaged=False)
+class Figures:
+    """The losses and mistakes of one kind of weights: those that answer, or those that learn."""
+
+    def __init__(self, learner: Learner, data: Data, loss: Any, averaged: bool) -> None:
+        self.learner, self.data, self.loss, self.averaged = learner, data, loss, averaged
+        self.suffered, self.mistakes = np.zeros(learner.outputs), 0
+
+    def add(self, i: int) -> None:
+        """Score row i with the weights as they are."""
+        weights, intercepts = (read(averaged=self.averaged) for read in (self.learner.weights, self.learner.intercepts))
+        scores, target = weights @ self.data.X[i] + intercepts, self.data.y[i]
+        if self.data.classes:
+            self.suffered += self.data.importance[i] * self.loss.value(scores, int(target))
+            self.mistakes += scores.argmax() != target
+        else:
+            self.suffered += self.data.importance[i] * self.loss.value(scores[0], target)
+            self.mistakes += target in (-1.0, 1.0) and (scores[0] > 0.0) != (target > 0.0)
 
 
 @every_case
-def test_losses_and_mistakes_are_of_scores_made_before_learning(case: Case) -> None:
+def test_losses_and_mistakes_are_of_answers_given_before_learning(case: Case) -> None:
+    """With the averaged weights, where there are: those are what it would have answered."""
     data, loss = case.data(), loss_of(case.loss)
     for settings in case.settings():
         learner = case.learner(settings)
         batch = case.batch()
-        suffered, mistakes, importance, examples = np.zeros(learner.outputs), 0, 0.0, 0
+        answering, learning = (Figures(learner, data, loss, averaged) for averaged in (True, False))
+        importance, examples = 0.0, 0
         marks = {}
         for i in range(len(batch)):
-            h = data.importance[i]
-            if h > 0.0:
-                scores = scores_now(learner, data.X[i])
-                if data.classes:
-                    suffered += h * loss.value(scores, int(data.y[i]))
-                    mistakes += scores.argmax() != data.y[i]
-                else:
-                    suffered += h * loss.value(scores[0], data.y[i])
-                    mistakes += data.y[i] in (-1.0, 1.0) and (scores[0] > 0.0) != (data.y[i] > 0.0)
-                importance += h
+            if data.importance[i] > 0.0:
+                answering.add(i)
+                learning.add(i)
+                importance += data.importance[i]
                 examples += 1
             learner.learn(cut(batch, i, i + 1))
             if examples & (examples - 1) == 0:
-                marks[examples] = suffered[0] / importance if importance else 0.0
+                marks[examples] = answering.suffered[0] / importance if importance else 0.0
             # the kernel sums its dot product in lanes: the score may differ in its last bits
-            np.testing.assert_allclose(learner.loss_sums, suffered, rtol=1e-11, atol=1e-12)
-            assert learner.mistakes.sum() == mistakes
+            np.testing.assert_allclose(learner.loss_sums, answering.suffered, rtol=1e-11, atol=1e-12)
+            np.testing.assert_allclose(learner.unaveraged_loss_sums, learning.suffered, rtol=1e-11, atol=1e-12)
+            assert learner.mistakes.sum() == answering.mistakes
+            assert learner.unaveraged_mistakes.sum() == learning.mistakes
             assert learner.examples == examples
         for mark in learner.marks(row_loss=True)[:-1]:
             assert mark.loss == pytest.approx(marks[mark.examples], rel=1e-11)

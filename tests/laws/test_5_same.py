@@ -208,12 +208,9 @@ def drawn_shares(rows: int, outputs: int) -> np.ndarray:
 
 def members_of(targets: Any, width: int, learned: np.ndarray, counted: np.ndarray) -> Any:
     outputs = learned.shape[1] * width
-    room = np.empty(outputs), np.zeros(outputs)
-    return (
-        Members(targets, learned, counted, *room)
-        if width == 1
-        else ClassMembers(targets, width, learned, counted, *room)
-    )
+    if width == 1:
+        return Members(targets, learned, counted, np.zeros(outputs))
+    return ClassMembers(targets, width, learned, counted, np.zeros(outputs))
 
 
 def check_shares(loss: str, rule: str, kind: str, settings: Settings, compiled: bool = False) -> None:
@@ -230,17 +227,19 @@ def check_shares(loss: str, rule: str, kind: str, settings: Settings, compiled: 
         alone = learner_for(loss_of(loss), many[m], data, settings, compiled=compiled)
         before = np.full(len(batch), np.nan)
         for i in np.flatnonzero(batch.importance):
-            before[i] = alone.weights(averaged=False)[0] @ data.X[i] + alone.intercepts(averaged=False)[0]
+            before[i] = alone.weights()[0] @ data.X[i] + alone.intercepts()[0]
             alone.learn(Batch(batch.rows, batch.targets, batch.importance * shares[:, m]), np.array([i]))
         np.testing.assert_allclose(scores[:, m], before, rtol=1e-10, atol=1e-12)
         np.testing.assert_array_equal(bank.weights()[m], alone.weights()[0])
         np.testing.assert_array_equal(bank.intercepts()[m], alone.intercepts()[0])
         np.testing.assert_array_equal(bank.loss_sums[m], alone.loss_sums[0])
+        np.testing.assert_array_equal(bank.unaveraged_loss_sums[m], alone.unaveraged_loss_sums[0])
         np.testing.assert_array_equal(bank.updates[m], alone.updates[0])
-        if loss in registry.BINARY and not settings.average:
+        if loss in registry.BINARY:
             wrong = (before > 0.0) != (data.y > 0.0)
             assert members.counts[m] == (shares[:, m] * wrong)[batch.importance > 0.0].sum()
             assert bank.mistakes[m] == alone.mistakes[0]
+            assert bank.unaveraged_mistakes[m] == alone.unaveraged_mistakes[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)

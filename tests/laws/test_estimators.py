@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 import onlinear
 from cases import bits_of
-from listed import CLASSIFIERS, LEARNERS, fresh, one_pass
+from listed import CLASSIFIERS, LEARNERS, as_dicts, fresh, one_pass
 from onlinear.model import read_model
 
 pytestmark = [pytest.mark.compiles, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
@@ -104,15 +104,41 @@ def test_a_row_is_scored_before_its_label_is_looked_at(model: Any) -> None:
 def test_the_score_of_a_row_is_that_of_the_rows_before(model: Any) -> None:
     model, y = fresh(model), targets(model)
     model.set_params(**{name: value for name, value in {"vote": "last"}.items() if name in model.get_params()})
-    averages = isinstance(model, onlinear.AveragedPerceptron)  # answers with the average, and learns without it
     for number, (row, own) in enumerate(zip(DICTS, y.tolist(), strict=True)):
         score = np.asarray(model.learn_one(row, own))
         assert model.examples_ == number + 1
-        if number in (20, 63, 64, 70, 140) and not averages:
+        if number in (20, 63, 64, 70, 140):
             table = SPARSE[number : number + 1]
-            before = fresh(model).partial_fit(SPARSE[:number], y[:number])
+            before = fresh(model).partial_fit(as_dicts(model, SPARSE[:number]), y[:number])
             answer = before.decision_function(table) if is_classifier(model) else before.predict(table)
             np.testing.assert_allclose(score.reshape(answer.shape), answer, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        onlinear.AveragedPerceptron(),
+        onlinear.SGDClassifier(loss="log_loss", average=10),
+        onlinear.OnlineClassifier(average=True),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("labels", [["no", "yes"], ["a", "b", "c"]], ids=["pair", "three"])
+def test_an_averaged_model_counts_the_mistakes_of_its_answers(model: Any, labels: list[str]) -> None:
+    rng = np.random.default_rng(8)
+    y = rng.choice(labels, size=ROWS).tolist()  # noise: the average and the weights that learn often disagree
+    y[: len(labels)] = labels
+    there, wrong = fresh(model), 0
+    for number, (row, own) in enumerate(zip(DICTS, y, strict=True)):
+        if number == len(labels):
+            known, apart = there.mistakes_, there._learner.unaveraged_mistakes.sum()
+        if number >= len(labels):
+            wrong += there.predict_one(row) != own
+        there.learn_one(row, own)
+    assert there.mistakes_ - known == wrong
+    assert there._learner.unaveraged_mistakes.sum() - apart != wrong
+    assert there.history_[-1].mistakes == there.mistakes_
+    assert fresh(model).learn_many(DICTS, y).mistakes_ == there.mistakes_
 
 
 # ------------------------------------------------------------------ 2. chunks don't matter
@@ -146,7 +172,7 @@ def test_rows_one_by_one_are_a_table(model: Any) -> None:
     alone = fresh(model)
     for row, own in zip(DICTS, y, strict=True):
         alone.learn_one(row, own)
-    assert figures(alone) == figures(learned(model, SPARSE))
+    assert figures(alone) == figures(learned(model, as_dicts(model, SPARSE)))
     together = fresh(model)
     for start, stop in pairwise(CUTS):
         together.learn_many(DICTS[start:stop], y[start:stop])

@@ -14,8 +14,10 @@ from onlinear.errors import BadInput, Refused
 from onlinear.estimators.figures import KeepsFigures
 from onlinear.estimators.saving import Saves
 from onlinear.estimators.shown import Shown, ShowsWeights
+from onlinear.kernels.bank import shape_of
+from onlinear.kernels.state import PULL
 from onlinear.learner import Learner, Settings
-from onlinear.registry import check_options, check_pair
+from onlinear.one_against_rest import has_row_loss
 from onlinear.rows import DenseRows, SparseRows
 
 #: parameters that were found fine before: scikit-learn takes half a millisecond to look
@@ -37,12 +39,39 @@ class Start(NamedTuple):
     intercepts: Any = None
 
 
+def recipe_of(learner: Learner) -> Any:
+    """What a learner learns with; tuples of different classes can be equal, so their classes come along."""
+    loss, rule = learner.losses[0], learner.rules[0]
+    return shape_of(loss), loss, shape_of(rule), rule, learner.settings[0]
+
+
+def steps_alike(learner: Learner, made: Learner) -> bool:
+    """Whether both step at the same rows, and move all weights alike; how far may differ."""
+    return recipe_of(learner)[:3] == recipe_of(made)[:3] and learner.settings[0] == made.settings[0]
+
+
+def unchangeable(learner: Learner, made: Learner) -> str | None:
+    """What of a new recipe does not go with what a learner has gathered, with both values; None if all does."""
+    before, after = learner.rules[0], made.rules[0]
+    stateful = type(before) is not type(after) or (made.kind == "matrix" and before != after)
+    if made.kind != learner.kind or (learner.kind != "uniform" and stateful):
+        return f"the rule (from {before} to {after}, which keeps other numbers beside the weights)"
+    if has_row_loss(made) != has_row_loss(learner):
+        return f"the loss (from {learner.losses[0]} to {made.losses[0]}: one of them sees all classes at once)"
+    if made._averages() != learner._averages():
+        return "averaging (average=...)"
+    if made._sleeps() != learner._sleeps():
+        return "whether there is an L1 penalty" if learner.kind == "uniform" else "whether there is a penalty"
+    return None
+
+
 class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
     """A linear model that learns online. Subclasses say by :meth:`_recipe` what they learn with."""
 
     _learner: Learner | None = None
     _settled: Any = None  # the parameters the learner was last brought up to date with
     _rows_kind: type = DenseRows  # the kind of rows it was brought up to date for
+    _path: Any = None  # of dicts into the learner
     _quick_features = -1  # features of a row that may take the short way; -1: none may
     _values: Callable[[Any], Any] = staticmethod(lambda estimator: ())
 
@@ -96,7 +125,10 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
         self._quick_features = -1 if named else getattr(self, "n_features_in_", -1)
 
     def _refresh(self, sparse: bool) -> None:
-        """Bring the learner up to date with the parameters and the kind of rows, before it learns more."""
+        """Bring the learner up to date with the parameters and the kind of rows, before it learns more.
+
+        Dicts are learned as dense rows are: scikit-learn, which slows the intercept down on sparse ones, has none.
+        """
         learner = self._learner
         assert learner is not None
         if self._shown.by_hand:
@@ -110,18 +142,18 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
         self._settle(sparse)
 
     def _change(self, learner: Learner, recipe: Recipe) -> None:
-        check_pair(recipe.loss, recipe.rule)
-        settings = recipe.settings
-        penalised = settings.l1 > 0.0 or settings.l2 > 0.0
-        check_options(recipe.rule, penalised, settings.forget > 0.0, settings.average > 0.0)
-        made = Learner(recipe.loss, recipe.rule, features=0, settings=settings)
-        if made.kind != learner.kind or made._slots() != learner._slots():
-            raise Refused(
-                "a learner cannot change to another rule, or begin to average or to pay an L1 penalty, "
-                "while it learns: call fit to start anew"
-            )
+        """Let the learner go on with another recipe, from the next example on."""
+        made = Learner(recipe.loss, recipe.rule, features=0, settings=recipe.settings)
+        fixed = unchangeable(learner, made)
+        if fixed is not None:
+            raise Refused(f"{fixed} cannot change while a model learns: set it back, or call fit to start anew")
+        if recipe_of(made) == recipe_of(learner):
+            return
         with learner.lock:
+            if learner.examples and not steps_alike(learner, made):
+                learner.clock[:, PULL] = np.nan  # a mistake bound speaks of steps all taken for the same reason
             learner.losses, learner.rules, learner.settings = made.losses, made.rules, made.settings
+        self._path = None  # it has copies of all three
 
     def _begin_at(self, start: Start, outputs: int, features: int) -> None:
         """Give the learner the weights to start from."""

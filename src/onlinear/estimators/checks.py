@@ -18,8 +18,10 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from onlinear.batch import Rows, importance_of, rows_of
+from onlinear.classes import refuse_mixed
 from onlinear.errors import BadInput, Diverged
 from onlinear.features.names import ExactNames
+from onlinear.kernels.state import PULL
 from onlinear.parameters import ranges_of
 from onlinear.rows import DenseRows, SparseRows
 
@@ -69,6 +71,8 @@ def ascends(columns: np.ndarray) -> bool:
 
 def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:
     """X and y as scikit-learn's conventions want them; the values of X are not looked at."""
+    if not numbers:
+        refuse_bad_labels(y)
     return validate_with_targets(
         estimator,
         X,
@@ -101,6 +105,15 @@ def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tup
     if checked_y.dtype.kind == "O" and None in checked_y.tolist():
         refuse_missing_target(checked_y)
     return X, checked_y
+
+
+def refuse_bad_labels(y: Any) -> None:
+    """Refuse labels that are missing, with their row, or text among numbers."""
+    try:
+        refuse_mixed(y)
+    except BadInput:
+        refuse_missing_target(y)
+        raise
 
 
 def refuse_missing_target(y: Any) -> None:
@@ -199,6 +212,7 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         before = dict(vars(estimator))
         learner: Any = before.get("_learner")
         recipe = learner and (learner.losses, learner.rules, learner.settings)
+        pull = learner and learner.clock[:, PULL].copy()
         try:
             yield
         except Diverged:
@@ -210,4 +224,5 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
                 del now[name]
             if learner:  # rows of the other kind may have another recipe
                 learner.losses, learner.rules, learner.settings = recipe
+                learner.clock[: len(pull), PULL] = pull
             raise

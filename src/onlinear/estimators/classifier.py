@@ -16,7 +16,8 @@ from onlinear import losses
 from onlinear.batch import Batch, Rows, check_rows
 from onlinear.classes import Classes, distinct_labels, named_classes
 from onlinear.errors import BadInput, Refused
-from onlinear.estimators.base import LinearEstimator, Start
+from onlinear.estimators.base import LinearEstimator, Recipe, Start
+from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import (
     all_or_nothing,
     checked,
@@ -31,6 +32,7 @@ from onlinear.estimators.one import ClassifiesOne, has_probabilities
 from onlinear.estimators.shown import Snapshot, linear
 from onlinear.estimators.shuffles import classifier_seed
 from onlinear.kernels.state import NEGATIVE, POSITIVE
+from onlinear.learner import Learner
 from onlinear.one_against_rest import (
     add_class,
     answering,
@@ -45,7 +47,7 @@ from onlinear.rows import SparseRows
 ONE = np.ones(1)
 
 
-class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEstimator):
+class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, ClassifierMixin, LinearEstimator):
     """A linear classifier: one output for two classes, one against the rest for several, or a row loss."""
 
     _classes: Classes
@@ -126,9 +128,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
         if classes is None:
             self._opened = True
             self._classes = Classes(open=True)
-            loss = self._recipe_loss()
-            if not is_even(loss):
-                raise Refused(f"{loss} treats its two targets differently: name the classes in the first call")
+            check_even(self._recipe_loss())
         else:
             self._opened = False
             self._classes = Classes.closed(named_classes(classes))
@@ -169,6 +169,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
         if not known.open:
             row = int(new[0])
             raise known.unknown(y[row : row + 1].tolist()[0], row)
+        known.check_new(y[new].tolist())
         check_rows(rows, getattr(self, "feature_names_in_", None))
         start = 0
         while new.size:
@@ -210,6 +211,11 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
         self._forget_rows()
         return code
 
+    def _change(self, learner: Learner, recipe: Recipe) -> None:
+        if self._classes.open:
+            check_even(recipe.loss)
+        super()._change(learner, recipe)
+
     def _label_code(self, label: Hashable) -> int:
         """The code of a label, which may be new where the set of classes is open."""
         code = self._classes.codes.get(label)
@@ -232,16 +238,6 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ClassifierMixin, LinearEsti
 
     def _class_order(self, outputs: int) -> Any:
         return self._classes.order
-
-    @property
-    def certificate_(self) -> Any:
-        """What is known of the run without another look at the rows: see :func:`onlinear.certify`, which proves it.
-
-        Of several classes, one against the rest, it is a dict with one for each.
-        """
-        from onlinear.theory.certifying import running_of  # and with it SciPy's linear programs
-
-        return running_of(self)
 
     def _recipe_loss(self) -> Any:
         """The loss, which does not depend on the data."""
@@ -385,3 +381,9 @@ def linked(loss: Any, scores: np.ndarray) -> np.ndarray:
     if type(loss) is losses.ModifiedHuber:
         return (np.clip(scores, -1.0, 1.0) + 1.0) / 2.0
     return np.vectorize(loss.link, otypes=[np.float64])(scores)
+
+
+def check_even(loss: Any) -> None:
+    """Refuse a loss for which open classes have no meaning."""
+    if not is_even(loss):
+        raise Refused(f"{loss} treats its two targets differently: name the classes in the first call")

@@ -17,11 +17,13 @@ from onlinear.classes import Classes, distinct_labels, named_classes
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import Perceptrons, dense
 from onlinear.errors import BadInput, Refused
+from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import (
     FLOATS,
     all_or_nothing,
     checked_rows,
     refuse_all_zero,
+    refuse_bad_labels,
     validate_with_targets,
     whole,
 )
@@ -33,7 +35,7 @@ from onlinear.model.container import Header, PathLike, write_model
 from onlinear.model.values import Unpacker
 
 
-class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
+class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, BaseEstimator):
     """A classifier made of perceptrons in dual form.
 
     Two classes known from the start share one perceptron; else each class has one. Where classes may still appear, one
@@ -121,6 +123,7 @@ class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray, np.ndarray]:
+        refuse_bad_labels(y)
         X, y = validate_with_targets(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
         importance = importance_of(sample_weight, len(y))
         self._check_steps(importance)
@@ -167,6 +170,8 @@ class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
         rows = np.flatnonzero((self._classes.codes_of(y) < 0) & (importance > 0.0))
         if rows.size:
             row, labels = int(rows[0]), y[rows].tolist()
+            if self._classes.open:
+                self._classes.check_new(labels)
             self._check_new(labels[0], row, len(set(labels)))
 
     def _check_new(self: Any, label: Hashable, row: int, count: int) -> None:
@@ -300,17 +305,6 @@ class DualClassifier(LearnsDicts, Saves, ClassifierMixin, BaseEstimator):
     def radius2_(self) -> float:
         """The largest ``K(x, x)`` of all examples: the R^2 of the theorems."""
         return self._learned().radius2
-
-    @property
-    def certificate_(self) -> Any:
-        """What is known of the run without another look at the rows: see :func:`onlinear.certify`, which proves it.
-
-        It speaks of the last version; of several classes, one against the rest, it is a dict with one for each.
-        """
-        from onlinear.theory.certifying import running_of  # and with it SciPy's linear programs
-
-        self._learned()
-        return running_of(self)
 
     @property
     def support_vectors_(self) -> np.ndarray:

@@ -70,6 +70,7 @@ class LearnsDicts:
             machine = self._streaming()
             new = {labels[row]: row for row in reversed(chosen) if self._code(labels[row], row) < 0}
             if new:
+                self._classes.check_new(reversed(new))
                 self._check_new(*min(new.items(), key=lambda item: item[1]), len(new))
             table = self._table(rows, weights.sum())
             self._learn(machine, table[chosen], as_array([labels[row] for row in chosen]), weights[chosen])
@@ -98,8 +99,7 @@ class LearnsDicts:
         except TypeError:
             raise BadInput(f"the label {label!r} is not hashable: use a number, a string or a tuple") from None
         if code < 0:
-            if label != label:
-                raise BadInput("the label is NaN: drop the example or mend it")
+            self._classes.check_new([label])
             self._check_new(label, row, 1)
         return code
 

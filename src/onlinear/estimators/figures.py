@@ -35,7 +35,7 @@ class KeepsFigures:
 
     @property
     def mistakes_(self) -> int:
-        """How many examples were predicted wrongly before they were learned."""
+        """How many examples were predicted wrongly before they were learned: with the average, where there is one."""
         return int(self._counting().mistakes[self._answering_outputs()].sum())
 
     @property
@@ -61,7 +61,7 @@ class KeepsFigures:
 
     @property
     def loss_(self) -> float:
-        """The mean loss of the examples, each suffered before it was learned from."""
+        """The mean loss of the answers, each given before its example was learned from."""
         learner = self._counting()
         sums = learner.loss_sums[self._answering_outputs()]
         total = sums.mean() if self._row_loss() else sums.sum()
@@ -69,7 +69,7 @@ class KeepsFigures:
 
     @property
     def history_(self) -> list[Mark]:
-        """The figures at 1, 2, 4, 8, ... examples and now; marked as training from the second pass on."""
+        """Loss and mistakes of the answers at 1, 2, 4, 8, ... examples and now; training from the second pass on."""
         return self._counting().marks(self._answering_outputs(), self._row_loss())
 
     @property

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from onlinear.batch import importance_of, numbers_of
 from onlinear.classes import as_array
-from onlinear.errors import BadInput, BadRow, OnlinearError, TooManyNames
+from onlinear.errors import BadInput, BadRow, OnlinearError, Refused, TooManyNames
 from onlinear.estimators.checks import all_or_nothing, whole
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.learner import Learner
@@ -46,22 +46,17 @@ class OneByOne:
     # -------------------------------------------------------------- the way
 
     def _way(self) -> DictPath:
-        """The way of dict rows into the learner that is there, or into a new one; with the classes of now.
+        """The way of dict rows to the answers of the learner that is there, with the classes of now.
 
-        The caller holds the lock of the whole estimator.
+        It may not be up to date to learn. The caller holds the lock of the whole estimator.
         """
         from onlinear.dictpath import DictPath  # whoever learns from arrays need not wait for it
 
         path = self._path
         if path is None or path.learner is not self._learner:
-            if self._learner is None:
-                self._check_parameters(streaming=True)  # type: ignore[attr-defined]
-                self._names = ExactNames(cap=self.names_cap) if self.bits is None else HashedNames(self.bits)
-                self._start(FIRST_FEATURES if self.bits is None else self._names.size, growing=True)  # type: ignore[attr-defined]
-            elif hasattr(self, "n_features_in_"):
+            if hasattr(self, "n_features_in_"):
                 names = getattr(self, "feature_names_in_", range(self.n_features_in_))
                 self._names = ExactNames(list(names), cap=self.n_features_in_)
-                self._refresh(True)  # type: ignore[attr-defined]
             assert self._learner is not None
             assert self._names is not None
             path = DictPath(self._learner, self._names, labels=self._labelled)
@@ -70,6 +65,48 @@ class OneByOne:
         elif not self._knows_classes(path):
             self._tell_classes(path)
         return path
+
+    def _learning_way(self) -> DictPath:
+        """The way of dict rows into the learner that is there, up to date with the parameters, or into a new one.
+
+        The caller holds the lock of the whole estimator.
+        """
+        path = self._path
+        if path is not None and path.is_current and path.learner is self._learner:
+            return self._way()
+        self._check_parameters(streaming=True)  # type: ignore[attr-defined]
+        if self._learner is None:
+            self._names = ExactNames(cap=self.names_cap) if self.bits is None else HashedNames(self.bits)
+            features = FIRST_FEATURES if self.bits is None else self._names.size
+            self._start(features, sparse=False, growing=True)  # type: ignore[attr-defined]
+        else:
+            self._renew_names()
+            self._refresh(False)  # type: ignore[attr-defined]
+        path = self._way()
+        path.is_current = True
+        self._tell_classes(path)
+        return path
+
+    def _renew_names(self) -> None:
+        """Take a new cap of names; names that were hashed, or were not, stay so."""
+        names = self._names
+        if names is None or hasattr(self, "n_features_in_"):  # columns are what they are
+            return
+        bits = names.bits if isinstance(names, HashedNames) else None
+        if bits != self.bits:
+            raise Refused(
+                f"bits cannot change from {bits} to {self.bits} while a model learns, since its weights are found by "
+                "them: set it back, or learn from the beginning with a clone"
+            )
+        if isinstance(names, HashedNames) or names.cap == self.names_cap:
+            return
+        if self.names_cap is not None and self.names_cap < names.size:
+            raise Refused(
+                f"names_cap={self.names_cap}, and {names.size} names are known: give at least as many, or learn from "
+                "the beginning with a clone"
+            )
+        names.cap = self.names_cap
+        self._path = None  # it has a copy of the cap
 
     def _knows_classes(self, path: DictPath) -> bool:
         """Whether it was told of all classes there are."""
@@ -127,7 +164,7 @@ class OneByOne:
     def _read_many(self, rows: Any) -> SparseRows:
         """Dicts or a frame as sparse rows; the table has room for their names."""
         self._refuse_slim()  # type: ignore[attr-defined]
-        path = self._way()
+        path = self._learning_way()
         rows = records(rows)
         with path.learner.lock, path.learner.busy:
             try:
@@ -207,7 +244,7 @@ class ClassifiesOne(OneByOne):
             return self._learn_closely(x, y, importance)
 
     def _learn_closely(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
-        path = self._way()
+        path = self._learning_way()
         check_importance(importance)
         if importance == 0.0:
             return path.view.decoder.shown(path.scores(x))
@@ -224,8 +261,7 @@ class ClassifiesOne(OneByOne):
 
     def _new_label(self, path: DictPath, x: Any, label: Hashable) -> int:
         """Let a class appear; but first the row must be one that can be read."""
-        if label != label:
-            raise BadInput("the label is NaN: drop the example or mend it")
+        self._classes.check_new([label])  # type: ignore[attr-defined]
         path.names.look_up(x)
         code: int = self._label_code(label)  # type: ignore[attr-defined]
         self._tell_classes(path)
@@ -245,8 +281,8 @@ class ClassifiesOne(OneByOne):
         several = row_loss or len(classes) > 2
         path.set_classes(0 if several else 1, answering(classes, row_loss), decoder_of(classes, row_loss))
         # labels whose examples need no second look
-        weighed = self.class_weight is not None  # type: ignore[attr-defined]
-        path.targets = {} if weighed else {label: float(code) for label, code in classes.codes.items()}
+        plain = self.class_weight is None and path.is_current  # type: ignore[attr-defined]
+        path.targets = {label: float(code) for label, code in classes.codes.items()} if plain else {}
 
     def learn_many(self, rows: Any, y: Sequence[Hashable], importance: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
@@ -315,19 +351,20 @@ class PredictsOne(OneByOne):
         target = float(y)
         if not math.isfinite(target):
             raise BadInput(f"the target is {target}: drop the example or mend it")
-        view = self._fast_view()
-        if view is not None and importance == 1.0:
+        path = self._path
+        if path is not None and path.is_current and importance == 1.0 and path.learner is self._learner:
+            view = path.view
             score = view.learn(view.place_at, id(x), target, 1.0)
             return score if score == score else self._learn_whole(x, target)
         check_importance(importance)
         with all_or_nothing(self):
-            path = self._way()
+            path = self._learning_way()
             scores = self._learn_row(path, x, target, importance) if importance > 0.0 else path.scores(x)
             return float(scores[0])
 
     def _learn_whole(self, x: Mapping[Any, Any], target: float) -> float:
         with whole(self):
-            return float(self._learn_row(self._way(), x, target, 1.0)[0])
+            return float(self._learn_row(self._learning_way(), x, target, 1.0)[0])
 
     def learn_many(self, rows: Any, y: Sequence[float], importance: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row."""

@@ -18,6 +18,7 @@ from onlinear.kernels.row_steps import (
     all_finite,
     assess,
     averaged,
+    averages,
     has_average,
     keep,
     keep_count,
@@ -57,10 +58,11 @@ from onlinear.rows import (
     row_gather,
     row_near_dot,
     row_scatter,
+    row_slot_dot,
     width_of,
 )
 from onlinear.seen import Seen
-from onlinear.targets import take_answer, wants_answers
+from onlinear.targets import take_answer
 
 #: where the cells of an output are: in the table; side by side; there, and changed
 APART, HERE, MOVED = 0.0, 1.0, 2.0
@@ -113,10 +115,10 @@ def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: in
     together = assess(loss, targets, i, state)
     if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
         return False
-    if wants_answers(targets):
+    if averages(targets):
         for m in range(outputs_of(state)):
             take_answer(targets, m, answer_of(rows, i, m, member(options, m), state))
-    keep_count(targets, i, h, state)
+    keep_count(loss, targets, i, h, state)
     for m in range(outputs_of(state)):
         seen = look(loss, targets, i, m, h, 0.0, together, state)
         if learns(targets, i, m, state) and not learn_output(
@@ -132,7 +134,8 @@ def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
     clock = state.clock
     if not has_average(m, options, state):
         return clock[m, SCORE]
-    return averaged(rows, i, m, 0.0 if options.eager > 0.0 else clock[m, COUNT], options, state)
+    spent = row_slot_dot(rows, i, state.table, m, int(options.mean_slot))
+    return averaged(m, 0.0 if options.eager > 0.0 else clock[m, COUNT], spent, options, state)
 
 
 @part

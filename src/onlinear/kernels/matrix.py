@@ -11,6 +11,7 @@ from onlinear.kernels.parts import part
 from onlinear.kernels.row_steps import (
     all_finite,
     assess,
+    averages,
     has_average,
     keep_count,
     learns,
@@ -21,7 +22,7 @@ from onlinear.kernels.row_steps import (
 from onlinear.kernels.state import COUNT, SCORE, SLOPE, VALUE
 from onlinear.rows import row_column, row_columns, row_fits, row_values
 from onlinear.seen import Seen
-from onlinear.targets import take_answer, wants_answers
+from onlinear.targets import take_answer
 
 
 @part
@@ -48,10 +49,10 @@ def learn_matrix(
         together = assess(loss, targets, i, state)
         if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
             return position
-        if wants_answers(targets):
+        if averages(targets):
             for m in range(outputs):
                 take_answer(targets, m, answer_of(m, member(options, m), state))
-        keep_count(targets, i, h, state)
+        keep_count(loss, targets, i, h, state)
         for m in range(outputs):
             seen = look(loss, targets, i, m, h, 0.0, together, state)
             if learns(targets, i, m, state) and not learn_output(

@@ -67,7 +67,7 @@ from onlinear.kernels.state import (
     T,
 )
 from onlinear.rows import SparseRows, cell_get, row_dot
-from onlinear.targets import Labels, Numbers
+from onlinear.targets import Averaged, Labels, Numbers
 
 #: how many numbers the options are
 OPTIONS = len(Options._fields)
@@ -134,6 +134,7 @@ class Shape(NamedTuple):
     rule: type
     inner: type | None  # the schedule, where the rule has one
     labels: bool
+    averages: bool  # whether it answers with averaged weights
 
     @property
     def is_ours(self) -> bool:
@@ -153,10 +154,15 @@ def flat(cls: Any) -> tuple[Any, ...]:
 
 @cache
 def learn_one_loop(shape: Shape) -> Any:
-    """Compiled ``learn(place_at, x, target, importance) -> score of the first output``; all of them go to SCORES."""
+    """Compiled ``learn(place_at, x, target, importance) -> score of the first output``; all of them go to SCORES.
+
+    Where answers are averaged, the scores are those of the average.
+    """
     Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
     learn_rows = interpreted_loop(shape.rule)
-    targets_of = label_of if shape.labels else number_of
+    plain_targets = label_of if shape.labels else number_of
+    targets_of = averaged_targets(plain_targets) if shape.averages else plain_targets
+    answer = averaged_answer if shape.averages else answer_before
     rule_at = len(Loss._fields)
     options_at = rule_at + len((Inner or Rule)._fields)
     digest = source_digest()
@@ -197,13 +203,11 @@ def learn_one_loop(shape: Shape) -> Any:
             small[CODE] = CANNOT
             return np.nan
         gate[VERSION] += 1
-        scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
-        for m in range(place[OUTPUTS]):
-            scores[m] = state.clock[m, SCORE]
+        score = answer(place, state)
         if is_marked:
             small[CODE] = MARK
             return np.nan
-        return state.clock[0, SCORE]
+        return score
 
     compiled = numba.njit(error_model="numpy")(named(learn, *shape))
     return kept(compiled) if shape.is_ours else explaining(compiled, *shape.nested)
@@ -218,6 +222,30 @@ def label_of(place, small, weights, target):
 @part
 def number_of(place, small, weights, target):
     return Numbers(weights[1:2])
+
+
+def averaged_targets(plain_targets):
+    @part
+    def targets_of(place, small, weights, target):
+        answers = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+        return Averaged(plain_targets(place, small, weights, target), answers)
+
+    return targets_of
+
+
+@part
+def averaged_answer(place, state):
+    """The first output's score; all are in SCORES already."""
+    return carray(pointer(place[SCORES]), 1, np.float64)[0]
+
+
+@part
+def answer_before(place, state):
+    """The first output's score; all go to SCORES."""
+    scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+    for m in range(place[OUTPUTS]):
+        scores[m] = state.clock[m, SCORE]
+    return scores[0]
 
 
 # ------------------------------------------------------------------ answering

@@ -23,11 +23,14 @@ from onlinear.kernels.state import (
     OBJECTIVE,
     PACE,
     POSITIVE,
+    SCALE,
     SCORE,
     SCORES,
     SIZE,
     SLOPE,
     SLOPES,
+    UNAVERAGED_LOSS,
+    UNAVERAGED_MISTAKES,
     UPDATES,
     VALUE,
     VALUES,
@@ -35,9 +38,9 @@ from onlinear.kernels.state import (
     State,
     T,
 )
-from onlinear.rows import cell_get, double, row_column, row_columns, row_values
+from onlinear.rows import double, row_values
 from onlinear.seen import Seen
-from onlinear.targets import judge, label_of, share_of, target_of, target_size
+from onlinear.targets import Averaged, count_mistakes, judge, label_of, share_of, target_of, target_size
 
 
 def outputs_of(state: Any) -> int:
@@ -172,21 +175,29 @@ def all_finite(numbers: Any) -> bool:
     return True
 
 
+def averages(targets: Any) -> bool:
+    """Whether there are outputs that answer with averaged weights, and learn with others."""
+    return isinstance(targets, Averaged)
+
+
+@in_place_of(averages)
+def _averages(targets: Any) -> Any:
+    if targets.instance_class is Averaged:
+        return lambda targets: True
+    return lambda targets: False
+
+
 @part
-def averaged(rows: Any, i: int, m: int, mass: float, options: Any, state: Any) -> float:
-    """What output m answers by its lazy average; ``mass`` is the weight of the examples averaged so far."""
-    table = state.table
+def averaged(m: int, mass: float, spent: float, options: Any, state: Any) -> float:
+    """What output m answers by its lazy average, from its score.
+
+    ``mass`` is the weight of the examples averaged so far, ``spent`` the row times the slot of the average.
+    """
     bias = state.bias
-    count = state.clock[m, COUNT]
-    slot = int(options.mean_slot)
-    columns = row_columns(rows, i)
-    values = row_values(rows, i)
-    total = 0.0
-    for k in range(len(values)):
-        j = row_column(rows, columns, k)
-        weight = mass * cell_get(rows, table, j, m, 0) - cell_get(rows, table, j, m, slot)
-        total += weight * double(values[k])
-    return total / count + bias[m, 0] - bias[m, slot] / count
+    clock = state.clock
+    count = clock[m, COUNT]
+    dot = (clock[m, SCORE] - bias[m, 0]) / clock[m, SCALE]
+    return (mass * dot - spent) / count + bias[m, 0] - bias[m, int(options.mean_slot)] / count
 
 
 @part
@@ -195,20 +206,92 @@ def has_average(m: int, options: Any, state: Any) -> bool:
 
 
 @part
-def keep_count(targets: Any, i: int, h: float, state: Any) -> None:
+def keep_count(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
     """Add the row to the progressive figures: called before any weight moves (law 1)."""
-    count_row(targets, i, h, state)
+    count_row(loss, targets, i, h, state)
     for m in range(outputs_of(state)):
         count_output(targets, i, m, h, state)
 
 
 @part
-def count_row(targets: Any, i: int, h: float, state: Any) -> None:
+def count_row(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
     """The part of :func:`keep_count` that looks at all outputs at once."""
     clock = state.clock
-    judge(targets, i, clock[:, SCORE], clock[:, MISTAKES])
+    count_answers(loss, targets, i, h, state)
     clock[0, IMPORTANCE] += h
     clock[0, EXAMPLES] += 1.0
+
+
+def count_answers(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
+    """Add mistakes, and what averaged answers suffer; without an average :func:`count_output` adds the loss."""
+    count = count_averaged if averages(targets) else count_scores
+    count(loss, targets, i, h, state)
+
+
+@part
+def count_scores(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
+    clock = state.clock
+    judge(targets, i, clock[:, SCORE], clock[:, MISTAKES])
+
+
+@part
+def count_averaged(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
+    clock = state.clock
+    judge(targets, i, targets.answers, clock[:, MISTAKES])
+    count_mistakes(targets, i, clock[:, SCORE], clock[:, UNAVERAGED_MISTAKES])
+    add_losses(loss, targets, i, h, state)
+
+
+@in_place_of(count_answers)
+def _count_answers(loss: Any, targets: Any, i: Any, h: Any, state: Any) -> Any:
+    if targets.instance_class is Averaged:
+        return lambda loss, targets, i, h, state: count_averaged(loss, targets, i, h, state)
+    return lambda loss, targets, i, h, state: count_scores(loss, targets, i, h, state)
+
+
+def add_losses(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
+    """Add the losses of averaged answers."""
+    add = add_row_loss if hasattr(loss, "slopes") else add_each_loss
+    add(loss, targets, i, h, state)
+
+
+@part
+def add_row_loss(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
+    value = row_value(loss, targets.answers, label_of(targets, i))
+    for m in range(outputs_of(state)):
+        add_loss(targets, i, m, h, value, state)
+
+
+@part
+def add_each_loss(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
+    for m in range(outputs_of(state)):
+        value = loss_value(member(loss, m), targets.answers[m], target_of(targets, i, m))
+        add_loss(targets, i, m, h, value, state)
+
+
+@part
+def add_losses_abreast(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
+    """The same for a bank: see :func:`assess_abreast`."""
+    values = state.spare[VALUES]
+    for m in range(outputs_of(state)):
+        values[m] = loss_value(member(loss, m), targets.answers[m], target_of(targets, i, m))
+    for m in range(outputs_of(state)):
+        add_loss(targets, i, m, h, values[m], state)
+
+
+@part
+def add_loss(targets: Any, i: int, m: int, h: float, value: float, state: Any) -> None:
+    if learns(targets, i, m, state):
+        state.clock[m, LOSS] += h * share_of(targets, i, m) * value
+
+
+@in_place_of(add_losses)
+def _add_losses(loss: Any, targets: Any, i: Any, h: Any, state: Any) -> Any:
+    if is_row_loss(loss):
+        return lambda loss, targets, i, h, state: add_row_loss(loss, targets, i, h, state)
+    if state.instance_class is State:
+        return lambda loss, targets, i, h, state: add_losses_abreast(loss, targets, i, h, state)
+    return lambda loss, targets, i, h, state: add_each_loss(loss, targets, i, h, state)
 
 
 @part
@@ -218,7 +301,7 @@ def count_output(targets: Any, i: int, m: int, h: float, state: Any) -> None:
     if share_of(targets, i, m) > 0.0:
         clock[m, SIZE] = target_size(targets, target_of(targets, i, m), clock[m, SIZE])
     if learns(targets, i, m, state):
-        clock[m, LOSS] += h * share_of(targets, i, m) * clock[m, VALUE]
+        clock[m, UNAVERAGED_LOSS if averages(targets) else LOSS] += h * share_of(targets, i, m) * clock[m, VALUE]
         clock[m, OBJECTIVE] += clock[m, VALUE]
         clock[m, UPDATES] += 1.0 if clock[m, SLOPE] != 0.0 else 0.0
 

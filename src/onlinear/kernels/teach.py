@@ -46,6 +46,7 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     rows.row_near_dot: ("near_dot", None),
     rows.row_values: ("values_of", None),
     rows.row_dot: ("dot", None),
+    rows.row_slot_dot: ("slot_dot", None),
     rows.row_abreast: ("abreast", None),
     rows.row_dots: ("dots", None),
     rows.row_add_to_all: ("add_to_all", None),
@@ -61,8 +62,8 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     targets.judge: ("judge", None),
     targets.badness: ("badness", None),
     targets.missed: ("missed", None),
-    targets.wants_answers: ("wants_answers", targets.no_answers),
-    targets.take_answer: ("take_answer", targets.forget_answer),
+    targets.count_mistakes: ("count_mistakes", targets.judge_all),
+    targets.take_answer: ("take_answer", targets.no_answer),
     targets.share_of: ("share_of", targets.all_of_it),
 }
 
@@ -120,6 +121,7 @@ HELPERS = (
     rows.filled_up,
     rows.fill_up,
     rows.dense_dot,
+    rows.sparse_dot,
     rows.dense_square,
     powers.exp_of_less,
     powers.log_of_more,

@@ -19,6 +19,7 @@ from onlinear.kernels.parts import part, seldom
 from onlinear.kernels.row_steps import (
     assess,
     averaged,
+    averages,
     count_output,
     count_row,
     has_average,
@@ -67,10 +68,11 @@ from onlinear.rows import (
     row_dots,
     row_fetch,
     row_fits,
+    row_slot_dot,
     row_values,
     width_of,
 )
-from onlinear.targets import take_answer, wants_answers
+from onlinear.targets import take_answer
 
 #: a weight that would move further than this is taken for divergence: sums of such moves stay finite, also scaled
 LARGEST_MOVE = 1e290
@@ -106,10 +108,10 @@ def learn_uniform(
         if not plan_steps(loss, rule, options, rows, targets, i, h, norm, together, state):
             restore(state, SCORE)
             return position
-        if wants_answers(targets):
+        if averages(targets):
             for m in range(outputs_of(state)):
                 take_answer(targets, m, answer_of(rows, i, m, member(options, m), state))
-        count_row(targets, i, h, state)
+        count_row(loss, targets, i, h, state)
         if square > clock[0, RADIUS]:
             clock[0, RADIUS] = square
         move_outputs(rule, options, rows, targets, i, h, norm, state)
@@ -150,7 +152,12 @@ def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
     clock = state.clock
     if not has_average(m, options, state):
         return clock[m, SCORE]
-    return averaged(rows, i, m, 0.0 if options.eager > 0.0 else clock[m, MASS], options, state)
+    slot = int(options.mean_slot)
+    if outputs_of(state) > 1 and row_abreast(rows):
+        spent = state.spare[SUMS][m * state.table.shape[2] + slot]  # which score_outputs has added up, too
+    else:
+        spent = row_slot_dot(rows, i, state.table, m, slot)
+    return averaged(m, 0.0 if options.eager > 0.0 else clock[m, MASS], spent, options, state)
 
 
 @part

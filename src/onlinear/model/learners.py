@@ -18,7 +18,21 @@ from onlinear import rules
 from onlinear.errors import BadModel
 from onlinear.gate import VERSION
 from onlinear.kernels.bank import shape_of
-from onlinear.kernels.state import CLOCK, COUNT, EXAMPLES, LOSS, MASS, MISTAKES, OWED, PULL, SCALE, UPDATES, T
+from onlinear.kernels.state import (
+    CLOCK,
+    COUNT,
+    EXAMPLES,
+    LOSS,
+    MASS,
+    MISTAKES,
+    OWED,
+    PULL,
+    SCALE,
+    UNAVERAGED_LOSS,
+    UNAVERAGED_MISTAKES,
+    UPDATES,
+    T,
+)
 from onlinear.learner import Learner, Settings
 from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.model.values import Packer, Unpacker, only_bad_models
@@ -31,9 +45,9 @@ ROOM = 4
 #: more examples than anyone has
 MOST_EXAMPLES = 2**63
 #: what the clock counts, in examples
-COUNTED = [T, EXAMPLES, MISTAKES, UPDATES, COUNT]
-#: columns of the clock in the first model files, which know nothing of steps and radius
-FIRST_CLOCK = 24
+COUNTED = [T, EXAMPLES, MISTAKES, UNAVERAGED_MISTAKES, UPDATES, COUNT]
+#: columns of the clock in older model files: the first know nothing of steps and radius, the next nothing of averages
+FIRST_CLOCK, NEXT_CLOCK = 24, 28
 FACINGS: dict[str, type] = {"dense": DenseRows, "sparse": SparseRows}
 FEATURE_AXIS = {DenseRows: 2, SparseRows: 0}
 
@@ -120,6 +134,8 @@ def slim_arrays(learner: Learner, features: int | None) -> Arrays:
         table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
         weights = table[:, 0, :features].copy()
     clock[:, [OWED, MASS, COUNT]] = 0.0
+    clock[:, UNAVERAGED_LOSS] = learner.unaveraged_loss_sums  # a slim form does not say whether it is an average
+    clock[:, UNAVERAGED_MISTAKES] = learner.unaveraged_mistakes
     return {"weights": weights, "intercepts": learner._intercepts(True), "clock": clock}
 
 
@@ -201,8 +217,7 @@ def unpack_bank(unpacker: Unpacker, packed: list[Any], methods: tuple[str, str])
 
 def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> None:
     """Clock and history, which must agree: figures are kept at 1, 2, 4, 8, ... examples."""
-    if arrays["clock"].shape[1] == FIRST_CLOCK:
-        arrays["clock"] = np.insert(arrays["clock"], [PULL] * (CLOCK - FIRST_CLOCK), np.nan, axis=1)
+    arrays["clock"] = clock_of_today(arrays["clock"], learner)
     expect_shape(arrays, "clock", (learner.outputs, CLOCK))
     check_clock(arrays["clock"])
     learner.clock = arrays["clock"]
@@ -225,6 +240,16 @@ def check_clock(clock: np.ndarray) -> None:
 
 def are_counts(numbers: np.ndarray) -> bool:
     return bool(((numbers >= 0.0) & (numbers < MOST_EXAMPLES)).all())
+
+
+def clock_of_today(clock: np.ndarray, learner: Learner) -> np.ndarray:
+    """The clock of a file that may be older; of averaged answers it has counted what the weights that learn have."""
+    if clock.shape[1] == FIRST_CLOCK:
+        clock = np.insert(clock, [PULL] * (NEXT_CLOCK - FIRST_CLOCK), np.nan, axis=1)
+    if clock.shape[1] == NEXT_CLOCK:
+        figures = clock[:, [LOSS, MISTAKES]] if learner._averages() else 0.0
+        clock = np.insert(clock, [UNAVERAGED_LOSS] * (CLOCK - NEXT_CLOCK), figures, axis=1)
+    return clock
 
 
 def with_room(table: np.ndarray, axis: int, features: int) -> np.ndarray:

@@ -54,10 +54,10 @@ class Task(NamedTuple):
         self, targets: np.ndarray, loss: Any, learned: np.ndarray, counted: np.ndarray, counts: np.ndarray
     ) -> Members | ClassMembers:
         """The targets of a bank of models: see :class:`onlinear.targets.Members`."""
-        one, answers = self.targets(targets, loss), np.empty(len(counts))
+        one = self.targets(targets, loss)
         if self.width(loss) == 1:
-            return Members(one, learned, counted, answers, counts)
-        return ClassMembers(one, self.width(loss), learned, counted, answers, counts)
+            return Members(one, learned, counted, counts)
+        return ClassMembers(one, self.width(loss), learned, counted, counts)
 
     def measured(self, sums: np.ndarray, rows: int | np.ndarray) -> np.ndarray:
         """The error, or the root of the mean squared one, from what was counted over so many rows."""

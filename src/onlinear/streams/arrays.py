@@ -111,7 +111,9 @@ def labels_of(target: Any, length: int) -> np.ndarray:
             f"the target has shape {labels.shape}, but there are {length} rows: give an array, one label a row"
         )
     if labels.dtype.kind not in "iuf":
-        return labels.astype(object)
+        labels = labels.astype(object)
+        labels[[label is None for label in labels.tolist()]] = np.nan  # as a number that is missing
+        return labels
     labels = labels.astype(np.float64)
     if np.isinf(labels).any():
         raise BadInput(f"the label of row {int(np.isinf(labels).argmax()) + 1} is infinite: mend it, or drop the row")

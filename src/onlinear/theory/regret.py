@@ -10,6 +10,7 @@ import scipy.sparse
 from onlinear import losses
 from onlinear.descent import best_in_ball
 from onlinear.errors import Refused
+from onlinear.kernels.state import IMPORTANCE
 from onlinear.learner import Learner
 from onlinear.theory.certifying import checked, learner_of
 from onlinear.theory.examples import places_of, signs
@@ -37,7 +38,8 @@ class Regret(NamedTuple):
 def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> Regret:
     """The regret of a classifier of two classes that went once over these rows, against ``|u| <= bound``.
 
-    The intercept is the weight of a constant feature, and counts in the norm. ``epsilon`` is the gap per row to which
+    The losses are those of the weights that learn, also where their average answers: of those regret bounds speak. The
+    intercept is the weight of a constant feature, and counts in the norm. ``epsilon`` is the gap per row to which
     the best weights are sought.
 
     >>> import onlinear
@@ -61,7 +63,8 @@ def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> R
     rival = RIVALS.get(type(loss), loss)
     rows = with_constant(matrix, learner)
     best = best_in_ball(rows, signs(places == 1), rival, bound, epsilon)
-    progressive, total = model.loss_ * len(labels), best.value * len(labels)
+    suffered = float(learner.unaveraged_loss_sums[0]) / max(float(learner.clock[0, IMPORTANCE]), 1e-300)
+    progressive, total = suffered * len(labels), best.value * len(labels)
     return Regret(
         progressive - total,
         best.gap * len(labels),

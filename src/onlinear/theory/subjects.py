@@ -108,7 +108,7 @@ def subject_of(steps: Steps) -> Subject:
         weights(averaged=False) if setting.average > 0.0 else shown,
         learner.examples,
         steps.updates,
-        int(learner.mistakes.sum()) if steps.counts_mistakes else None,
+        int(learner.unaveraged_mistakes.sum()) if steps.counts_mistakes else None,
         run_of(steps),
         pull_of(steps),
         radius + float(constant) if radius > 0.0 else None,
