@@ -30,9 +30,14 @@ def run_here(*words: Any, stdin: bytes = b"") -> Ended:
     return Ended(found.exit_code, found.stdout, found.stderr)
 
 
+def source_folder() -> str:
+    """Where the package is that is tested."""
+    return str(Path(onlinear.__file__).parent.parent)
+
+
 def process(*words: Any, **options: Any) -> subprocess.Popen[bytes]:
     """A command as a process of its own, which is under way."""
-    env = os.environ | PLAIN | {"PYTHONPATH": str(Path(onlinear.__file__).parent.parent)}
+    env = os.environ | PLAIN | {"PYTHONPATH": source_folder()}
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen([sys.executable, "-m", "onlinear", *map(str, words)], env=env, **pipes | options)
 

@@ -1,46 +1,60 @@
-"""Commands that are killed on their way, when they have saved so many checkpoints."""
+"""Commands that a signal strikes on their way, when they have saved so many checkpoints."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Iterator
+import sys
+from pathlib import Path
+from typing import Any
+
+from commands import PLAIN, Ended, source_folder
+
+#: the command line, which sends a signal to itself: whoever watches from outside may miss checkpoints while others are
+#: busy on the machine, and comes too late
+STRUCK = """
+import os, sys, threading
 from pathlib import Path
 
+model, wanted, delay, number = Path(sys.argv.pop(1)), *map(float, (sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)))
+replace, saved = os.replace, 0
 
-def changes(path: Path, command: subprocess.Popen[bytes]) -> Iterator[int]:
-    """A number each time that a file is seen to be another one, until the command ends."""
-    seen, count = inode(path), 0
-    while command.poll() is None:
-        now = inode(path)
-        if now is not None and now != seen:
-            seen, count = now, count + 1
-            yield count
-        time.sleep(0.0005)
+def replace_and_strike(source, target, **options):
+    global saved
+    replace(source, target, **options)
+    saved += Path(target).resolve() == model
+    if saved == wanted and Path(target).resolve() == model:
+        timer = threading.Timer(delay, os.kill, (os.getpid(), int(number)))
+        timer.daemon = True
+        timer.start()
 
-
-def inode(path: Path) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_mtime_ns
+os.replace = replace_and_strike
+from onlinear.cli import main
+main()
+"""
 
 
 def is_finished(model: Path) -> bool:
     return b'"unfinished"' not in model.read_bytes()
 
 
-def kill_after(command: subprocess.Popen[bytes], model: Path, checkpoints: int, delay: float) -> bool:
+def run_struck(model: Path, checkpoints: int, delay: float, number: int, *words: Any) -> Ended:
+    """A command to its end, which a signal may bring so many seconds after so many checkpoints of a model."""
+    env = os.environ | PLAIN | {"PYTHONPATH": source_folder()}
+    strike = [model.resolve(), checkpoints, delay, int(number)]
+    ended = subprocess.run(
+        [sys.executable, "-c", STRUCK, *map(str, strike), *map(str, words)],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=600,
+    )
+    return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+
+
+def kill_after(model: Path, checkpoints: int, delay: float, *words: Any) -> bool:
     """Kill a command so long after so many checkpoints; False if it ended before."""
-    with command:
-        for count in changes(model, command):
-            if count == checkpoints:
-                time.sleep(delay)
-                command.kill()
-                break
-        err = command.communicate()[1]
-    assert command.returncode in (0, -signal.SIGKILL), err.decode()
-    return command.returncode != 0
+    ended = run_struck(model, checkpoints, delay, signal.SIGKILL, *words)
+    assert ended.code in (0, -signal.SIGKILL), ended.err
+    return ended.code != 0

@@ -409,6 +409,15 @@ class Learned(NamedTuple):
     losses: np.ndarray  # [row, output], too
     updates: np.ndarray  # [output]
     mistakes: np.ndarray  # [output]; several classes: all in the first
+    answer_losses: np.ndarray  # [row, output]: of the averaged weights of before, where weights are averaged
+    answer_mistakes: np.ndarray  # [output], too
+
+
+def mistakes_of(loss: str, s: np.ndarray, y: float, classes: int) -> np.ndarray:
+    """Which outputs are wrong about a row; several classes: the first."""
+    if classes:
+        return np.arange(classes) == 0 if np.argmax(s) != y else np.zeros(classes, bool)
+    return (s > 0.0) != (y > 0.0) if loss in BINARY else np.zeros(len(s), bool)
 
 
 def learn(
@@ -433,19 +442,20 @@ def learn(
     sums, averaged, t = np.zeros((outputs, d + 1)), 0, 0
     scores, losses = np.full((n, outputs), np.nan), np.full((n, outputs), np.nan)
     updates, mistakes = np.zeros(outputs, int), np.zeros(outputs, int)
+    answer_losses, answer_mistakes = losses.copy(), mistakes.copy()
     for i in range(n):
         if importance[i] == 0.0:
             continue
         x = np.append(X[i], 1.0 if settings.intercept else 0.0)
         s = np.array([m.w @ x for m in machines])
         scores[i] = s
-        if classes:
-            mistakes[0] += np.argmax(s) != y[i]
-        elif loss in BINARY:
-            mistakes += (s > 0.0) != (y[i] > 0.0)
+        answers = sums @ x / averaged if averaged else s
+        mistakes += mistakes_of(loss, s, y[i], classes)
+        answer_mistakes += mistakes_of(loss, answers, y[i], classes)
         if loss not in BINARY | SEVERAL:
             unit = max(unit, abs(y[i]))
         h = float(importance[i])
+        answer_losses[i] = [e.value for e in examples(loss, lp, answers, x, y[i], h, unit, classes, settings)]
         for m, e in enumerate(examples(loss, lp, s, x, y[i], h, unit, classes, settings)):
             losses[i, m] = e.value
             updates[m] += e.slope != 0.0
@@ -455,7 +465,7 @@ def learn(
             sums += [m.w for m in machines]
             averaged += 1
     final = sums / averaged if averaged else np.array([m.w for m in machines])
-    return Learned(final[:, :-1], final[:, -1], scores, losses, updates, mistakes)
+    return Learned(final[:, :-1], final[:, -1], scores, losses, updates, mistakes, answer_losses, answer_mistakes)
 
 
 def examples(

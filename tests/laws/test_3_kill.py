@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from commands import process, run_here
-from killing import changes, is_finished, kill_after
+from killing import is_finished, kill_after, run_struck
 from onlinear.training import Training
 
 ROWS = 2000  # of each file
@@ -103,7 +103,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(name: str, 
         if not model.exists():
             Path(BAD).unlink(missing_ok=True)
         words = ["train", *files, *again, "--resume", model.name, "--quiet"] if model.exists() else begun
-        killed = kill_after(process(*words), model, rng.randrange(5, 25), rng.uniform(0.0, 0.005))
+        killed = kill_after(model, rng.randrange(5, 25), rng.uniform(0.0, 0.005), *words)
         if is_finished(model):
             break
         assert killed
@@ -134,17 +134,10 @@ def test_a_run_that_is_interrupted_says_how_to_go_on_and_ends_in_the_same_bytes(
     interrupted = 0
     rng = random.Random(7)
     while True:
-        with process(*words) as command:
-            wanted = rng.randrange(1, 20)
-            for count in changes(folder / "m", command):
-                if count == wanted:
-                    time.sleep(rng.uniform(0.0, 0.01))
-                    command.send_signal(signal.SIGINT)
-                    break
-            out, err = command.communicate()
+        ended = run_struck(folder / "m", rng.randrange(1, 20), rng.uniform(0.0, 0.01), signal.SIGINT, *words)
         if is_finished(folder / "m"):
             break
-        assert (command.returncode, out, err.decode()) == (130, b"", TO_GO_ON.format(" ".join(FILES)))
+        assert ended == (130, "", TO_GO_ON.format(" ".join(FILES)))
         interrupted += 1
         words = RESUME
     assert interrupted >= 2

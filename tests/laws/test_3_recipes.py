@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import process, run_here
+from commands import run_here
 from killing import is_finished, kill_after
 from onlinear.cli.job import Job
 
@@ -113,6 +113,6 @@ def test_a_run_that_is_killed_ends_in_the_same_bytes(name: str, folder: Path) ->
     begun, kills = [*words, "--model", model.name, "--checkpoint-every", 200], 0
     while not (model.exists() and is_finished(model)):
         again = ["train", file, "--resume", model.name, "--quiet"] if model.exists() else begun
-        kills += kill_after(process(*again), model, rng.randrange(10, 30), rng.uniform(0.0, 0.005))
+        kills += kill_after(model, rng.randrange(10, 30), rng.uniform(0.0, 0.005), *again)
     assert kills >= 1
     assert model.read_bytes() == (folder / "straight").read_bytes()

@@ -54,9 +54,13 @@ def compare(loss: Any, rule: Any, data: Data, kind: str, settings: Settings = PL
     np.testing.assert_allclose(learner.weights(), expected.weights, **CLOSE)
     np.testing.assert_allclose(learner.intercepts(), expected.intercepts, **CLOSE)
     np.testing.assert_array_equal(learner.updates, expected.updates)
-    np.testing.assert_array_equal(learner.mistakes, expected.mistakes)
-    suffered = np.nansum(expected.losses * data.importance[:, None], axis=0)
-    np.testing.assert_allclose(learner.loss_sums, suffered, **CLOSE)
+    np.testing.assert_array_equal(learner.mistakes, expected.answer_mistakes)
+    np.testing.assert_array_equal(learner.unaveraged_mistakes, expected.mistakes)
+    for sums, losses in (
+        (learner.loss_sums, expected.answer_losses),
+        (learner.unaveraged_loss_sums, expected.losses),
+    ):
+        np.testing.assert_allclose(sums, np.nansum(losses * data.importance[:, None], axis=0), **CLOSE)
     assert np.abs(expected.weights).max() > 0.0
     return learner
 

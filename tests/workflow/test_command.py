@@ -49,7 +49,7 @@ def test_json_and_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     tables.iris(tmp_path / "iris.csv")
     first = run(f"select iris.csv --target kind --json -m a.onlinear --report a.html {LESS}")
     Path("a.json").write_text(first.out)
-    second = run("select --repeat a.json --json -m b.onlinear --report b.html")
+    second = run("select iris.csv --repeat a.json --json -m b.onlinear --report b.html")
     one, two = json.loads(first.out), json.loads(second.out)
     assert {*("test", "winner", "race", "columns", "seconds")} <= set(one)
     assert one["test"]["error"] == two["test"]["error"]
@@ -73,9 +73,8 @@ def test_json_and_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("iris.csv --target kind --folds 1000", 1, "cannot be divided into 1000 folds"),
         ("iris.csv --target kind --loss squashed", 2, "squashed"),
         ("iris.csv --target kind --test-share 2", 2, "test-share"),
-        ("--repeat iris.csv", 1, "not the result of a selection"),
-        ("iris.csv --repeat iris.csv", 2, "iris.csv cannot be said beside --repeat"),
-        ("--repeat iris.csv --seed 3", 2, "--seed cannot be said beside --repeat"),
+        ("iris.csv --repeat iris.csv", 1, "not the result of a selection"),
+        ("iris.csv --repeat iris.csv --seed 3", 2, "--seed cannot be said beside --repeat"),
         ("iris.csv --on-drift reset", 2, "add --time COLUMN or --in-order"),
         ("iris.csv --in-order --time kind", 2, "leave out one of them"),
         ("iris.csv --in-order --folds 3", 2, "no --folds"),
@@ -140,9 +139,9 @@ def test_a_repetition_on_other_data_says_so(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     table = Path(tables.iris(tmp_path / "iris.csv"))
     Path("a.json").write_text(run(f"select iris.csv --target kind --json {LESS}").out)
-    assert "no repetition" not in run("select --repeat a.json").out
+    assert "no repetition" not in run("select iris.csv --repeat a.json").out
     table.write_text(table.read_text().replace("5.1,", "5.2,"))
-    assert "The data are not those of a.json any more" in run("select --repeat a.json").out
+    assert "The data are not those of a.json any more" in run("select iris.csv --repeat a.json").out
 
 
 def test_an_export_of_nothing_is_refused_when_all_else_is_written(

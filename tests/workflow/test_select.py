@@ -13,7 +13,7 @@ import pytest
 
 import onlinear
 from onlinear.answers import Answers
-from onlinear.errors import BadInput, BadLine, OnlinearError
+from onlinear.errors import BadInput, BadLine, OnlinearError, Refused
 from onlinear.modelfile import open_model, save
 from onlinear.report import page, words
 from onlinear.testing import figures_of
@@ -188,7 +188,7 @@ def test_the_same_again_and_a_ledger_that_remembers(tmp_path: Path) -> None:
     file = tables.iris(tmp_path / "iris.csv")
     first = selected(file, tmp_path, target="kind", seed=3).result
     (tmp_path / "first.json").write_text(json.dumps(first))
-    asked = Asked.repeated(tmp_path / "first.json")
+    asked = Asked.repeated(tmp_path / "first.json", [file], [])
     second = select(asked, Ledger(tmp_path / "ledger.json"), Watcher()).result
     assert not first["test"]["used_before"]
     assert second["test"]["used_before"]
@@ -337,4 +337,26 @@ def test_a_damaged_ledger_or_result_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read as the ledger"):
         selected(str(tmp_path / "none.csv"), tmp_path / "folder", target="kind")
     with pytest.raises(BadInput, match="not the result of a selection"):
-        Asked.repeated(tmp_path / "ledger.json")
+        Asked.repeated(tmp_path / "ledger.json", ["iris.csv"], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("files", "iris.csv"), ("files", [1]), ("passes", True), ("seed", "0"), ("test_share", None), ("ignore", [None])],
+)
+def test_a_result_of_other_types_is_refused(tmp_path: Path, name: str, value: Any) -> None:
+    options = Asked(["iris.csv"]).options() | {name: value}
+    (tmp_path / "a.json").write_text(json.dumps({"asked": {"options": options}}))
+    with pytest.raises(BadInput, match=f"not the result of a selection.*{name} is"):
+        Asked.repeated(tmp_path / "a.json", ["iris.csv"], [])
+
+
+def test_a_result_does_not_say_what_is_read(tmp_path: Path) -> None:
+    options = Asked(["/etc/passwd"], test_files=["\x1b[2J"]).options()
+    (tmp_path / "a.json").write_text(json.dumps({"asked": {"options": options}}))
+    with pytest.raises(
+        Refused, match=r"name its files again, as in onlinear select /etc/passwd --test '.x1b\[2J' --repeat"
+    ):
+        Asked.repeated(tmp_path / "a.json", [], [])
+    asked = Asked.repeated(tmp_path / "a.json", ["mine.csv"], ["later.csv"])
+    assert (asked.files, asked.test_files) == (["mine.csv"], ["later.csv"])

@@ -176,7 +176,7 @@ OnDriftOf = option(
 )
 References = option(bool, LEARNING, "Compare with scikit-learn's models.", "--references/--no-references")
 Seed = option(int, LEARNING, "Of everything that is drawn.", min=0, metavar="N")
-Repeat = option(Path | None, READING, "Do again what this JSON result says.", metavar="FILE", file=INPUT)
+Repeat = option(Path | None, READING, "Do again what this JSON result says, with FILES.", metavar="FILE", file=INPUT)
 CertifiedExport = option(
     str | None, OUTPUT, "Write the rows of the certificate, for verify.", "--export", metavar="FILE", file=WRITTEN
 )

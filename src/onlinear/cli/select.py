@@ -18,7 +18,7 @@ from onlinear.cli.jsontext import json_text
 from onlinear.cli.steps import watching
 
 #: what may be said of a selection that is repeated
-BESIDE_REPEAT = ("repeat", "model", "report", "export", "as_json", "quiet")
+BESIDE_REPEAT = ("files", "test", "repeat", "model", "report", "export", "as_json", "quiet")
 
 CHANGED = "The data are not those of {} any more, so this is no repetition of it."
 
@@ -72,12 +72,12 @@ def select(
         from onlinear.outputs import check_outputs, replacing
         from onlinear.report import page, words
         from onlinear.streams.sources import expand
-        from onlinear.workflow.asked import Asked, result_in
+        from onlinear.workflow.asked import result_in
         from onlinear.workflow.ledger import NAME, Ledger
         from onlinear.workflow.select import select as whole_job
 
         context = click.get_current_context()
-        asked = asked_by(context.params) if repeat is None else Asked.repeated(alone(repeat, context))
+        asked = asked_by(context.params) if repeat is None else repeated(repeat, context)
         path = model or Path(f"{stem_of(expand(asked.files)[0])}.onlinear")
         page_path = report or Path(f"{str(path).removesuffix(path.suffix)}.report.html")
         ledger = Ledger(path.with_name(NAME))
@@ -110,7 +110,7 @@ def asked_by(options: dict[str, Any]) -> Any:
     from onlinear.workflow.asked import Asked
 
     if not options["files"]:
-        raise Refused("there is nothing to read: name at least one file, or the result to --repeat")
+        raise Refused("there is nothing to read: name at least one file")
     wanted: dict[str, Any] = {each.name: options.get(each.name) for each in fields(Asked)} | {
         "test_files": options["test"]
     }
@@ -119,16 +119,17 @@ def asked_by(options: dict[str, Any]) -> Any:
     return Asked(**wanted)
 
 
-def alone(repeat: Path, context: click.Context) -> Path:
-    """The result to repeat, which says all there is to say but where to write."""
+def repeated(repeat: Path, context: click.Context) -> Any:
+    """What a result asked for, which says all there is to say but what to read and where to write."""
     from onlinear.errors import Refused
+    from onlinear.workflow.asked import Asked
 
     said = [name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     others = [each for each in context.command.params if each.name in said and each.name not in BESIDE_REPEAT]
     if others:
-        name = others[0].opts[0] if others[0].param_type_name == "option" else str(context.params["files"][0])
+        name = others[0].opts[0]
         raise Refused(f"{name} cannot be said beside --repeat, which does what {repeat} says: leave out one of them")
-    return repeat
+    return Asked.repeated(repeat, context.params["files"] or (), context.params["test"] or ())
 
 
 def exported_rows(found: Any, path: str) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def with_names(open_table: Callable[[], Table], source: str) -> Table:
     """The table, if the names of its columns can be read."""
     try:
         table = open_table()
-        assert isinstance(table.schema.names, list)  # decodes them
+        list(table.schema.names)  # decodes them
     except UnicodeDecodeError as error:
         raise BadSource(f"{source}: the name {error.object!r:.60} of a column is not UTF-8: rename it") from None
     return table

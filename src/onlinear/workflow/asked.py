@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 from onlinear.errors import BadInput, Refused
+from onlinear.outputs import printable
 
 #: what to do when a stream in time order drifts
 ON_DRIFT = ("ignore", "reset", "faster")
@@ -49,14 +52,28 @@ class Asked:
     references: bool = True
 
     @classmethod
-    def repeated(cls, path: str | Path) -> Asked:
-        """What was asked of a selection whose result was written as JSON."""
+    def repeated(cls, path: str | Path, files: Sequence[str], test_files: Sequence[str]) -> Asked:
+        """What was asked of a selection whose result was written as JSON; the files are those that the user names.
+
+        A result may be a stranger's: it does not decide what is read.
+        """
         try:
             said: Any = result_in(path)["asked"]["options"]
-            known = {each.name for each in fields(cls)}
-            return cls(**{name: value for name, value in said.items() if name in known})
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            kinds = get_type_hints(cls)
+            for name, value in said.items():
+                if name in kinds and not is_of_kind(value, kinds[name]):
+                    raise TypeError(f"{name} is {value!r:.40}")
+            asked = cls(**{name: value for name, value in said.items() if name in kinds})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadInput(f"{path}: is not the result of a selection that could be repeated ({error!r:.80})") from None
+        if not files or bool(test_files) != bool(asked.test_files):
+            names = [*asked.files, *(word for file in asked.test_files for word in ("--test", file))]
+            raise Refused(
+                f"a result is not trusted to say what is read: name its files again, as in "
+                f"onlinear select {printable(shlex.join(names))} --repeat {printable(path)}"
+            )
+        asked.files, asked.test_files = list(files), list(test_files)
+        return asked
 
     def options(self) -> dict[str, Any]:
         return asdict(self)
@@ -79,6 +96,19 @@ class Asked:
                     f"with {in_order} rows are learned once, each judged before, and the last are tested, so there is "
                     f"no {name}: leave out one of them"
                 )
+
+
+def is_of_kind(value: Any, kind: Any) -> bool:
+    """Whether a value read from JSON is what an annotation says.
+
+    >>> is_of_kind(["a", 1], list[str | int]), is_of_kind(True, int), is_of_kind(None, str | None)
+    (True, False, True)
+    """
+    if get_origin(kind) is list:
+        return type(value) is list and all(is_of_kind(each, get_args(kind)[0]) for each in value)
+    if get_args(kind):  # a union
+        return any(is_of_kind(value, each) for each in get_args(kind))
+    return type(value) is kind or (kind is float and type(value) is int)
 
 
 def result_in(path: str | Path) -> Any:
