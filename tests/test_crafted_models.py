@@ -205,6 +205,8 @@ LIES: dict[str, tuple[Callable[[Header, Arrays], None], str]] = {
     "bits": (set_at(*FORMAT, "bits", value=24), "its recipe has names hashed to 24 bits, and its table 64 columns"),
     "weight": (put("learner/table", (0, 0, 0), np.nan), "a weight that is no finite number"),
     "intercept": (put("learner/bias", (0, 0), np.inf), "a weight that is no finite number"),
+    "state of a weight": (put("learner/table", (0, 0, 1), np.nan), "a weight that is no finite number"),
+    "state of the intercept": (put("learner/bias", (0, 1), np.nan), "a weight that is no finite number"),
     "scale": (put("learner/clock", (0, 1), 0.0), "weights without a scale"),
     "count": (put("learner/clock", (0, 11), -1.0), "counts that are no numbers of examples"),
     "history": (put("learner/history", (0, 0, 1), np.inf), "a history that counts no examples"),

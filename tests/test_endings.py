@@ -15,11 +15,11 @@ import pytest
 
 from commands import PLAIN, run_apart, run_here
 from onlinear.cli import jsontext, resuming
-from onlinear.errors import NO_LABEL, BadLine, BadSource
+from onlinear.errors import NO_LABEL, BadInput, BadLine, BadSource
 from onlinear.streams import sources
 from onlinear.streams.stream import open_stream
 from onlinear.training import Training
-from onlinear.workflow.ledger import Ledger
+from onlinear.workflow.ledger import NAME, Ledger
 
 ROWS = "".join(f"{(-1) ** k} {k % 7 + 1}:0.5 {k % 11 + 9}:{k % 5 + 1}\n" for k in range(60))
 
@@ -225,3 +225,25 @@ def test_entries_of_several_processes_are_all_kept(folder: Path) -> None:
     known = Ledger(path).known()
     assert {name: len(uses) for name, uses in known.items()} == {"a": 50, "b": 50}
     assert [each.name for each in folder.iterdir() if each.name != "rows.svm"] == ["ledger.json"]
+
+
+def test_what_a_terminal_would_obey_is_written_out(tmp_path: Path) -> None:
+    """In names of files, columns and classes."""
+    (tmp_path / "rows.csv").write_text("a\x1b[2J,y\n" + "1,no\x1b]0;x\x07\n2,yes\n" * 20)
+    model = tmp_path / "m"
+    assert run_here("train", tmp_path / "rows.csv", "--target", "y", "--model", model, "--quiet").code == 0
+    for ended in (
+        run_here("inspect", model),
+        run_here("test", model, tmp_path / "rows.csv"),
+        run_here("train", tmp_path / "rows.csv", "--target", "z"),
+        run_here("predict", tmp_path / "no\x1b[2J", tmp_path / "rows.csv"),
+    ):
+        assert "\x1b" not in ended.out + ended.err
+        assert "\\x1b" in ended.out + ended.err
+
+
+@pytest.mark.parametrize("entry", ["5", "{}", "null", "[5]"])
+def test_a_ledger_of_other_things_is_refused(tmp_path: Path, entry: str) -> None:
+    (tmp_path / NAME).write_text(f'{{"abc": {entry}}}')
+    with pytest.raises(BadInput, match="cannot be read as the ledger of tests"):
+        Ledger(tmp_path / NAME).uses("abc")

@@ -744,7 +744,7 @@ class Learner:
         left_out = ("lock", "busy", "_scratch", "base")
         state = {k: v for k, v in self.__dict__.items() if k not in left_out}
         state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in state.items()}
-        state["table"] = np.ascontiguousarray(self.table) if self.output_room > self.outputs else self.base.copy()
+        state["table"] = self.table.copy()
         state["version"] = self.version
         state["history"] = list(self.history)
         state["_made"] = {}

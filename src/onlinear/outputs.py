@@ -356,6 +356,11 @@ def printable(path: PathLike) -> str:
     return "".join(letter if letter.isprintable() else escape_of(letter) for letter in text)
 
 
+def printable_lines(text: str) -> str:
+    """A text of several lines that is safe to print."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def escape_of(letter: str) -> str:
     code = ord(letter)
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8, as Python keeps it in names

@@ -25,6 +25,7 @@ VERSION = 2
 MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_WORK = 1 << 50, 1 << 28, 1000, 20_000, 5 * 10**9
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
 DECIMAL = re.compile(r"\s*[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?\s*", re.ASCII)
+NAME = re.compile(r"\s*[^\W\d].*", re.DOTALL)  # of a column: it begins with a letter
 RATIO = re.compile(r"-?\d{1,4300}(/[1-9]\d{0,4299})?", re.ASCII)
 #: what a certificate and its parts hold, by kind; what has a ? may be null
 FORM = {
@@ -70,11 +71,11 @@ def shown(value):
 def read_rows(path):
     """The label and {column: value}, columns counted from 0, of every row."""
     table, rows = str(path).endswith(".csv"), []
-    with open(path, newline="", encoding="utf-8") as file:
+    with open(path, newline="\n", encoding="utf-8-sig") as file:  # a lone CR ends no line
         lines = csv.reader(file) if table else (line.partition("#")[0].split() for line in file)
         for number, (*cells,) in enumerate(filter(None, lines), 1):
             label = label_of(cells.pop(-1 if table else 0))
-            if table and number == 1 and not all(map(DECIMAL.fullmatch, cells)):
+            if table and number == 1 and cells and all(map(NAME.fullmatch, cells)):
                 continue  # names of columns
             cells = [f"{j}:{x}" for j, x in enumerate(cells, 1)] if table else cells
             pairs = [cell.partition(":")[::2] for cell in cells if cell[:4] != "qid:"]
@@ -194,7 +195,8 @@ def scaled(rows, kernel, terms):
     bits = max(v.bit_length() for _, row in whole for v in row.values())
     bits += sum(part.bit_length() for number in kernel[2:] for part in number.as_integer_ratio())
     entries, longest = sum(len(row) for _, row in whole), max(len(row) for _, row in whole)
-    work = (entries + terms * longest) * terms * kernel[1] * (1 + bits // 64)
+    power = (1 + kernel[1] * bits // 64) ** 2  # to add up numbers of so many words takes their square
+    work = (entries + terms * longest) * terms * (1 + bits // 64) + (len(whole) + terms) * terms * power
     require(work <= MOST_WORK, "certificate: it would take hours to compute so many terms; certify fewer rows")
     return whole, kernel
 
@@ -355,6 +357,8 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
 def main(arguments: list[str]) -> str | int:
     try:
         (certificate, file), lines = map(Path, arguments), []
+        are_files = certificate.is_file() and file.is_file()
+        require(are_files, f"{shown(' or '.join(arguments))}: no such file, or a device or a pipe")
         require(certificate.stat().st_size <= MOST_BYTES, f"certificate: the file has more than {MOST_BYTES} bytes")
         once = {"object_pairs_hook": lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else None}
         found, rows = json.loads(certificate.read_text(encoding="utf-8"), **once), read_rows(file)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas
+import polars
+import pyarrow
 import pytest
 import scipy.sparse
 
@@ -145,3 +148,70 @@ def test_who_diverges_with_normalised_is_not_told_to_take_it() -> None:
     with pytest.raises(Diverged, match="Look for values or targets that are far too large") as diverged:
         onlinear.OnlineRegressor(losses.Squared(), rules.Normalised()).fit(rows, [1e200, -1e200])
     assert "the rule 'normalised' needs neither" not in str(diverged.value)
+
+
+DATES = ["2020-01-01", None] * 10
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pandas.DataFrame({"when": pandas.to_datetime(DATES)}),
+        pandas.DataFrame({"x": X[:, 0], "for": pandas.to_timedelta([1, None] * 10)}),
+        polars.DataFrame({"when": pandas.to_datetime(DATES), "x": X[:, 0]}),
+        pyarrow.table({"when": pyarrow.array([1, None] * 10, pyarrow.timestamp("s")), "x": X[:, 0]}),
+        pyarrow.table({"on": pyarrow.array([1, None] * 10, pyarrow.date32())}),
+        np.array([["2020-01-01"], ["NaT"]] * 10, "datetime64[D]"),
+    ],
+    ids=["pandas", "pandas durations", "polars", "arrow", "arrow dates", "numpy"],
+)
+@each_model
+def test_dates_are_no_numbers(make: Callable[[], Any], frame: Any) -> None:
+    """A missing one would be -9.2e18."""
+    with pytest.raises(BadInput, match=r"X holds dates or durations.*turn them into numbers"):
+        make().fit(frame, Y)
+    model = make().fit(X[:, : frame.shape[1]], Y)
+    with pytest.raises(BadInput, match="X holds dates or durations"):
+        model.predict(frame)
+
+
+@each_model
+def test_dates_are_no_targets(make: Callable[[], Any]) -> None:
+    for dates in (pandas.Series(pandas.to_datetime(DATES)), np.array(["2020", "NaT"] * 10, "datetime64[D]")):
+        with pytest.raises(BadInput, match="y holds dates or durations"):
+            make().fit(X, dates)
+
+
+@pytest.mark.parametrize("weight", [-2.0, float("nan"), float("inf"), "x", None, 1j])
+@pytest.mark.parametrize("make", [onlinear.OnlineClassifier, onlinear.Perceptron, onlinear.AROWClassifier])
+def test_class_weights_that_are_none(make: Callable[..., Any], weight: Any) -> None:
+    model = make(class_weight={0: weight})
+    learned = make().learn_many(DICTS, Y)
+    learned.set_params(class_weight={0: weight})
+    for call in (
+        lambda: model.fit(X, Y),
+        lambda: model.partial_fit(X, Y, classes=[0, 1]),
+        lambda: model.learn_one(DICTS[0], 0),
+        lambda: model.learn_many(DICTS, Y),
+        lambda: learned.learn_one(DICTS[0], 0),
+    ):
+        with pytest.raises(BadInput, match=r"class_weight is .* for the class 0: give a finite number of at least 0"):
+            call()
+
+
+def test_a_copy_has_a_table_of_its_own() -> None:
+    labels = np.arange(20) % 4
+    model = onlinear.OnlineClassifier().partial_fit(X, labels)
+    shallow, deep = copy.copy(model), copy.deepcopy(model)
+    model.partial_fit(X, labels)
+    for twin in (shallow, deep):
+        twin.partial_fit(X[:1], labels[:1])
+    np.testing.assert_array_equal(shallow.coef_, deep.coef_)
+
+
+def test_certify_looks_at_the_names_of_columns() -> None:
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    model = onlinear.Perceptron().fit(frame, Y)
+    assert onlinear.certify(model, frame, Y)["rows"] == 20
+    with pytest.raises(BadInput, match="the columns are c, b, a, and the model has learned a, b, c"):
+        onlinear.certify(model, frame[["c", "b", "a"]], Y)

@@ -173,7 +173,7 @@ def test_verify_compares_with_the_model_file(folder: Path) -> None:
     found = certificate("rows.svm", "--model", "m", "--output", "cert")
     ended = run_here("verify", "cert", "rows.svm", "--model", "m")
     assert ended.code == 0
-    assert ended.out.endswith("Its weights, counts and sums of steps are those of the certificate.\n")
+    assert ended.out.endswith("Its weights, examples, updates and sums of steps are those of the certificate.\n")
     assert "file_sha256" in run_here("verify", "cert", "rows.svm", "--model", "other").err
     digest = hashlib.sha256((folder / "other").read_bytes()).hexdigest()
     (folder / "forged").write_text(json.dumps(resealed(found, file_sha256=digest)))

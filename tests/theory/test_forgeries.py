@@ -428,6 +428,52 @@ def test_rows_that_are_none(tmp_path: Path, line: str) -> None:
         verifier.read_rows(tmp_path / "rows.svm")
 
 
+@pytest.mark.parametrize(
+    "first",
+    ["3e0000,-1", "\ufeff3,-1", f"3.{'0' * 401},-1", "3_0,-1", "-3.,-1", "+3,-1", ".5,-1", "\u0663,-1"],
+    ids=["exponent", "byte order mark", "long", "underscore", "point", "plus", "no zero", "other digits"],
+)
+def test_a_first_row_is_not_taken_for_names(tmp_path: Path, first: str) -> None:
+    """The three rows below it are separable, all four are not."""
+    X, y = np.array([[1.0], [2.0], [-1.0]]), np.array([1, 1, -1])
+    model = perceptron().fit(X, y)
+    (tmp_path / "c.json").write_text(json.dumps(onlinear.certify(model, X, y)))
+    (tmp_path / "rows.csv").write_text(f"{first}\n1,1\n2,1\n-1,-1\n", encoding="utf-8")
+    assert str(verifier.main([str(tmp_path / "c.json"), str(tmp_path / "rows.csv")])).startswith("NOT verified")
+    (tmp_path / "rows.csv").write_text("x,label\n1,1\n2,1\n-1,-1\n")
+    assert verifier.main([str(tmp_path / "c.json"), str(tmp_path / "rows.csv")]) == 0
+
+
+def test_a_lone_carriage_return_ends_no_line(tmp_path: Path) -> None:
+    """Hidden behind a comment, it would be a row to the verifier alone."""
+    X, y = np.array([[1.0], [-1.0], [1.0]]), np.array([1, -1, -1])
+    model = perceptron().fit(X, y)
+    (tmp_path / "c.json").write_text(json.dumps(onlinear.certify(model, X, y)))
+    for text in ("1 1:1\n-1 1:-1 # note\r-1 1:1\n", "1 1:1\n-1 1:-1\r-1 1:1\n"):
+        (tmp_path / "rows.svm").write_bytes(text.encode())
+        assert str(verifier.main([str(tmp_path / "c.json"), str(tmp_path / "rows.svm")])).startswith("NOT verified")
+    (tmp_path / "rows.svm").write_bytes(b"1 1:1\r\n-1 1:-1\r\n-1 1:1\r\n")
+    assert verifier.main([str(tmp_path / "c.json"), str(tmp_path / "rows.svm")]) == 0
+
+
+def test_what_would_take_hours_is_refused_at_once(tmp_path: Path) -> None:
+    X = np.arange(40.0)[:, None]
+    model = onlinear.KernelPerceptron("poly", degree=2, coef0=1.0, max_iter=1).fit(X, np.arange(40) % 2)
+    certificate = dict(onlinear.certify(model, X, np.arange(40) % 2))
+    certificate["kernel"] = ["poly", 100, f"{10**4289 + 1}/{10**4289}", f"{10**4289 + 1}/{10**4289}"]
+    (tmp_path / "c.json").write_text(json.dumps(resealed(certificate)))
+    (tmp_path / "rows.svm").write_text("".join(f"{k % 2} 1:{k}\n" for k in range(40)))
+    said = verifier.main([str(tmp_path / "c.json"), str(tmp_path / "rows.svm")])
+    assert said == "NOT verified: certificate: it would take hours to compute so many terms; certify fewer rows"
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+def test_devices_are_not_read(tmp_path: Path, device: str) -> None:
+    (tmp_path / "c.json").write_text("{}")
+    for arguments in ([device, str(tmp_path / "c.json")], [str(tmp_path / "c.json"), device]):
+        assert "no such file, or a device or a pipe" in str(verifier.main(arguments))
+
+
 def test_labels_that_floats_cannot_tell_apart(tmp_path: Path) -> None:
     (tmp_path / "rows.svm").write_text("9007199254740993 1:1\n9007199254740992 1:2\n")
     rows = verifier.read_rows(tmp_path / "rows.svm")

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import BAD_DATA, ending, say
+from onlinear.outputs import printable_lines
 
 
 def certify(
@@ -45,7 +46,7 @@ def certify(
         if output is not None:
             with writing(output) as file:
                 file.write(f"{text}\n".encode())
-        print(text if as_json else "\n".join(words_of(found)))
+        print(text if as_json else printable_lines("\n".join(words_of(found))))
 
 
 def exported(examples: Any, classes: int, path: str, found: dict[str, Any]) -> dict[str, Any]:
@@ -123,5 +124,6 @@ def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.Cer
             raise SystemExit(BAD_DATA)
         if model is not None:
             print(
-                "verified, from the model file:\n  Its weights, counts and sums of steps are those of the certificate."
+                "verified, from the model file:\n"
+                "  Its weights, examples, updates and sums of steps are those of the certificate."
             )

@@ -16,7 +16,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from onlinear.errors import BadModel, NotSaved, OnlinearError, Refused
-from onlinear.outputs import printable
+from onlinear.outputs import printable, printable_lines
 
 BAD_DATA, BAD_USAGE, BAD_MODEL = 1, 2, 3
 #: signals that end a command early, each as Ctrl-C does
@@ -136,9 +136,9 @@ def forget_output() -> None:
 
 
 def say(sentence: str) -> None:
-    """A sentence on standard error, if it is open."""
+    """A sentence on standard error, if it is open; names from files may hold what a terminal would obey."""
     if sys.stderr is not None:
-        print(sentence, file=sys.stderr, flush=True)
+        print(printable_lines(sentence), file=sys.stderr, flush=True)
 
 
 class Interruptions:

@@ -8,6 +8,7 @@ from typing import Any
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
+from onlinear.outputs import printable_lines
 from onlinear.progress import aligned
 
 
@@ -28,7 +29,7 @@ def measure(
         with BadLines(bad_lines) as bad:
             on_bad = bad.on_bad
             figures = figures_of(Answers(trained.training), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
-        print(json_text(figures, indent=2) if as_json else "\n".join(words_of(figures)))
+        print(json_text(figures, indent=2) if as_json else printable_lines("\n".join(words_of(figures))))
 
 
 def words_of(figures: dict[str, Any]) -> Iterator[str]:

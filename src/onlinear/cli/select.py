@@ -69,7 +69,7 @@ def select(
     with ending():
         from onlinear.errors import Refused
         from onlinear.modelfile import save
-        from onlinear.outputs import check_outputs, replacing
+        from onlinear.outputs import check_outputs, printable_lines, replacing
         from onlinear.report import page, words
         from onlinear.streams.sources import expand
         from onlinear.workflow.asked import result_in
@@ -99,7 +99,7 @@ def select(
         if as_json:
             print(json_text(result, indent=1))
         elif not quiet:
-            print("\n".join(words(result)))
+            print(printable_lines("\n".join(words(result))))
         if export is not None and found.certified is None:
             raise Refused("nothing was proven, so there are no rows to export: leave out --export")
 
@@ -129,7 +129,12 @@ def repeated(repeat: Path, context: click.Context) -> Any:
     if others:
         name = others[0].opts[0]
         raise Refused(f"{name} cannot be said beside --repeat, which does what {repeat} says: leave out one of them")
-    return Asked.repeated(repeat, context.params["files"] or (), context.params["test"] or ())
+    asked = Asked.repeated(repeat, context.params["files"] or (), context.params["test"] or ())
+    for each in context.command.params:  # what the command line would refuse
+        value = getattr(asked, str(each.name), None)
+        if value not in (None, []):
+            each.type_cast_value(context, value)
+    return asked
 
 
 def exported_rows(found: Any, path: str) -> dict[str, Any]:

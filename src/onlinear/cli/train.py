@@ -12,7 +12,7 @@ from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, say
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.options import with_field_options
-from onlinear.outputs import printable
+from onlinear.outputs import printable, printable_lines
 
 
 @with_field_options
@@ -82,7 +82,7 @@ def train(
         if as_json:
             print(json_text(document, indent=2))
         elif not quiet:
-            print("\n".join(closing_words(document)))
+            print(printable_lines("\n".join(closing_words(document))))
 
 
 def closing_words(document: dict[str, Any]) -> Iterator[str]:

@@ -28,6 +28,8 @@ from onlinear.rows import DenseRows, SparseRows
 FLOATS = [np.float64, np.float32]
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 INT32 = np.dtype(np.int32)
+#: how the names of Arrow's types of dates and durations begin
+ARROW_DATES = ("timestamp", "date", "time", "duration", "month_day_nano")
 CSR = (scipy.sparse.csr_matrix, scipy.sparse.csr_array)
 
 
@@ -89,6 +91,7 @@ def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tu
 def checked_rows(estimator: Any, X: Any) -> Any:
     """X for a prediction: finite, with the features that were learned."""
     refuse_dicts(X)
+    refuse_dates(X, "X")
     if not hasattr(estimator, "n_features_in_"):
         X = in_order_of_names(estimator, X)
     return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
@@ -97,6 +100,8 @@ def checked_rows(estimator: Any, X: Any) -> Any:
 def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
     """X and y by scikit-learn's ``validate_data``; a target that is missing or infinite is refused with its row."""
     refuse_dicts(X)
+    refuse_dates(X, "X")
+    refuse_dates(y, "y")
     try:
         X, checked_y = validate_data(estimator, X, y, **options)
     except ValueError:
@@ -134,6 +139,21 @@ def refuse_dicts(X: Any) -> None:
             "X is made of dicts, and this method takes arrays, sparse matrices and frames: "
             "use learn_one, learn_many and predict_one for dicts"
         )
+
+
+def refuse_dates(given: Any, name: str) -> None:
+    """Refuse dates and durations, which NumPy would take for whole numbers, and missing ones for -9.2e18."""
+    kinds = getattr(given, "dtypes", None)  # of a frame
+    if kinds is None or not hasattr(given, "columns"):
+        kinds = given.schema.types if hasattr(given, "schema") else [getattr(given, "dtype", None)]
+    for column, kind in enumerate(kinds):
+        temporal = getattr(kind, "is_temporal", None)  # of polars
+        is_arrow = type(kind).__module__.startswith("pyarrow") and str(kind).startswith(ARROW_DATES)
+        if getattr(kind, "kind", "") in ("m", "M") or is_arrow or (callable(temporal) and temporal()):
+            place = "" if len(list(kinds)) == 1 else f" in column {column}"
+            raise BadInput(
+                f"{name} holds dates or durations{place}: turn them into numbers first, such as days since the first"
+            )
 
 
 def in_order_of_names(estimator: Any, X: Any) -> Any:

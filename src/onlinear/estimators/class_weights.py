@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
 from onlinear.classes import Classes
+from onlinear.errors import BadInput
 from onlinear.kernels.state import NEGATIVE, POSITIVE
 from onlinear.learner import Learner
+from onlinear.parameters import NOT_NEGATIVE
 
 
 class WeighsClasses:
@@ -21,6 +23,11 @@ class WeighsClasses:
     _classes: Classes
     _counts: dict[Hashable, int]
     _weighs_outputs = False  # as scikit-learn does: a class's weight acts on that class's own output
+
+    def _check_parameters(self, streaming: bool) -> None:
+        super()._check_parameters(streaming)  # type: ignore[misc]
+        if isinstance(self.class_weight, dict):
+            check_class_weights(self.class_weight)
 
     def _by_output(self) -> bool:
         """Whether class weights act on each class's own output, not on the row."""
@@ -78,3 +85,10 @@ class WeighsClasses:
             strict=True,
         ):
             self._counts[label] = self._counts.get(label, 0) + count
+
+
+def check_class_weights(weights: dict[Hashable, Any]) -> None:
+    """Refuse weights by which rows would be learned backwards, or not at all."""
+    for label, weight in weights.items():
+        if weight not in NOT_NEGATIVE:
+            raise BadInput(f"class_weight is {weight!r:.40} for the class {label!r:.40}: give {NOT_NEGATIVE.words}")

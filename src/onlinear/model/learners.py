@@ -180,7 +180,7 @@ def unpack_full(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
         expect_shape(arrays, "matrix", (outputs, features + 1, features + 1))
         expect(facing is DenseRows, "a matrix rule that faces sparse rows")
         learner.matrix = arrays["matrix"]
-    expect_finite(arrays["table"][:, :, 0] if facing is SparseRows else arrays["table"][:, 0], arrays["bias"][:, 0])
+    expect_finite(arrays["table"], arrays["bias"])
     learner.facing, learner.bias = facing, arrays["bias"]
     learner.table = with_room(arrays["table"], FEATURE_AXIS[facing], features)
     give_figures(learner, header, arrays)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from onlinear.classes import Classes
-from onlinear.errors import Refused
+from onlinear.errors import BadInput, Refused
 from onlinear.learner import Learner
 from onlinear.one_against_rest import has_row_loss
 from onlinear.streams.pipes import refuse_pipes
@@ -60,9 +60,20 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
         refuse_pipes(stream.files, "a certificate, which reads all rows more than once")
         examples = examples_from(lambda: stream, features, model._classes)
     else:
+        check_names(model, X)
         matrix, labels = checked(X, y, features)
         examples = examples_of(matrix, places_of(labels, model._classes))
     return certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against)
+
+
+def check_names(model: Any, X: Any) -> None:
+    """Refuse a frame whose columns are not those that a model was fitted on, in their order."""
+    learned, given = getattr(model, "feature_names_in_", None), getattr(X, "columns", None)
+    if learned is not None and given is not None and list(given) != list(learned):
+        raise BadInput(
+            f"the columns are {', '.join(map(str, given))!s:.200}, and the model has learned "
+            f"{', '.join(map(str, learned))!s:.200}: give those, in that order"
+        )
 
 
 def certificates_for(

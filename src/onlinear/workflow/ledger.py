@@ -22,6 +22,10 @@ def digest_of_test(sha256: str, numbers: np.ndarray) -> str:
     return hashlib.sha256(sha256.encode() + np.ascontiguousarray(numbers, "<i8").tobytes()).hexdigest()
 
 
+def is_list_of_uses(uses: Any) -> bool:
+    return isinstance(uses, list) and all(isinstance(use, dict) for use in uses)
+
+
 class Ledger:
     """A JSON file from digests of test rows to the selections that have measured on them."""
 
@@ -39,10 +43,10 @@ class Ledger:
             return {}
         try:
             found = json.loads(self.path.read_text(encoding="utf-8"))
-            if isinstance(found, dict):
+            if isinstance(found, dict) and all(is_list_of_uses(uses) for uses in found.values()):
                 return found
-            reason = "it is no JSON object"
-        except (ValueError, OSError) as error:
+            reason = "it is no JSON object of lists of selections"
+        except (ValueError, OSError, RecursionError) as error:
             reason = str(error)
         raise BadInput(f"{self.path}: cannot be read as the ledger of tests ({reason}): mend it, or move it away")
 
