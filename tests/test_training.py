@@ -10,8 +10,19 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from onlinear import BadLine, BadModel, OnlinearError, OnlineClassifier, OnlineRegressor, Perceptron, losses, rules
+from onlinear import (
+    BadLine,
+    BadModel,
+    OnlinearError,
+    OnlineClassifier,
+    OnlineRegressor,
+    Perceptron,
+    losses,
+    one_against_rest,
+    rules,
+)
 from onlinear.classes import Classes
+from onlinear.errors import Refused
 from onlinear.estimators.saving import restore, save_parts
 from onlinear.learner import Settings
 from onlinear.model.container import read_model, write_model
@@ -289,3 +300,18 @@ def test_a_training_goes_on_where_it_was_saved(tmp_path: Path) -> None:
 def test_a_model_that_was_not_trained_on_a_stream_is_refused() -> None:
     with pytest.raises(BadModel, match="was not trained on a stream"):
         Training.restored(*save_parts(Perceptron().fit([[0.0], [1.0]], [0, 1])))
+
+
+def test_a_block_with_too_many_new_classes_is_refused_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    X = sparse_rows()
+    training = Training(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True))
+    trained(training, svmlight_file(tmp_path, X, np.arange(20) % 5))
+    training.parts()  # which takes the room behind the last column away
+    before, features = training.learner.table.tobytes(), training.learner.features
+    per_class = 8 * features * training.learner.bias.shape[1]
+    monkeypatch.setattr(one_against_rest, "MOST_BYTES_OF_IDS", 100 * per_class)
+    with pytest.raises(Refused, match="305 different labels in 320 examples"):
+        trained(training, svmlight_file(tmp_path, X, np.arange(300) + 5))
+    assert training.learner.table.tobytes() == before
+    assert training.classes is not None
+    assert len(training.classes) == 5

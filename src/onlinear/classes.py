@@ -109,7 +109,7 @@ class Classes:
         """The refusal of a label that is not among the classes."""
         return BadInput(
             f"the label {label!r} of row {row} is not among the classes {self.sorted.tolist()}: "
-            "name every class in the first call of partial_fit, or name none there, and new classes may appear"
+            "name every class in the first call of partial_fit or learn_many, or name none, and new classes may appear"
         )
 
 

@@ -44,7 +44,7 @@ from onlinear.kernels.state import (
 )
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
-from onlinear.room import Scratch, scratch_of, writeable, zeros
+from onlinear.room import Scratch, copied, copy_touched, scratch_of, sparse_zeros, writeable, zeros
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.rules.adaptive import Normalised
 from onlinear.rules.matrix import MOST_FEATURES
@@ -103,8 +103,9 @@ class Ready(NamedTuple):
         return losses is learner.losses and rules is learner.rules and settings is learner.settings
 
 
-#: features that are copied at once when a table gets room for more outputs
-SOME_FEATURES = 64
+#: features whose cells are compared at once: with many outputs each is in another page, and a processor remembers the
+#: places of a few thousand
+SOME_FEATURES = 4096
 
 #: the order of a single row
 FIRST = np.zeros(1, dtype=np.int64)
@@ -639,7 +640,7 @@ class Learner:
         old = self.base
         dense = self.facing is DenseRows
         self.base = zeros((*old.shape[:2], features) if dense else (features, *old.shape[1:]))
-        self.base[(..., slice(old.shape[2])) if dense else slice(old.shape[0])] = old  # the rest takes no memory yet
+        copy_touched(old, self.base[(..., slice(old.shape[2])) if dense else slice(old.shape[0])])
         self.busy.moved()
         if self.kind == "matrix":
             self._grow_matrix(features)
@@ -678,21 +679,29 @@ class Learner:
     def _double_output_room(self) -> None:
         """Room for twice as many outputs: with room for one more each, n of them would cost n copies of the table."""
         old, outputs = self.base, self.outputs
-        if self.facing is DenseRows:
-            self.base = zeros((2 * outputs, *old.shape[1:]))
-            self.base[:outputs] = old
-            return
-        self.base = zeros((len(old), 2 * outputs, old.shape[2]))
-        for start in range(0, len(old), SOME_FEATURES):
-            cells = old[start : start + SOME_FEATURES]
-            if cells.view(np.int64).any():  # where nothing was learned, no memory is touched
-                self.base[start : start + SOME_FEATURES, :outputs] = cells
+        dense = self.facing is DenseRows
+        self.base = sparse_zeros((2 * outputs, *old.shape[1:]) if dense else (len(old), 2 * outputs, old.shape[2]))
+        copy_touched(old, self.table)
 
     def _copy_output(self, source: int, to: int) -> None:
         """Let one output's cells be those of another; where they are alike already, no memory is touched."""
-        cells = self.base if self.facing is DenseRows else self.base.transpose(1, 2, 0)
-        unlike = (cells[source].view(np.int64) != cells[to].view(np.int64)).any(axis=0).nonzero()[0]
-        cells[to][:, unlike] = cells[source][:, unlike]
+        given, taken = self._numbers_of(source).view(np.int64), self._numbers_of(to).view(np.int64)
+        for start in range(0, self.features, SOME_FEATURES):
+            some = slice(start, start + SOME_FEATURES)
+            for slot in range(len(given)):
+                unlike = given[slot, some] != taken[slot, some]
+                if unlike.any():
+                    taken[slot, some][unlike] = given[slot, some][unlike]
+
+    def _numbers_of(self, m: int) -> np.ndarray:
+        """An output's numbers for all features, a row for each slot: a view of the table."""
+        return self.base[m] if self.facing is DenseRows else self.base[:, m].T
+
+    def clear_output(self, m: int) -> None:
+        """Set an output back to zero weights; where they are zero, no memory is touched."""
+        for numbers in self._numbers_of(m):
+            numbers[np.flatnonzero(numbers.view(np.int64))] = 0.0
+        self.bias[m] = 0.0
 
     def only(self, outputs: Sequence[int]) -> Learner:
         """A learner of these outputs alone, with copies of all they have; it goes on as they would have."""
@@ -724,8 +733,9 @@ class Learner:
     def negate_output(self, m: int) -> None:
         """Turn an output into that of the opposite targets."""
         odd = self._odd_slots()
-        table = self.table if self.facing is DenseRows else self.table.transpose(1, 2, 0)
-        table[m, odd] *= -1.0
+        for slot in odd:
+            numbers = self._numbers_of(m)[slot]
+            numbers[np.flatnonzero(numbers)] *= -1.0  # a zero stays the zero that it is, and its memory untouched
         self.bias[m, odd] *= -1.0
 
     def _odd_slots(self) -> list[int]:
@@ -744,7 +754,7 @@ class Learner:
         left_out = ("lock", "busy", "_scratch", "base")
         state = {k: v for k, v in self.__dict__.items() if k not in left_out}
         state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in state.items()}
-        state["table"] = self.table.copy()
+        state["table"] = copied(self.table)
         state["version"] = self.version
         state["history"] = list(self.history)
         state["_made"] = {}

@@ -16,15 +16,19 @@ from onlinear.classes import Classes
 from onlinear.errors import Refused
 from onlinear.kernels.state import MISTAKES, NORM, OBJECTIVE, PULL, PULLED, SQUARES, UNAVERAGED_MISTAKES, UPDATES
 from onlinear.learner import Learner
-from onlinear.rows import DenseRows
 from onlinear.targets import Labels, Signs
 
+#: the most that a table may come to because of classes that nobody has named, in bytes
+MOST_BYTES = 4 << 30
+#: the same of labels that look like ids: so many of them, and nearly every example has another
+MOST_BYTES_OF_IDS, MANY_LABELS, DIFFERENT = 1 << 30, 50, 0.9
 #: so many classes may appear whatever they cost
 FEW_CLASSES = 8
-#: the most that a table may grow to because classes appear, in bytes
-MOST_BYTES = 4 << 30
-#: the same where classes have fewer examples than this in the mean: then they are likely no classes
-ROWS_OF_A_CLASS, MOST_BYTES_OF_IDS = 2, 1 << 30
+#: what to do about classes that are too many
+ADVICE = (
+    "learn another one; otherwise take fewer features (bits), or name all classes in the first call of "
+    "partial_fit or learn_many (classes=...), and they may take what they take"
+)
 
 
 def has_outputs_for(classes: Classes | None, learner: Learner) -> bool:
@@ -63,14 +67,17 @@ def targets_for(classes: Classes, codes: np.ndarray, learner: Learner) -> Signs 
 
 
 def add_class(classes: Classes, learner: Learner, label: Any) -> int:
-    """Let a new class appear: the learner becomes what it would be, had the class been known."""
-    check_table_size(classes, learner, label)
+    """Let a new class appear: the learner becomes what it would be, had the class been known.
+
+    Whoever does so for labels as they come asks :func:`check_new_labels` first.
+    """
     known = len(classes)
     with learner.lock, learner.busy:
         if has_row_loss(learner):
             if known > 0:
                 learner.add_output_unlocked(source=0, at=learner.outputs)
-                clear_output(learner, learner.outputs - 1)
+                learner.clear_output(learner.outputs - 1)
+                learner.clock[-1, [NORM, OBJECTIVE, UPDATES, PULL, PULLED, SQUARES]] = 0.0
         else:
             unseen = learner.outputs - 1
             if known == 2:  # from one output for two classes to one for each
@@ -86,29 +93,42 @@ def add_class(classes: Classes, learner: Learner, label: Any) -> int:
     return classes.add(label)
 
 
-def check_table_size(classes: Classes, learner: Learner, label: Any) -> None:
-    """Refuse a class for which the table would have to grow beyond all reason, before it does."""
+def check_new_labels(
+    classes: Classes,
+    learner: Learner,
+    labels: np.ndarray,
+    present: np.ndarray,
+    *,
+    features: int | None = None,
+    advice: str = ADVICE,
+) -> None:
+    """Refuse labels whose classes would let the table grow beyond all reason: all of a batch, before anything moves.
+
+    ``labels`` are those that are not known yet, ``present`` says which rows of the batch are examples; the table is to
+    have so many ``features``. Classes that were named are not asked what they take.
+    """
+    features = learner.features if features is None else features
     known = len(classes)
-    if known < FEW_CLASSES or learner.outputs < learner.output_room:
+    if known + len(labels) <= FEW_CLASSES or table_bytes(learner, features, known + len(labels)) <= MOST_BYTES_OF_IDS:
         return
-    size = 2 * learner.base.nbytes
-    looks_like_ids = learner.examples < ROWS_OF_A_CLASS * known
+    count = known + len(set(labels.tolist()))
+    examples = learner.examples + int(np.count_nonzero(present))
+    size = table_bytes(learner, features, count)
+    looks_like_ids = count >= MANY_LABELS and count > DIFFERENT * examples
     most = MOST_BYTES_OF_IDS if looks_like_ids else MOST_BYTES
-    if size > most:
-        rows = f"{known} classes in {learner.examples} examples: " if looks_like_ids else ""
+    if count > FEW_CLASSES and size > most:
+        whose = "look like ids" if looks_like_ids else "nobody has named"
         raise Refused(
-            f"{rows}for another one, {label!r:.60}, the table of {learner.features} features would grow to room for "
-            f"{2 * learner.outputs} outputs, {size / 1e9:.1f} GB, and {most / 1e9:.1f} GB is the most. Is the target "
-            "an id, a text or a number? Otherwise take fewer features (bits), or name all classes beforehand"
+            f"{count:,} different labels in {examples:,} examples: with a class for each, the table of {features:,} "
+            f"features comes to {size / 1e9:.2f} GB, and {most / 1e9:.2f} GB is the most for labels that {whose}. "
+            f"Nothing of this batch was learned. Is the target an id, a free text or an amount? If so, {advice}"
         )
 
 
-def clear_output(learner: Learner, m: int) -> None:
-    """Set an output back to zero weights; what it has in common with the others stays."""
-    table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
-    table[m] = 0.0
-    learner.bias[m] = 0.0
-    learner.clock[m, [NORM, OBJECTIVE, UPDATES, PULL, PULLED, SQUARES]] = 0.0
+def table_bytes(learner: Learner, features: int, classes: int) -> int:
+    """What a learner takes for so many classes, when it has learned of all features."""
+    square = (features + 1) ** 2 if learner.kind == "matrix" else 0
+    return 8 * classes * (learner.bias.shape[1] * features + square)
 
 
 def arranged(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +13,11 @@ from onlinear.kernels.fetch import LINE
 from onlinear.kernels.state import CLOCK, SPARE
 from onlinear.rows import WHOLE, DenseRows
 
+#: numbers of a table that are looked at at once for whether anything was written there
+LOOKED_AT = 4096
+#: bytes of a page that NumPy asks for where it takes much memory
+HUGE_PAGE = 1 << 21
+
 
 def zeros(shape: tuple[int, ...]) -> np.ndarray:
     """Zeros that begin with a cache line: cells of 32 bytes then lie in one. Those never touched take no memory."""
@@ -18,6 +25,47 @@ def zeros(shape: tuple[int, ...]) -> np.ndarray:
     numbers = np.zeros(size + LINE // 8)
     start = -numbers.__array_interface__["data"][0] % LINE // numbers.itemsize
     return numbers[start : start + size].reshape(shape)
+
+
+def sparse_zeros(shape: tuple[int, ...]) -> np.ndarray:
+    """Zeros of which few may ever be written: the first number in a page takes 4 KB of memory.
+
+    NumPy asks for pages of 2 MB, of which a few hundred features, scattered by their hash, take them all.
+    """
+    size = 8 * int(np.prod(shape))
+    if size < HUGE_PAGE or not hasattr(mmap, "MAP_PRIVATE"):
+        return zeros(shape)
+    try:
+        memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # a fork has a copy of its own
+    except OSError:
+        return zeros(shape)  # which says that there is no memory, if there is none
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        with suppress(OSError):  # a system without huge pages
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(memory).reshape(shape)
+
+
+def copy_touched(given: np.ndarray, taken: np.ndarray) -> None:
+    """Copy a table to one of the same shape that is all zeros, and leave alone what would stay zeros.
+
+    A table has room for features and outputs that never come: memory that nobody writes to costs nothing.
+    """
+    if not given.size:
+        return
+    some = max(LOOKED_AT // (given.size // len(given)), 1)
+    for start in range(0, len(given), some):
+        cells = given[start : start + some]
+        numbers = cells.view(np.int64)  # to the bit: -0.0 is not nothing
+        if numbers.any():
+            touched = numbers.reshape(len(cells), -1).any(axis=1)
+            taken[start : start + some][touched] = cells[touched]
+
+
+def copied(table: np.ndarray) -> np.ndarray:
+    """A copy of a table that touches no more memory than the table does."""
+    copy = sparse_zeros(table.shape)
+    copy_touched(table, copy)
+    return copy
 
 
 def writeable(array: np.ndarray) -> np.ndarray:

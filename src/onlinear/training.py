@@ -24,7 +24,15 @@ from onlinear.model.figures import checked_passes
 from onlinear.model.learners import learner_now, pack_learner, unpack_learner
 from onlinear.model.names import NamesNow, pack_names
 from onlinear.model.values import OURS, Packer, Unpacker
-from onlinear.one_against_rest import add_class, answering, has_outputs_for, has_row_loss, outputs_for, targets_for
+from onlinear.one_against_rest import (
+    add_class,
+    answering,
+    check_new_labels,
+    has_outputs_for,
+    has_row_loss,
+    outputs_for,
+    targets_for,
+)
 from onlinear.registry import loss_of, rule_of
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block
@@ -32,6 +40,11 @@ from onlinear.targets import Numbers
 
 #: columns a table has room for at first, and how many times as large it grows
 FIRST_COLUMNS, GROWTH = 1 << 10, 4
+#: what to do about classes that are too many
+ADVICE = (
+    "name another column as --target, and this one as --ignore; otherwise take fewer --bits, or name all classes with "
+    "--classes, and they may take what they take"
+)
 
 
 class Totals(NamedTuple):
@@ -51,7 +64,7 @@ class Training:
     """
 
     adapting: Adapting | None = None
-    _coded: tuple[np.ndarray, np.ndarray] | None = None  # labels and their codes
+    _coded: tuple[np.ndarray, int, np.ndarray] | None = None  # labels, how many classes were known, and their codes
 
     def __init__(
         self, loss: Any, rule: Any, settings: Settings, classes: Classes | None, bits: int | None = None
@@ -143,11 +156,12 @@ class Training:
 
     def _codes(self, labels: np.ndarray, classes: Classes) -> np.ndarray:
         """The codes of a block's labels, which are asked for more than once."""
-        if self._coded is None or self._coded[0] is not labels or classes.open:
-            self._coded = labels, classes.codes_of(labels)
-        return self._coded[1]
+        if self._coded is None or self._coded[0] is not labels or self._coded[1] != len(classes):
+            self._coded = labels, len(classes), classes.codes_of(labels)
+        return self._coded[2]
 
     def _learn_rows(self, block: Block) -> None:
+        self._check_new_labels(block)
         if isinstance(block.rows, DenseRows):
             self._fit_columns(block.rows.values.shape[1])
         else:
@@ -156,6 +170,15 @@ class Training:
             self._learn(block, Numbers(block.labels), 0, len(block))
         else:
             self._learn_labels(block, self.classes)
+
+    def _check_new_labels(self, block: Block) -> None:
+        """Refuse a block with too many new classes, before anything of it is learned."""
+        if self.classes is not None and self.classes.open:
+            present = block.importance > 0.0
+            new = block.labels[(self._codes(block.labels, self.classes) < 0) & present]
+            dense = isinstance(block.rows, DenseRows)
+            features = block.rows.values.shape[1] if dense else max(self.learner.features, block.width)
+            check_new_labels(self.classes, self.learner, new, present, features=features, advice=ADVICE)
 
     def _learn_labels(self, block: Block, classes: Classes) -> None:
         codes = self._codes(block.labels, classes)

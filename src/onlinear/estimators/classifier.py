@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinear import losses
 from onlinear.batch import Batch, Rows, check_rows
-from onlinear.classes import Classes, distinct_labels, named_classes
+from onlinear.classes import Classes, as_array, distinct_labels, named_classes
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.base import LinearEstimator, Recipe, Start
 from onlinear.estimators.certified import ShowsCertificate
@@ -37,6 +37,7 @@ from onlinear.one_against_rest import (
     add_class,
     answering,
     arranged,
+    check_new_labels,
     has_row_loss,
     is_even,
     outputs_for,
@@ -121,7 +122,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
             self._name_classes(classes)
             self._refresh(sparse)
         self._weigh_stream()
-        self._learn_labels(rows, y, importance)
+        self._learn_labels(rows, y, self._checked_codes(y, importance), importance)
 
     def _start(self, n_features: int, classes: Any = None, sparse: bool = True, growing: bool = False) -> None:
         """Create the learner for a stream; without ``classes`` the set of classes is open."""
@@ -158,25 +159,34 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
                 f"{known.sorted.tolist()}; leave it out, or call fit to start anew"
             )
 
-    def _learn_labels(self, rows: Rows, y: np.ndarray, importance: np.ndarray) -> None:
-        """Learn the rows; where a label is new, its class appears between two rows."""
+    def _checked_codes(self, y: np.ndarray, importance: np.ndarray) -> np.ndarray:
+        """The codes of labels, -1 for those of new classes; all are refused if one cannot be learned."""
         known = self._classes
         codes = known.codes_of(y)
+        present = importance > 0.0
+        new = np.flatnonzero((codes < 0) & present)
+        if new.size:
+            if not known.open:
+                row = int(new[0])
+                raise known.unknown(y[row : row + 1].tolist()[0], row)
+            known.check_new(y[new].tolist())
+            assert self._learner is not None
+            check_new_labels(known, self._learner, y[new], present)
+        return codes
+
+    def _learn_labels(self, rows: Rows, y: np.ndarray, codes: np.ndarray, importance: np.ndarray) -> None:
+        """Learn the rows; where a label is new, its class appears between two rows."""
         new = np.flatnonzero((codes < 0) & (importance > 0.0))
         if not new.size:
             self._learn_codes(rows, codes, importance, None)
             return
-        if not known.open:
-            row = int(new[0])
-            raise known.unknown(y[row : row + 1].tolist()[0], row)
-        known.check_new(y[new].tolist())
         check_rows(rows, getattr(self, "feature_names_in_", None))
         start = 0
         while new.size:
             row = int(new[0])
             self._learn_codes(rows, codes, importance, np.arange(start, row))
             self._add_class(y[row : row + 1].tolist()[0])
-            codes[row:] = known.codes_of(y[row:])
+            codes[row:] = self._classes.codes_of(y[row:])
             start = row
             new = np.flatnonzero((codes < 0) & (importance > 0.0))
         self._learn_codes(rows, codes, importance, np.arange(start, len(y)))
@@ -223,6 +233,8 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
             return code
         if not self._classes.open:
             raise self._classes.unknown(label, 0)
+        assert self._learner is not None
+        check_new_labels(self._classes, self._learner, as_array([label]), ONE)
         return self._add_class(label)
 
     def _forget_rows(self) -> None:

@@ -66,10 +66,10 @@ class OneByOne:
             self._tell_classes(path)
         return path
 
-    def _learning_way(self) -> DictPath:
+    def _learning_way(self, **start: Any) -> DictPath:
         """The way of dict rows into the learner that is there, up to date with the parameters, or into a new one.
 
-        The caller holds the lock of the whole estimator.
+        A new one is told how to ``start``. The caller holds the lock of the whole estimator.
         """
         path = self._path
         if path is not None and path.is_current and path.learner is self._learner:
@@ -78,7 +78,7 @@ class OneByOne:
         if self._learner is None:
             self._names = ExactNames(cap=self.names_cap) if self.bits is None else HashedNames(self.bits)
             features = FIRST_FEATURES if self.bits is None else self._names.size
-            self._start(features, sparse=False, growing=True)  # type: ignore[attr-defined]
+            self._start(features, sparse=False, growing=True, **start)  # type: ignore[attr-defined]
         else:
             self._renew_names()
             self._refresh(False)  # type: ignore[attr-defined]
@@ -284,19 +284,30 @@ class ClassifiesOne(OneByOne):
         plain = self.class_weight is None and path.is_current  # type: ignore[attr-defined]
         path.targets = {label: float(code) for label, code in classes.codes.items()} if plain else {}
 
-    def learn_many(self, rows: Any, y: Sequence[Hashable], importance: Any = None) -> Any:
+    def learn_many(self, rows: Any, y: Sequence[Hashable], importance: Any = None, classes: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
 
-        A bad row refuses them all before any weight moves.
+        A bad row refuses them all before any weight moves. ``classes`` are all labels there will ever be, as in
+        ``partial_fit``: only needed in the first call, which may be one without rows.
         """
         labels = as_array(list(y))
         rows = records(rows)
         check_length(len(rows), len(labels))
         weights = importance_of(importance, len(labels))
         with all_or_nothing(self):
-            self._learn_labels(self._read_many(rows), labels, weights)  # type: ignore[attr-defined]
+            self._refuse_slim()  # type: ignore[attr-defined]
+            self._take_classes(classes)
+            codes = self._checked_codes(labels, weights)  # type: ignore[attr-defined]
+            self._learn_labels(self._read_many(rows), labels, codes, weights)  # type: ignore[attr-defined]
             self._way()  # which may have classes to learn of
         return self
+
+    def _take_classes(self, classes: Any) -> None:
+        """A way for dict rows, from the first on with the classes that were named."""
+        first = self._learner is None
+        self._learning_way(**({} if classes is None else {"classes": classes}))
+        if not first:
+            self._name_classes(classes)  # type: ignore[attr-defined]
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label with the highest score; None before the first example. Changes nothing."""
