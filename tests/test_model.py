@@ -25,6 +25,7 @@ from cases import bits_of
 from covering import Case
 from onlinear import losses, outputs, rules
 from onlinear.errors import BadModel, NotSaved, OnlinearError
+from onlinear.kernels.state import LOSS, MISTAKES, SCORE, UNAVERAGED_LOSS, UNAVERAGED_MISTAKES
 from onlinear.learner import Learner, Settings
 from onlinear.model import (
     Packer,
@@ -665,6 +666,19 @@ def test_a_learner_with_an_array_of_another_shape(name: str, change: str, tmp_pa
     write_model(tmp_path / "learner", header, arrays)
     with pytest.raises(BadModel, match="learner cannot be loaded"):
         load_learner(tmp_path / "learner")
+
+
+@pytest.mark.parametrize("average", [0.0, 1.0])
+def test_a_clock_from_before_averaged_answers_were_counted(average: float, tmp_path: Path) -> None:
+    """It had counted losses and mistakes of the weights that learn, which then are all there is to tell."""
+    learner = learned("sgd", average=average)
+    header, arrays = learner_parts(learner)
+    clock = arrays["learner/clock"]
+    arrays["learner/clock"] = np.concatenate([clock[:, :UNAVERAGED_LOSS], clock[:, SCORE:]], axis=1)
+    write_model(tmp_path / "learner", header, arrays)
+    wanted = clock.copy()
+    wanted[:, [UNAVERAGED_LOSS, UNAVERAGED_MISTAKES]] = clock[:, [LOSS, MISTAKES]] if average else 0.0
+    np.testing.assert_array_equal(load_learner(tmp_path / "learner").clock, wanted)
 
 
 @pytest.mark.parametrize("examples", [0.0, 1e6, -1.0, np.nan, np.inf, 1e300])

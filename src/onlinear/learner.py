@@ -178,7 +178,7 @@ class Learner:
         slots = self._slots()
         self.base = zeros((outputs, slots, features))
         self.bias = np.zeros((outputs, slots))
-        self.clock = np.zeros((outputs, CLOCK))
+        self.clock = zeros((outputs, CLOCK))
         self.clock[:, SCALE] = 1.0
         self.clock[:, [ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
         self.history: list[np.ndarray] = []

@@ -74,11 +74,15 @@ def scatter(columns: Any, table: Any, m: int, near: Any) -> None:
             table[columns[k], m, slot] = near[m, slot, k]
 
 
-def dots_abreast(columns: Any, values: Any, table: Any, sums: Any) -> None:
-    """The row times the slots of every output, as :func:`sparse_dot` adds them up, to ``sums[m * slots + slot]``."""
+def dots_abreast(columns: Any, values: Any, table: Any, sums: Any) -> float:
+    """The row times the slots of every output, as :func:`sparse_dot` adds them up, to ``sums[m * slots + slot]``.
+
+    The answer is the row's squared length.
+    """
     slots = table.shape[2]
     for place in range(table.shape[1] * slots):
         sums[place] = sparse_dot(columns, values, table, place // slots, place % slots)
+    return sparse_square(values)
 
 
 def add_abreast(columns: Any, values: Any, table: Any, amounts: Any, factors: Any) -> None:
@@ -129,6 +133,20 @@ def dense_dot(w: Any, x: Any) -> float:
     for k in range(even, len(x)):
         rest += w[k] * float(x[k])
     return lane_dot(w, x, even) + rest if even else rest
+
+
+def sparse_square(x: Any) -> float:
+    """The squared length of a row, added up as :func:`sparse_dot` does."""
+    even = len(x) - len(x) % 4 if len(x) >= LONG_SPARSE else 0
+    a0 = a1 = a2 = a3 = rest = 0.0
+    for k in range(0, even, 4):
+        a0 += double(x[k]) * double(x[k])
+        a1 += double(x[k + 1]) * double(x[k + 1])
+        a2 += double(x[k + 2]) * double(x[k + 2])
+        a3 += double(x[k + 3]) * double(x[k + 3])
+    for k in range(even, len(x)):
+        rest += double(x[k]) * double(x[k])
+    return ((a0 + a2) + (a1 + a3)) + rest
 
 
 def dense_square(x: Any) -> float:
@@ -222,9 +240,9 @@ class SparseRows(NamedTuple):
     def abreast(self) -> bool:
         return True
 
-    def dots(self, i: int, table: Any, sums: Any) -> None:
+    def dots(self, i: int, table: Any, sums: Any) -> float:
         c = self.columns[self.starts[i] : self.starts[i + 1]]
-        dots_abreast(c, self.values[self.starts[i] : self.starts[i + 1]], table, sums)
+        return dots_abreast(c, self.values[self.starts[i] : self.starts[i + 1]], table, sums)
 
     def add_to_all(self, i: int, table: Any, amounts: Any, factors: Any) -> None:
         c = self.columns[self.starts[i] : self.starts[i + 1]]
@@ -315,8 +333,11 @@ class DenseRows(NamedTuple):
     def abreast(self) -> bool:
         return False  # what lies side by side are the features
 
-    def dots(self, i: int, table: Any, sums: Any) -> None:
-        pass
+    def dots(self, i: int, table: Any, sums: Any) -> float:
+        slots = table.shape[1]
+        for place in range(table.shape[0] * slots):
+            sums[place] = dense_dot(table[place // slots, place % slots], self.values[i])
+        return dense_square(self.values[i])
 
     def add_to_all(self, i: int, table: Any, amounts: Any, factors: Any) -> None:
         pass
@@ -428,13 +449,16 @@ def row_slot_dot(self: Any, i: int, table: Any, m: int, slot: int) -> float:
 
 
 def row_abreast(self: Any) -> bool:
-    """Whether the numbers that all outputs keep of a feature lie side by side; then the next two take them at once."""
+    """Whether the numbers that all outputs keep of a feature lie side by side: the next two then take them at once."""
     return self.abreast()
 
 
-def row_dots(self: Any, i: int, table: Any, sums: Any) -> None:
-    """:func:`row_slot_dot` of every output and slot, to the bit: see :func:`dots_abreast`."""
-    self.dots(i, table, sums)
+def row_dots(self: Any, i: int, table: Any, sums: Any) -> float:
+    """:func:`row_slot_dot` of every output and slot, to the bit, and the row's squared length, as its answer.
+
+    For sparse rows see :func:`dots_abreast`. Compiled loops that do not want the length do not add it up.
+    """
+    return self.dots(i, table, sums)
 
 
 def row_add_to_all(self: Any, i: int, table: Any, amounts: Any, factors: Any) -> None:

@@ -16,7 +16,7 @@ FEATURES = 100
 
 @numba.njit
 def compiled_dots(columns, values, table, sums):  # type: ignore
-    dots_abreast(columns, values, table, sums)
+    return dots_abreast(columns, values, table, sums)
 
 
 @numba.njit
@@ -47,10 +47,11 @@ def test_scores(slots: int, length: int, kind: type) -> None:
         columns, values, table = drawn(outputs, slots, length, kind)
         for dots in (dots_abreast, compiled_dots):
             sums = np.full(outputs * slots, np.nan)
-            dots(columns, values, table, sums)
+            square = dots(columns, values, table, sums)
             rows = SparseRows(np.array([0, length]), columns, values)
-            alone = np.array([rows.dot(0, table, m) for m in range(outputs)])
-            assert sums[::slots].tobytes() == alone.tobytes()
+            alone = np.array([rows.slot_dot(0, table, m, slot) for m in range(outputs) for slot in range(slots)])
+            assert sums.tobytes() == alone.tobytes()
+            assert (alone[0], square) == rows.dot_and_square(0, table, 0)
 
 
 @pytest.mark.compiles

@@ -48,6 +48,15 @@ class Row:
         one = builder.insert_element(lanes(ir.Undefined), number, ir.IntType(32)(0))
         return builder.shuffle_vector(one, lanes(ir.Undefined), ir.VectorType(ir.IntType(32), width)([0] * width))
 
+    def squares(self, k: Any, width: int) -> Any:
+        """The squares of the entries from k on, in double precision."""
+        kind = self.values.type.pointee
+        place = self.builder.bitcast(self.builder.gep(self.values, [k]), ir.VectorType(kind, width).as_pointer())
+        numbers = self.builder.load(place, align=4 if isinstance(kind, ir.FloatType) else NUMBER)
+        if isinstance(kind, ir.FloatType):
+            numbers = self.builder.fpext(numbers, lanes_of(width))
+        return self.builder.fmul(numbers, numbers)
+
     def cells(self, k: Any, place: Any, apart: Any, width: int) -> Any:
         """Where the numbers from a place on are, of the feature of entry k; features are so many numbers apart."""
         column = self.builder.zext(self.builder.load(self.builder.gep(self.columns, [k])), WORD)
@@ -82,18 +91,26 @@ def over_all(builder: Any, size: Any, body: Callable[[Any, int], None]) -> None:
 
 @intrinsic
 def _dots(typing: Any, columns: Any, values: Any, table: Any, sums: Any, length: Any, even: Any, size: Any) -> Any:
-    """``even`` entries in four sums, those up to ``length`` in one more."""
+    """``even`` entries in four sums, those up to ``length`` in one more; so the squares of the row, which are answered.
+
+    Each block of places adds those up anew, by the way: mostly there is one block.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         row = Row(context, builder, signature.args, arguments)
         totals = context.make_array(sums)(context, builder, arguments[3]).data
         length, even, size = arguments[4:]
+        square = cgutils.alloca_once_value(builder, ir.DoubleType()(0.0))
 
         def dot(place: Any, width: int) -> None:
             zero = ir.Constant(lanes_of(width), [0.0] * width)
             parts = [cgutils.alloca_once(builder, lanes_of(width)) for _ in range(SUMS + 1)]
             for part in parts:
                 builder.store(zero, part)
+            squares = cgutils.alloca_once(builder, lanes_of(SUMS))
+            other = cgutils.alloca_once(builder, lanes_of(1))
+            builder.store(lanes_of(SUMS)([0.0] * SUMS), squares)
+            builder.store(lanes_of(1)([0.0]), other)
 
             def add(part: Any, k: Any) -> None:
                 weights = builder.load(row.cells(k, place, size, width), align=NUMBER)
@@ -102,16 +119,29 @@ def _dots(typing: Any, columns: Any, values: Any, table: Any, sums: Any, length:
             with blocks(builder, WORD(0), even, SUMS) as first:
                 for lane in range(SUMS):
                     add(parts[lane], builder.add(first, WORD(lane)))
+                builder.store(builder.fadd(builder.load(squares), row.squares(first, SUMS)), squares)
             with blocks(builder, even, length, 1) as k:
                 add(parts[SUMS], k)
-            a0, a1, a2, a3, rest = (builder.load(part) for part in parts)
-            total = builder.fadd(builder.fadd(builder.fadd(a0, a2), builder.fadd(a1, a3)), rest)
+                builder.store(builder.fadd(builder.load(other), row.squares(k, 1)), other)
+            total = folded(builder, *(builder.load(part) for part in parts))
             builder.store(total, at(builder, totals, place, width), align=NUMBER)
+            builder.store(folded(builder, *elements(builder, squares), *elements(builder, other)), square)
 
         over_all(builder, size, dot)
-        return context.get_dummy_value()
+        return builder.load(square)
 
-    return types.void(columns, values, table, sums, *[types.int64] * 3), generate
+    return types.float64(columns, values, table, sums, *[types.int64] * 3), generate
+
+
+def folded(builder: Any, a0: Any, a1: Any, a2: Any, a3: Any, rest: Any) -> Any:
+    """The four sums of a long row, and that of its other entries, added up."""
+    return builder.fadd(builder.fadd(builder.fadd(a0, a2), builder.fadd(a1, a3)), rest)
+
+
+def elements(builder: Any, place: Any) -> list[Any]:
+    """The numbers of a vector in memory."""
+    vector = builder.load(place)
+    return [builder.extract_element(vector, ir.IntType(32)(lane)) for lane in range(vector.type.count)]
 
 
 @intrinsic
@@ -144,7 +174,7 @@ def _overload_dots(columns: Any, values: Any, table: Any, sums: Any) -> Any:
     def implementation(columns, values, table, sums):  # type: ignore
         length = np.int64(len(columns))
         even = length - length % SUMS if length >= LONG_SPARSE else np.int64(0)
-        _dots(columns, values, table, sums, length, even, np.int64(table.shape[1] * table.shape[2]))
+        return _dots(columns, values, table, sums, length, even, np.int64(table.shape[1] * table.shape[2]))
 
     return implementation
 

@@ -135,7 +135,8 @@ def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
     if not has_average(m, options, state):
         return clock[m, SCORE]
     spent = row_slot_dot(rows, i, state.table, m, int(options.mean_slot))
-    return averaged(m, 0.0 if options.eager > 0.0 else clock[m, COUNT], spent, options, state)
+    mass = 0.0 if options.eager > 0.0 else clock[m, COUNT]
+    return averaged(m, mass, clock[m, SCORE] - state.bias[m, 0], spent, options, state)
 
 
 @part

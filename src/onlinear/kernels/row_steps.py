@@ -23,7 +23,6 @@ from onlinear.kernels.state import (
     OBJECTIVE,
     PACE,
     POSITIVE,
-    SCALE,
     SCORE,
     SCORES,
     SIZE,
@@ -188,15 +187,14 @@ def _averages(targets: Any) -> Any:
 
 
 @part
-def averaged(m: int, mass: float, spent: float, options: Any, state: Any) -> float:
-    """What output m answers by its lazy average, from its score.
+def averaged(m: int, mass: float, dot: float, spent: float, options: Any, state: Any) -> float:
+    """What output m answers by its lazy average.
 
-    ``mass`` is the weight of the examples averaged so far, ``spent`` the row times the slot of the average.
+    ``mass`` is the weight of the examples averaged so far; ``dot`` and ``spent`` are the row times the table's weights
+    and times the slot of the average.
     """
     bias = state.bias
-    clock = state.clock
-    count = clock[m, COUNT]
-    dot = (clock[m, SCORE] - bias[m, 0]) / clock[m, SCALE]
+    count = state.clock[m, COUNT]
     return (mass * dot - spent) / count + bias[m, 0] - bias[m, int(options.mean_slot)] / count
 
 

@@ -31,17 +31,18 @@ SQUARES = 22  # the squares of the steps' sizes
 RADIUS = 23  # the largest squared length of a row (the first output counts), where the rule asks for it
 UNAVERAGED_LOSS = 24  # where weights are averaged, like the next: what LOSS would be without
 UNAVERAGED_MISTAKES = 25
-SCORE = 26  # of the row at hand, like the next three; of the weights that learn, not of their average
-VALUE = 27
-SLOPE = 28
-STEP = 29  # of a uniform rule; with cells, where they are
-CLOCK = 30
+# 26 and 27 are free
+SCORE = 28  # of the row at hand, like the next three; of the weights that learn, not of their average
+VALUE = 29
+SLOPE = 30
+STEP = 31  # of a uniform rule; with cells, where they are
+CLOCK = 32  # whole cache lines, and what changes with every row at the end of one
 
 #: a smaller scale is written into the table
 LEAST_SCALE = 1e-9
 
 # rows of the scratch
-SUMS = 0  # of a uniform rule's bank, like the next two, [output, slot]: the row times the weights
+SUMS = 0  # of a uniform rule's bank, like the next two, [output, slot]: the row times the weights; of averages, too
 AMOUNTS = 1  # how far the row's weights move
 FACTORS = 2  # how many times over
 REACH = 0  # what ``stretch`` answers first, for each entry

@@ -122,6 +122,7 @@ HELPERS = (
     rows.fill_up,
     rows.dense_dot,
     rows.sparse_dot,
+    rows.sparse_square,
     rows.dense_square,
     powers.exp_of_less,
     powers.log_of_more,

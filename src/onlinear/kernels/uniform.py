@@ -68,7 +68,6 @@ from onlinear.rows import (
     row_dots,
     row_fetch,
     row_fits,
-    row_slot_dot,
     row_values,
     width_of,
 )
@@ -100,7 +99,7 @@ def learn_uniform(
         if not row_fits(rows, i, width_of(rows, table)):
             return position
         keep(state, SCORE)
-        square = score_outputs(rule, options, rows, i, state)
+        square = score_outputs(rule, options, rows, targets, i, state)
         together = assess(loss, targets, i, state)
         norm = 0.0
         if rule_norm(member(rule, 0)) or member(options, 0).track > 0.0:
@@ -110,7 +109,7 @@ def learn_uniform(
             return position
         if averages(targets):
             for m in range(outputs_of(state)):
-                take_answer(targets, m, answer_of(rows, i, m, member(options, m), state))
+                take_answer(targets, m, answer_of(m, member(options, m), state))
         count_row(loss, targets, i, h, state)
         if square > clock[0, RADIUS]:
             clock[0, RADIUS] = square
@@ -119,7 +118,7 @@ def learn_uniform(
 
 
 @part
-def score_outputs(rule: Any, options: Any, rows: Any, i: int, state: Any) -> float:
+def score_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, state: Any) -> float:
     """Score the row, the penalties on its weights paid; answer its squared length if the rule keeps the radius."""
     table = state.table
     bias = state.bias
@@ -129,13 +128,13 @@ def score_outputs(rule: Any, options: Any, rows: Any, i: int, state: Any) -> flo
     if bias.shape[1] > 1:  # else there is no slot for what is paid
         for m in range(outputs):
             pay_row(rows, i, m, member(options, m), state)
-    if outputs > 1 and row_abreast(rows):
+    if averages(targets) or (outputs > 1 and row_abreast(rows)):
         sums = state.spare[SUMS]
-        row_dots(rows, i, table, sums)
+        length = row_dots(rows, i, table, sums)
         if rule_radius(member(rule, 0)):
-            square = row_dot_and_square(rows, i, table, 0)[1]
+            square = length
         for m in range(outputs):
-            clock[m, SCORE] = sums[m * table.shape[2]] * clock[m, SCALE] + bias[m, 0]
+            clock[m, SCORE] = sums[m * bias.shape[1]] * clock[m, SCALE] + bias[m, 0]
         return square
     for m in range(outputs):
         if rule_radius(member(rule, 0)) and m == 0:
@@ -147,17 +146,15 @@ def score_outputs(rule: Any, options: Any, rows: Any, i: int, state: Any) -> flo
 
 
 @part
-def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
-    """What output m answers: by its average, if it has one."""
+def answer_of(m: int, options: Any, state: Any) -> float:
+    """What output m answers: by its average, if it has one, whose slot :func:`score_outputs` has added up, too."""
     clock = state.clock
     if not has_average(m, options, state):
         return clock[m, SCORE]
-    slot = int(options.mean_slot)
-    if outputs_of(state) > 1 and row_abreast(rows):
-        spent = state.spare[SUMS][m * state.table.shape[2] + slot]  # which score_outputs has added up, too
-    else:
-        spent = row_slot_dot(rows, i, state.table, m, slot)
-    return averaged(m, 0.0 if options.eager > 0.0 else clock[m, MASS], spent, options, state)
+    sums = state.spare[SUMS]
+    first = m * state.bias.shape[1]
+    mass = 0.0 if options.eager > 0.0 else clock[m, MASS]
+    return averaged(m, mass, sums[first], sums[first + int(options.mean_slot)], options, state)
 
 
 @part

@@ -247,8 +247,10 @@ def clock_of_today(clock: np.ndarray, learner: Learner) -> np.ndarray:
     if clock.shape[1] == FIRST_CLOCK:
         clock = np.insert(clock, [PULL] * (NEXT_CLOCK - FIRST_CLOCK), np.nan, axis=1)
     if clock.shape[1] == NEXT_CLOCK:
-        figures = clock[:, [LOSS, MISTAKES]] if learner._averages() else 0.0
-        clock = np.insert(clock, [UNAVERAGED_LOSS] * (CLOCK - NEXT_CLOCK), figures, axis=1)
+        added = np.zeros((len(clock), CLOCK - NEXT_CLOCK))
+        if learner._averages():
+            added[:, :2] = clock[:, [LOSS, MISTAKES]]
+        clock = np.insert(clock, [UNAVERAGED_LOSS] * (CLOCK - NEXT_CLOCK), added, axis=1)
     return clock
 
 
