@@ -138,18 +138,20 @@ def forget_output() -> None:
 def say(sentence: str) -> None:
     """A sentence on standard error, if it is open."""
     if sys.stderr is not None:
-        print(sentence, file=sys.stderr, flush=True)
+        with suppress(OSError):  # as that of a terminal which was closed
+            print(sentence, file=sys.stderr, flush=True)
 
 
 class Interruptions:
     """Ctrl-C within the block: at once, but not while ``whole``, what must be done whole or not at all, is under way.
 
-    A second one is not waited for. To be terminated, or hung up, is the same.
+    To be terminated, or hung up, is the same. Only the first signal counts: a shutdown sends two of them. What is done
+    about it may be ended by a further Ctrl-C, once the user was told so.
     """
 
     def __init__(self) -> None:
         self._wanted: int | None = None
-        self._busy = False
+        self._busy = self._may_be_ended = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -170,7 +172,19 @@ class Interruptions:
         if self._wanted is not None:
             raise Interrupted(self._wanted)
 
+    @contextmanager
+    def ended_by_ctrl_c(self) -> Iterator[None]:
+        """Within, a Ctrl-C after the first signal counts."""
+        self._may_be_ended = True
+        try:
+            yield
+        finally:
+            self._may_be_ended = False
+
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if self._wanted is not None or not self._busy:
+        if self._wanted is None:
+            self._wanted = number
+            if not self._busy:
+                raise Interrupted(number)
+        elif self._may_be_ended and number == signal.SIGINT:
             raise Interrupted(number)
-        self._wanted = number

@@ -75,7 +75,7 @@ def train(
         except KeyboardInterrupt:
             say(NOTHING_LEARNED)
             raise
-        job.go()
+        job.go(test_follows=bool(test))
         document = job.document(time.perf_counter() - began)
         if test:
             document["test"] = job.tested(test)
