@@ -231,6 +231,23 @@ def test_a_shutdown_sends_two_signals_and_the_first_saves(
 
 
 @pytest.mark.compiles
+def test_a_signal_does_not_end_the_save_before_a_bad_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written_files(".svm", with_bad=True)
+    words = ["train", FILES[0], "--keep-partial", "--quiet", "--model"]
+    ended = run_here(*words, "straight")
+    assert (ended.code, ended.err.startswith("one.svm:6:")) == (1, True)
+    fsync = os.fsync
+
+    def struck(number: int) -> None:
+        fsync(number)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(os, "fsync", struck)
+    assert run_here(*words, "m") == ended
+    assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
+
+
+@pytest.mark.compiles
 def test_a_run_that_is_killed_in_its_test_learns_nothing_twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = [*straight_and(), "--model", "m", "--test", FILES[0]]
     on_the_disk: list[bytes] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from onlinear.cli.checkpoint import Checkpoint, lasting
 from onlinear.cli.ending import Interruptions, interrupted_code, say
 from onlinear.cli.watching import Silent
 from onlinear.drift.adapting import Adapting
-from onlinear.errors import BadInput, BadLine, BadSource, Diverged
+from onlinear.errors import BadInput, BadLine, BadSource, Diverged, OnlinearError
 from onlinear.modelfile import Trained, save
 from onlinear.outputs import is_in_place, printable
 from onlinear.registry import LOSSES, RULES, name_of
@@ -37,15 +38,12 @@ class Job:
         self.watch.begin(self.run)
         try:
             with Interruptions() as interruptions:
-                self._steps(interruptions, test_follows)
-        except (BadLine, BadSource):
-            if self.keep:
-                self._save(unfinished=True)
-            raise
-        except Diverged:
-            if self.keep:
-                self._save()  # it would diverge there again
-            raise
+                try:
+                    self._steps(interruptions, test_follows)
+                except (BadLine, BadSource, Diverged) as error:
+                    if self.keep:
+                        self._save_partial(interruptions, error)
+                    raise
         finally:
             self.watch.end(self.run)
             self.bad.close()
@@ -61,6 +59,11 @@ class Job:
             self.watch.end(self.run)  # a bar would be in the way of what is said
             self._save_interrupted(interruptions)
             raise SystemExit(interrupted_code(error)) from None
+
+    def _save_partial(self, interruptions: Interruptions, error: OnlinearError) -> None:
+        """Save what was learned before an error, which ends the command even if a signal would."""
+        with suppress(KeyboardInterrupt), interruptions.whole():
+            self._save(unfinished=not isinstance(error, Diverged))  # it would diverge there again
 
     def _finish(self, test_follows: bool) -> None:
         """Save the model: before a test as a checkpoint, so that a run which is killed there learns no row twice."""
