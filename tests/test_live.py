@@ -16,6 +16,7 @@ from typing import IO
 import pytest
 
 from commands import process, run_here
+from onlinear.cli.job import SAVING
 from onlinear.modelfile import open_model
 
 LONG = 60  # seconds: whatever comes before the pipe is closed comes sooner on any machine
@@ -106,7 +107,7 @@ def test_rows_are_learned_as_they_come_and_a_signal_saves_them(
         command.send_signal(number)
         said = command.stderr.read().decode()
     assert command.returncode == code, said
-    assert said.startswith("Interrupted; saved. The model has learned 8 rows; a pipe cannot be read again")
+    assert said.startswith(f"{SAVING}\nInterrupted; saved. The model has learned 8 rows; a pipe cannot be read again")
     assert open_model(tmp_path / "m").training.totals().examples == 8
     assert not list(tmp_path.glob(".onlinear-*"))
 

@@ -16,6 +16,8 @@ import pytest
 
 from commands import process, run_here
 from killing import is_finished, kill_after, run_struck
+from onlinear.cli import job
+from onlinear.cli.job import SAVING
 from onlinear.training import Training
 
 ROWS = 2000  # of each file
@@ -115,7 +117,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(name: str, 
 
 # ------------------------------------------------------------------ Ctrl-C
 
-TO_GO_ON = "Interrupted; saved. To go on: onlinear train {} --resume m\n"
+TO_GO_ON = f"{SAVING}\nInterrupted; saved. To go on: onlinear train {{}} --resume m\n"
 FILES = "one.svm", "two.svm.gz", "three.svm"
 RESUME = ["train", *FILES, "--resume", "m", "--quiet"]
 
@@ -181,12 +183,94 @@ def test_a_second_ctrl_c_ends_at_once_with_the_old_model_intact(folder: Path, mo
     ended = run_here(*words)
     monkeypatch.undo()
     monkeypatch.chdir(folder)
-    assert (ended.code, ended.out, ended.err) == (130, "", "")
+    nothing = "Ended without saving; what was there before is untouched."
+    assert ended == (130, "", f"{SAVING}\n{nothing}\n")
     assert len(kept) == 5
     assert (folder / "m").read_bytes() == kept[-1]
     assert not list(folder.glob(".onlinear-*"))
     assert run_here(*RESUME).code == 0
     assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
+
+
+SHUTDOWN = [(signal.SIGTERM, signal.SIGHUP), (signal.SIGHUP, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM)]
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("numbers", SHUTDOWN)
+@pytest.mark.parametrize("where", ["step", "save"])
+def test_a_shutdown_sends_two_signals_and_the_first_saves(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, numbers: tuple[signal.Signals, signal.Signals], where: str
+) -> None:
+    words = [*straight_and(), "--model", "m"]
+    left = list(numbers)
+    learn, fsync = Training.learn, os.fsync
+
+    def strike() -> None:
+        if left:
+            os.kill(os.getpid(), left.pop(0))
+
+    def struck_learn(training: Training, *rest: Any) -> None:
+        learn(training, *rest)
+        if training.learner.examples >= ROWS:
+            strike()
+            if where == "step":
+                strike()
+
+    def struck_fsync(number: int) -> None:
+        fsync(number)
+        strike()
+
+    monkeypatch.setattr(Training, "learn", struck_learn)
+    monkeypatch.setattr(os, "fsync", struck_fsync)
+    assert run_here(*words) == (128 + numbers[0], "", TO_GO_ON.format(" ".join(FILES)))
+    assert left == []
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    assert run_here(*RESUME).code == 0
+    assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
+
+
+@pytest.mark.compiles
+def test_a_signal_does_not_end_the_save_before_a_bad_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written_files(".svm", with_bad=True)
+    words = ["train", FILES[0], "--keep-partial", "--quiet", "--model"]
+    ended = run_here(*words, "straight")
+    assert (ended.code, ended.err.startswith("one.svm:6:")) == (1, True)
+    fsync = os.fsync
+
+    def struck(number: int) -> None:
+        fsync(number)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(os, "fsync", struck)
+    assert run_here(*words, "m") == ended
+    assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
+
+
+@pytest.mark.compiles
+def test_a_run_that_is_killed_in_its_test_learns_nothing_twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [*straight_and(), "--model", "m", "--test", FILES[0]]
+    on_the_disk: list[bytes] = []
+    monkeypatch.setattr(job, "figures_of", lambda *_: on_the_disk.append((folder / "m").read_bytes()) or {})
+    assert run_here(*words).code == 0
+    assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
+    (folder / "m").write_bytes(on_the_disk[0])
+    assert run_here(*RESUME).code == 0
+    assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_the_test_leaves_a_finished_model(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    words = [*straight_and(), "--test", FILES[0]]
+    monkeypatch.setattr(job, "figures_of", lambda *_: os.kill(os.getpid(), number))
+    said = "The model is finished and saved; only the test is missing: onlinear test m one.svm\n"
+    assert run_here(*words, "--model", "m") == (128 + number, "", said)
+    assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
+    ended = run_here(*words)
+    assert (ended.code, "no --model was named" in ended.err) == (128 + number, True)
 
 
 @pytest.mark.compiles
@@ -208,7 +292,7 @@ def test_ctrl_c_does_not_wait_for_a_pipe(folder: Path) -> None:
         assert command.stderr is not None
         said = command.stderr.read().decode()
     found = re.fullmatch(
-        r"Interrupted; saved. The model has learned ([\d,]+) rows; .*: (onlinear train - --resume m)\n", said
+        rf"{SAVING}\nInterrupted; saved. The model has learned ([\d,]+) rows; .*: (onlinear train - --resume m)\n", said
     )
     assert found is not None, said
     done = int(found[1].replace(",", ""))

@@ -183,3 +183,22 @@ def test_verify_compares_with_the_model_file(folder: Path) -> None:
     for name in ("updates", "mistakes"):
         (folder / "forged").write_text(json.dumps(resealed(found, **{name: found[name] + 1})))
         assert run_here("verify", "forged", "rows.svm", "--model", "m").code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("cert missing.svm", "missing.svm: no such file: name the rows that the certificate is of"),
+        ("missing rows.svm", "missing: no such file: name a certificate that certify has written"),
+        (
+            "cert -",
+            "standard input is not read by verify: save it to a file, and name the rows that the certificate is of",
+        ),
+        ("cert .", ".: is a directory: name the rows that the certificate is of"),
+    ],
+)
+def test_verify_says_which_file_is_not_there(folder: Path, words: str, said: str) -> None:
+    (folder / "rows.svm").write_text("1 1:1\n-1 1:-1\n")
+    assert run_here("certify", "rows.svm", "--output", "cert").code == 0
+    assert run_here("verify", *words.split()) == (1, "", f"{said}\n")
+    assert run_here("verify", "cert", "rows.svm").code == 0

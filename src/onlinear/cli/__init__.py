@@ -18,7 +18,7 @@ from onlinear.cli.certify import certify, verify
 from onlinear.cli.convert import convert
 from onlinear.cli.declaring import Command
 from onlinear.cli.demo import demo
-from onlinear.cli.ending import handle_signals, interrupt, interrupted_code, say
+from onlinear.cli.ending import ending, handle_signals, interrupt, interrupted_code, say
 from onlinear.cli.inspect import inspect
 from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
@@ -85,7 +85,7 @@ def main() -> NoReturn:
     """Run the command line; a closed pipe or a signal ends it without a word (141; 130, 143, 129)."""
     if hasattr(signal, "SIGPIPE"):
         # Python ignores SIGPIPE and raises instead, even at exit, where nobody can catch it.
-        # A command that writes to sockets has to ignore it again.
+        # A command that writes to sockets, or has more to do than to write, has to ignore it again.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     occupy_standard_files()
     handle_signals(interrupt)
@@ -93,7 +93,8 @@ def main() -> NoReturn:
     share_memory()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices are multiplied, and threads take time to start
     try:
-        app(prog_name="onlinear")
+        with ending():  # help is written before any command begins
+            app(prog_name="onlinear")
     except SystemExit as end:
         leave(end.code)
     leave(0)

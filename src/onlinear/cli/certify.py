@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from onlinear.cli import arguments as cli
@@ -113,6 +115,8 @@ def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.Cer
     with ending():
         from onlinear.verify import main
 
+        check_readable(certificate, "a certificate that certify has written")
+        check_readable(file, "the rows that the certificate is of")
         answer: str | int = ""
         if model is not None:
             from onlinear.proving import differing_from
@@ -127,3 +131,19 @@ def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.Cer
                 "verified, from the model file:\n"
                 "  Its weights, examples, updates and sums of steps are those of the certificate."
             )
+
+
+def check_readable(path: Path, wanted: str) -> None:
+    """Refuse what is not there, or may not be read; nothing is opened, since a pipe could not be opened twice."""
+    from onlinear.errors import BadSource
+    from onlinear.outputs import STANDARD, printable
+
+    name = printable(path)
+    if not path.exists():
+        if name == STANDARD:
+            raise BadSource(f"standard input is not read by verify: save it to a file, and name {wanted}")
+        raise BadSource(f"{name}: no such file: name {wanted}")
+    if path.is_dir():
+        raise BadSource(f"{name}: is a directory: name {wanted}")
+    if not os.access(path, os.R_OK):
+        raise BadSource(f"{name}: may not be read by you: change its mode (chmod +r), or name {wanted}")

@@ -18,11 +18,17 @@ from typing import Any, Self
 from onlinear.errors import BadModel, NotSaved, OnlinearError, Refused
 from onlinear.outputs import printable, printable_lines
 
-BAD_DATA, BAD_USAGE, BAD_MODEL = 1, 2, 3
+BAD_DATA, BAD_USAGE, BAD_MODEL, BROKEN_PIPE = 1, 2, 3, 141
 #: signals that end a command early, each as Ctrl-C does
 ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 Handler = Callable[[int, FrameType | None], None]
+
+
+def outlive_broken_pipes() -> None:
+    """Let nobody who stops reading end this process: it is told by an error where it writes."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -59,6 +65,8 @@ def restore_signals(before: dict[int, Any]) -> None:
 def code_of(error: OnlinearError) -> int:
     if isinstance(error, BadModel | NotSaved):
         return BAD_MODEL
+    if isinstance(error, OutputFailed) and error.is_broken_pipe:
+        return BROKEN_PIPE
     return BAD_USAGE if isinstance(error, Refused) else BAD_DATA
 
 
@@ -70,7 +78,8 @@ def ending() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except OnlinearError as error:
-        say(str(error))
+        if code_of(error) != BROKEN_PIPE:  # which is no news to whoever has closed it
+            say(str(error))
         raise SystemExit(code_of(error)) from None
     except MemoryError:
         say("there is not enough memory: take fewer --bits, features or classes, or a machine that has more")
@@ -83,11 +92,23 @@ def ending() -> Iterator[None]:
         sys.stdout = before
 
 
+class OutputFailed(OnlinearError):
+    """Standard output that cannot be written any more."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"standard output: cannot be written ({error.strerror}): make room, or write elsewhere")
+        self.is_broken_pipe = isinstance(error, BrokenPipeError)
+
+
 class StandardOutput:
-    """Standard output whose errors are said of it, and of nothing else; one that is closed refuses to be written to."""
+    """Standard output whose errors are said of it, and of nothing else; one that is closed refuses to be written to.
+
+    Once it has failed it fails for good: whoever goes on without it ends all the same as one that could not write.
+    """
 
     def __init__(self, file: Any) -> None:
         self._file = file
+        self._failure: OutputFailed | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
@@ -98,7 +119,7 @@ class StandardOutput:
     def write(self, text: str) -> int:
         if self._file is None:
             raise OnlinearError("standard output: is closed: open it, or write to a file")
-        with blaming_output():
+        with self._blaming():
             return int(self._file.write(text))
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -107,26 +128,45 @@ class StandardOutput:
 
     def flush(self) -> None:
         if self._file is not None:
-            with blaming_output():
+            with self._blaming():
                 self._file.flush()
 
+    @contextmanager
+    def _blaming(self) -> Iterator[None]:
+        """Whatever goes wrong within is said of standard output."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            yield
+        except UnicodeEncodeError as error:
+            letters = printable(error.object[error.start : error.end])[:20]
+            raise OnlinearError(
+                f"standard output: has no {letters!r} in its encoding, {error.encoding}: "
+                "say PYTHONIOENCODING=utf-8, or write to a file"
+            ) from None
+        except OSError as error:
+            forget_output()
+            self._failure = OutputFailed(error)
+            raise self._failure from None
 
-@contextmanager
-def blaming_output() -> Iterator[None]:
-    """Whatever goes wrong within is said of standard output."""
-    try:
-        yield
-    except UnicodeEncodeError as error:
-        letters = printable(error.object[error.start : error.end])[:20]
-        raise OnlinearError(
-            f"standard output: has no {letters!r} in its encoding, {error.encoding}: "
-            "say PYTHONIOENCODING=utf-8, or write to a file"
-        ) from None
-    except OSError as error:
-        forget_output()
-        raise OnlinearError(
-            f"standard output: cannot be written ({error.strerror}): make room, or write elsewhere"
-        ) from None
+
+class ProgressOutput:
+    """Standard output for what may get lost: work goes on if it fails, and the command says so at its end."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, text: str) -> int:
+        with suppress(OutputFailed):
+            self._file.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OutputFailed):
+            self._file.flush()
 
 
 def forget_output() -> None:
@@ -136,20 +176,22 @@ def forget_output() -> None:
 
 
 def say(sentence: str) -> None:
-    """A sentence on standard error, if it is open; names from files may hold what a terminal would obey."""
+    """A sentence on standard error, if it can be written; names from files may hold what a terminal would obey."""
     if sys.stderr is not None:
-        print(printable_lines(sentence), file=sys.stderr, flush=True)
+        with suppress(OSError):  # as that of a terminal which was closed
+            print(printable_lines(sentence), file=sys.stderr, flush=True)
 
 
 class Interruptions:
     """Ctrl-C within the block: at once, but not while ``whole``, what must be done whole or not at all, is under way.
 
-    A second one is not waited for. To be terminated, or hung up, is the same.
+    To be terminated, or hung up, is the same. Only the first signal counts: a shutdown sends two of them. What is done
+    about it may be ended by a further Ctrl-C, once the user was told so.
     """
 
     def __init__(self) -> None:
         self._wanted: int | None = None
-        self._busy = False
+        self._busy = self._may_be_ended = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -170,7 +212,19 @@ class Interruptions:
         if self._wanted is not None:
             raise Interrupted(self._wanted)
 
+    @contextmanager
+    def ended_by_ctrl_c(self) -> Iterator[None]:
+        """Within, a Ctrl-C after the first signal counts."""
+        self._may_be_ended = True
+        try:
+            yield
+        finally:
+            self._may_be_ended = False
+
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if self._wanted is not None or not self._busy:
+        if self._wanted is None:
+            self._wanted = number
+            if not self._busy:
+                raise Interrupted(number)
+        elif self._may_be_ended and number == signal.SIGINT:
             raise Interrupted(number)
-        self._wanted = number

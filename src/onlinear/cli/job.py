@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +14,15 @@ from onlinear.cli.checkpoint import Checkpoint, lasting
 from onlinear.cli.ending import Interruptions, interrupted_code, say
 from onlinear.cli.watching import Silent
 from onlinear.drift.adapting import Adapting
-from onlinear.errors import BadInput, BadLine, BadSource, Diverged
+from onlinear.errors import BadInput, BadLine, BadSource, Diverged, OnlinearError
 from onlinear.modelfile import Trained, save
-from onlinear.outputs import printable
+from onlinear.outputs import is_in_place, printable
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.runs import Run
 from onlinear.testing import figures_of
 
 NOTHING_LEARNED = "Interrupted before anything was learned: nothing was saved."
+SAVING = "Interrupted; saving what was learned. Ctrl-C ends without it."
 
 
 class Job:
@@ -30,49 +33,80 @@ class Job:
         self.path, self.slim, self.keep = path, slim, keep
         self.can_go_on = run.stream.total_bytes is not None  # a pipe is read once
 
-    def go(self) -> None:
+    def go(self, *, test_follows: bool = False) -> None:
         """Run to the end, and save the model."""
         self.watch.begin(self.run)
         try:
             with Interruptions() as interruptions:
-                self._steps(interruptions)
-        except (BadLine, BadSource):
-            if self.keep:
-                self._save(unfinished=True)
-            raise
-        except Diverged:
-            if self.keep:
-                self._save()  # it would diverge there again
-            raise
+                try:
+                    self._steps(interruptions, test_follows)
+                except (BadLine, BadSource, Diverged) as error:
+                    if self.keep:
+                        self._save_partial(interruptions, error)
+                    raise
         finally:
             self.watch.end(self.run)
             self.bad.close()
 
-    def _steps(self, interruptions: Interruptions) -> None:
+    def _steps(self, interruptions: Interruptions, test_follows: bool) -> None:
         try:
             for due in self.run.steps(interruptions.whole):
                 self.watch.update(self.run)
                 if due:
                     self._save(unfinished=True)
-            self._finish()
+            self._finish(test_follows)
         except KeyboardInterrupt as error:
-            self._save_interrupted()
+            self.watch.end(self.run)  # a bar would be in the way of what is said
+            self._save_interrupted(interruptions)
             raise SystemExit(interrupted_code(error)) from None
 
-    def _finish(self) -> None:
+    def _save_partial(self, interruptions: Interruptions, error: OnlinearError) -> None:
+        """Save what was learned before an error, which ends the command even if a signal would."""
+        with suppress(KeyboardInterrupt), interruptions.whole():
+            self._save(unfinished=not isinstance(error, Diverged))  # it would diverge there again
+
+    def _finish(self, test_follows: bool) -> None:
+        """Save the model: before a test as a checkpoint, so that a run which is killed there learns no row twice."""
         if self.run.figures().examples == 0:
             raise BadInput("there are no examples in the files: is there a line that is neither empty nor a comment?")
-        self._save()
+        if not (test_follows and self.path is not None and is_in_place(self.path)):  # a pipe takes one model only
+            self._save(unfinished=test_follows)
 
-    def _save_interrupted(self) -> None:
-        """Save a checkpoint, and say how to go on."""
+    def tested(self, files: list[str]) -> dict[str, Any]:
+        """The figures of a test on other files; the model is saved as finished whatever becomes of it."""
+        try:
+            with Interruptions() as interruptions:
+                try:
+                    return figures_of(Answers(self.run.training), self.run.recipe, files)
+                finally:
+                    with interruptions.whole():
+                        self._save()
+        except KeyboardInterrupt as error:
+            say(self._how_to_test(files))
+            raise SystemExit(interrupted_code(error)) from None
+
+    def _how_to_test(self, files: list[str]) -> str:
+        if self.path is None:
+            return "Interrupted; the test is missing, and nothing was saved, since no --model was named."
+        words = ["onlinear", "test", str(self.path), *files]
+        command = " ".join(shlex.quote(printable(word)) for word in words)
+        return f"The model is finished and saved; only the test is missing: {command}"
+
+    def _save_interrupted(self, interruptions: Interruptions) -> None:
+        """Save a checkpoint, and say how to go on; a Ctrl-C meanwhile ends that, too."""
         if self.run.figures().examples == 0:
             say(NOTHING_LEARNED)
         elif self.path is None:
             say("Interrupted; nothing was saved, since no --model was named.")
         else:
-            self._save(unfinished=True)
-            say(f"Interrupted; saved. {self._how_to_go_on(self.path)}")
+            say(SAVING)
+            try:
+                with interruptions.ended_by_ctrl_c():
+                    self._save(unfinished=True)
+            except KeyboardInterrupt:
+                say("Ended without saving; what was there before is untouched.")
+            else:
+                say(f"Interrupted; saved. {self._how_to_go_on(self.path)}")
 
     def _how_to_go_on(self, path: Path) -> str:
         if self.can_go_on:
@@ -123,10 +157,6 @@ class Job:
             "bad_lines": progress.bad_lines,
             "drift": None if training.adapting is None else found_drift(training.adapting),
         }
-
-    def tested(self, files: list[str]) -> dict[str, Any]:
-        """The figures of a test on other files."""
-        return figures_of(Answers(self.run.training), self.run.recipe, files)
 
 
 def found_drift(adapting: Adapting) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from onlinear.cli.ending import Interrupted, handle_signals, restore_signals
+from onlinear.cli.ending import Interrupted, handle_signals, restore_signals, say
 from onlinear.workflow.watching import Watcher
 
 
@@ -24,7 +24,7 @@ class Steps(Watcher):
             self.show(step)
 
     def show(self, step: str) -> None:
-        print(f"{step} ...", file=sys.stderr, flush=True)
+        say(f"{step} ...")
 
     def __enter__(self) -> Steps:
         self._before = handle_signals(self._note)
@@ -38,7 +38,7 @@ class Steps(Watcher):
         if self.stopped:
             raise Interrupted(number)
         self.stopped = True
-        print("ending with what is done; once more to end at once", file=sys.stderr, flush=True)
+        say("ending with what is done; once more to end at once")
 
 
 class Silent(Steps):

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from onlinear.cli import arguments as cli
-from onlinear.cli.ending import ending, say
+from onlinear.cli.ending import ending, outlive_broken_pipes, say
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.options import with_field_options
 from onlinear.outputs import printable, printable_lines
@@ -66,6 +66,7 @@ def train(
 ) -> None:
     """Learn a model from files: each example is predicted, then learned."""
     began = time.perf_counter()
+    outlive_broken_pipes()
     with ending():
         from onlinear.cli.job import NOTHING_LEARNED
         from onlinear.cli.resuming import job_for
@@ -75,7 +76,7 @@ def train(
         except KeyboardInterrupt:
             say(NOTHING_LEARNED)
             raise
-        job.go()
+        job.go(test_follows=bool(test))
         document = job.document(time.perf_counter() - began)
         if test:
             document["test"] = job.tested(test)

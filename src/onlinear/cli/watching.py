@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import sys
 import time
-from typing import Any
+from typing import IO, Any, cast
 
+from onlinear.cli.ending import ProgressOutput
 from onlinear.drift.adapting import Alarm
 from onlinear.runs import Run
 from onlinear.training import Totals
@@ -71,17 +72,20 @@ class Lines(Silent):
         self.write(line_of(cells))
 
     def write(self, line: str) -> None:
-        print(line, flush=True)
+        print(line, file=ProgressOutput(sys.stdout), flush=True)
 
 
 class Bar(Lines):
     """The lines with a bar below them: bytes, rate and time left."""
 
     def begin(self, run: Run) -> None:
+        from rich.console import Console
         from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
         columns: tuple[Any, ...] = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-        self.bar = Progress(*columns, transient=True)
+        console = Console(file=cast("IO[str]", ProgressOutput(sys.stdout)))
+        # what is said on standard error is for scripts, too, and stays there as it is
+        self.bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
         total = run.stream.total_bytes
         self.size = total or 0
         self.task = self.bar.add_task("", total=total and total * run.passes)
