@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.commands import run_here
 
+from commands import run_here
 from onlinear.cli.ending import BAD_DATA
 from onlinear.errors import BadLine
+from onlinear.modelfile import open_model
 from onlinear.streams import sources
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.stream import Stream, open_alike, open_stream
@@ -85,3 +86,8 @@ def test_predictions_and_bad_lines_of_a_file_with_a_stray_quote(tmp_path: Path) 
         assert f"{stray}:102:3: the quote that opens here is never closed" in ended.err
         assert len(ended.out.splitlines()) == 101  # a header, and the rows before
     assert not log.exists()
+    partial = tmp_path / "partial.onlinear"
+    ended = run_here("train", stray, "--target", "y", "--bad-lines", "skip", "--keep-partial", "--model", partial)
+    assert ended.code == BAD_DATA
+    assert f"{stray}:102:3: the quote that opens here is never closed" in ended.err
+    assert open_model(partial).training.learner.examples == 100
