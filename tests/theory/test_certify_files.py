@@ -183,3 +183,19 @@ def test_verify_compares_with_the_model_file(folder: Path) -> None:
     for name in ("updates", "mistakes"):
         (folder / "forged").write_text(json.dumps(resealed(found, **{name: found[name] + 1})))
         assert run_here("verify", "forged", "rows.svm", "--model", "m").code == 1
+
+
+@pytest.mark.parametrize("rows", ["a,b,y\n1,0,1\n0,1,-1\n1,0.5,1\n", "a,y,b\n1,yes,Bern\n0,no,Thun\n1,yes,Thun\n"])
+def test_a_certificate_of_a_table_asks_for_the_exported_rows(folder: Path, rows: str) -> None:
+    (folder / "rows.csv").write_text(rows)
+    words = ["certify", "rows.csv", "--target", "y", "--output", "cert.json"]
+    ended = run_here(*words)
+    assert ended.code == 0
+    assert "(--export rows.svm)" in ended.err
+    refused = run_here("verify", "cert.json", "rows.csv")
+    assert refused.code != 0
+    assert refused.err.startswith("NOT verified: ")
+    assert refused.err.endswith("; is this the file that certify exported (--export)?\n")
+    assert run_here(*words, "--export", "rows.svm").err == ""
+    assert run_here("verify", "cert.json", "rows.svm").code == 0
+    assert run_here("certify", "rows.svm", "--output", "cert.json").err == ""
