@@ -60,6 +60,20 @@ def test_records_that_a_stray_quote_swallows_are_refused_not_left_out(
     assert str(line).startswith(f"{file}:102:3: {reason}")
 
 
+@pytest.mark.parametrize("first", range(100))
+@pytest.mark.parametrize("between", [99, 100])
+def test_more_than_a_hundred_line_ends_are_looked_at_wherever_they_are(
+    tmp_path: Path, first: int, between: int
+) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text(HEADER + "".join([*ROWS[:first], STRAY, *ROWS[:between], '4,Bern",no\n', *ROWS[:60]]))
+    stream = open_stream(file, target="y", categories=["town"], numbers=["age"])
+    if between < 100:
+        assert sum(map(len, stream)) == first + 61
+    else:
+        assert rows_before_refusal(stream)[0] == first
+
+
 @pytest.mark.parametrize("lines", ["so it goes", "well, so it goes, on, and on", "a,b"])
 def test_long_texts_are_cells(tmp_path: Path, lines: str) -> None:
     text = "\n".join([lines] * 5000)

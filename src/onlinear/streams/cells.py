@@ -163,17 +163,17 @@ def swallowing(cells: Cells, delimiter: str, columns: int) -> Swallowing | None:
     """The first cell of a text that holds many lines which each have the delimiters of a record of so many columns."""
     if columns == 1:
         return None  # any line is like a record
-    line_ends = np.flatnonzero(cells.buffer[: cells.stop] == LINE_FEED).astype(cells.breaks.dtype)
-    owners = cells.breaks.searchsorted(line_ends)
-    within, counts = np.unique(owners[cells.breaks[owners] != line_ends], return_counts=True)
-    for k, count in zip(
-        within[counts > MOST_LINE_ENDS].tolist(), counts[counts > MOST_LINE_ENDS].tolist(), strict=True
-    ):
-        start = int(cells.breaks[k - 1]) + 1 if k else 0
-        cell = cells.buffer[start : cells.breaks[k]].tobytes()
-        alike = sum(line.count(delimiter.encode()) == columns - 1 for line in cell.split(b"\n")[1:-1])
-        if alike >= SHARE_ALIKE * (count - 1):
-            return Swallowing(cells.record_start(k), start + len(cell) - len(cell.lstrip(BEFORE)), count)
+    line_ends = np.flatnonzero(cells.buffer[: cells.stop] == LINE_FEED)
+    some = line_ends[:: MOST_LINE_ENDS // 2]  # at least two of them are in a cell that has more than MOST_LINE_ENDS
+    owners = cells.breaks.searchsorted(some.astype(cells.breaks.dtype))
+    for k in np.unique(owners[1:][owners[1:] == owners[:-1]]).tolist():
+        start, stop = int(cells.breaks[k - 1]) + 1 if k else 0, int(cells.breaks[k])
+        count = int(np.diff(line_ends.searchsorted([start, stop]))[0])
+        if count > MOST_LINE_ENDS:
+            cell = cells.buffer[start:stop].tobytes()
+            alike = sum(line.count(delimiter.encode()) == columns - 1 for line in cell.split(b"\n")[1:-1])
+            if alike >= SHARE_ALIKE * (count - 1):
+                return Swallowing(cells.record_start(k), start + len(cell) - len(cell.lstrip(BEFORE)), count)
     return None
 
 
