@@ -220,6 +220,8 @@ FILES = [
     FileCase("empty.csv", b"", "empty.csv: is empty: there is no table in it"),
     FileCase("header.csv", b"size,town,answer\n", "header.csv: has a header, but no records"),
     FileCase("weightless.vw", b"1 0 | a\n-1 0 | b\n", "there are no examples in the files"),
+    FileCase("mac.svm", b"1 1:0.05\r-1 2:0.5\r", "mac.svm:1:5: there is a carriage return within this line"),
+    FileCase("mac.vw", b"1 | a:0.05\r-1 | b:0.5\r", "mac.vw:1:11: there is a carriage return within this line"),
     FileCase("junk.vw", bytes(range(256)), "junk.vw:1:1: there is no bar in this line"),
     FileCase("wide.csv", "a,b\n1,2\n".encode("utf-16"), "wide.csv: is UTF-16 text, by its first two bytes"),
     FileCase("latin.csv", b"gr\xf6sse,answer\n1,yes\n2,no\n", "latin.csv:1:3: there is a byte here that is not UTF-8"),

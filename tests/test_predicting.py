@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ CELLS: dict[str, Any] = {
     "x": NUMBERS.normal(size=ROWS).tolist(),
     "count": [None if k % 7 == 0 else int(k) for k in NUMBERS.integers(0, 50, ROWS)],
     "town": [["Bern", " Thun ", "a,b", None, "Zürich"][k] for k in NUMBERS.integers(0, 5, ROWS)],
-    "zip": NUMBERS.integers(1000, 1010, ROWS).tolist(),
+    "zip": [f"{k:04}" for k in NUMBERS.integers(995, 1005, ROWS)],
     "note": [" ".join(NUMBERS.choice(["free", "cash", "Hello", "x_1"], 3)) for _ in range(ROWS)],
     "y": NUMBERS.normal(size=ROWS).tolist(),
 }
@@ -57,7 +56,7 @@ FORMS: dict[str, Callable[[Path], Any]] = {
     "Parquet": in_parquet,
     "Arrow": in_arrow,
     "pandas": lambda folder: pd.DataFrame(CELLS),
-    "pandas, from a CSV file": lambda folder: pd.read_csv(io.StringIO(Path(in_csv(folder)).read_text())),
+    "pandas, from a CSV file": lambda folder: pd.read_csv(in_csv(folder), dtype={"zip": str}),
     "pandas, categories": lambda folder: pd.DataFrame(CELLS).astype({"town": "category", "zip": "category"}),
     "polars": lambda folder: pl.DataFrame(CELLS),
     "Arrow in memory": lambda folder: pa.table(CELLS),
@@ -105,11 +104,30 @@ def test_what_a_frame_cannot_tell_a_model_of_csv(tmp_path: Path) -> None:
     model = learned_from(in_csv(tmp_path), tmp_path / "m")
     frame = pd.DataFrame(CELLS)
     with pytest.raises(Refused, match="column 'zip' holds truth values, which the model knows as the texts that stood"):
-        onlinear.predict(model, frame.assign(zip=frame["zip"] > 1004))
+        onlinear.predict(model, frame.assign(zip=frame["zip"] > "1004"))
     with pytest.raises(OnlinearError, match=r"DataFrame: column 'x' has texts .* where numbers should be"):
         onlinear.predict(model, frame.assign(x="a"))
     with pytest.raises(Refused, match="an array has no names: give a file or a frame"):
         onlinear.predict(model, np.eye(5))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "category", "Int64"])
+@pytest.mark.parametrize("column", ["zip", "note"])
+def test_numbers_are_not_the_texts_that_a_model_of_csv_knows(tmp_path: Path, column: str, dtype: str) -> None:
+    model = learned_from(in_csv(tmp_path), tmp_path / "m")
+    frame = pd.DataFrame(CELLS)
+    numbers = frame.assign(**{column: frame["zip"].astype(int).astype(dtype)})
+    numbers.to_parquet(tmp_path / "numbers.parquet")
+    for source in (numbers, tmp_path / "numbers.parquet"):
+        with pytest.raises(Refused, match=rf"column '{column}' holds numbers, .* dtype={{'{column}': str}}"):
+            onlinear.predict(model, source)
+
+
+def test_a_column_that_is_missing_everywhere_is_no_column_of_numbers(tmp_path: Path) -> None:
+    model = learned_from(in_csv(tmp_path), tmp_path / "m")
+    frame = pd.DataFrame(CELLS)
+    expected = onlinear.predict(model, frame.assign(zip=pd.Series([None] * ROWS, dtype=object)))
+    assert onlinear.predict(model, frame.assign(zip=np.nan)).tolist() == expected.tolist()
 
 
 def test_columns_without_names_are_told_by_number_and_not_shifted(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from __future__ import annotations
 
 #: the kind of a bad line that has no label
 NO_LABEL = "no label"
+#: the kind of a bad line at which a file cannot be cut into records: nothing behind it can be read
+NO_RECORDS = "no records"
 
 
 class OnlinearError(ValueError):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from commands import run_here
+from onlinear.cli.ending import BAD_DATA
 from onlinear.errors import BadLine, OnlinearError
 from onlinear.profile.mixed import mixed_columns
 from onlinear.profile.table import profile_of
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.inference import infer
+from onlinear.streams.matching import MISSING
 from onlinear.streams.stream import open_stream
 from tables import table
 
@@ -44,7 +47,34 @@ def test_what_is_meant_is_not_told(tmp_path: Path) -> None:
     file = with_word(tmp_path, "nan")
     assert told(file, categories=["x"]) == told(file, ignore=["x"]) == told(file, missing=("nan",)) == []
     assert told(file, numbers=["x"]) == []
+    assert told(file, target="x", numbers=["x"]) == []
     assert told(with_word(tmp_path, "NA")) == []
+
+
+@pytest.mark.parametrize(("missing", "usual"), [(MISSING, ["", "?", "NA"]), (("none",), ["none"])])
+def test_the_advice_keeps_what_was_missing_before(tmp_path: Path, missing: tuple[str, ...], usual: list[str]) -> None:
+    (line,) = told(with_word(tmp_path, "n a"), missing=missing)
+    advice = line.partition("as missing (")[2].partition(")")[0]
+    words = shlex.split(advice)
+    assert words[::2] == ["--missing"] * (len(usual) + 1)
+    assert words[1::2] == ["n a", *usual]
+
+
+@pytest.mark.parametrize("options", [("--task", "regression"), ("--loss", "squared_error"), ("--number", "x")])
+def test_a_word_among_the_labels_of_a_regression_is_blamed_itself(tmp_path: Path, options: tuple[str, str]) -> None:
+    file = with_word(tmp_path, "nan")
+    ended = run_here("train", file, "--target", "x", "--quiet", *options)
+    assert ended.code == BAD_DATA
+    assert ended.err.splitlines() == [
+        f"{file}:72:1: the label 'nan' is not a finite number: mend it, or make the target a category"
+    ]
+
+
+def test_a_target_of_words_alone_is_no_regression(tmp_path: Path) -> None:
+    file = with_word(tmp_path, "1.5")
+    ended = run_here("train", file, "--target", "town", "--quiet", "--task", "regression")
+    assert ended.code == BAD_DATA
+    assert ended.err.startswith(f"{file}:2:1: the label 'Bern' is no number: learn classes")
 
 
 def test_a_later_file_is_looked_at_if_the_first_is_short(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def block_of(rows: list[Entries]) -> Block:
     starts = np.cumsum([0, *map(len, rows)], dtype=np.int32)
     columns = np.array([column for row in rows for column, _ in row], np.uint32)
     values = np.array([value for row in rows for _, value in row], float)
-    chunk = Chunk(np.zeros(100, np.uint8), 0, 1, 0, 0, True)
+    chunk = Chunk(np.zeros(100, np.uint8), 0, 1, 0, 0, True, 0)
     lines = Lines(chunk, "rows", np.zeros(len(rows), np.int64))
     return Block(SparseRows(starts, columns, values), np.zeros(len(rows)), np.ones(len(rows)), lines)
 

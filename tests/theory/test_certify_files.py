@@ -152,8 +152,8 @@ def test_a_recipe_that_does_not_fit_its_table(folder: Path) -> None:
     header["recipe"] = json.loads(text.replace('"bits": 8', '"bits": 24'))
     write_model(folder / "crafted", header, arrays)
     ended = run_here("certify", "rows.vw", "--model", "crafted")
-    assert ended.code == 2
-    assert "features and the model 256" in ended.err
+    assert ended.code == 3
+    assert "its recipe has names hashed to 24 bits, and its table 256 columns" in ended.err
 
 
 def test_one_class_on_its_own(folder: Path) -> None:
@@ -202,3 +202,19 @@ def test_verify_says_which_file_is_not_there(folder: Path, words: str, said: str
     assert run_here("certify", "rows.svm", "--output", "cert").code == 0
     assert run_here("verify", *words.split()) == (1, "", f"{said}\n")
     assert run_here("verify", "cert", "rows.svm").code == 0
+
+
+@pytest.mark.parametrize("rows", ["a,b,y\n1,0,1\n0,1,-1\n1,0.5,1\n", "a,y,b\n1,yes,Bern\n0,no,Thun\n1,yes,Thun\n"])
+def test_a_certificate_of_a_table_asks_for_the_exported_rows(folder: Path, rows: str) -> None:
+    (folder / "rows.csv").write_text(rows)
+    words = ["certify", "rows.csv", "--target", "y", "--output", "cert.json"]
+    ended = run_here(*words)
+    assert ended.code == 0
+    assert "(--export rows.svm)" in ended.err
+    refused = run_here("verify", "cert.json", "rows.csv")
+    assert refused.code != 0
+    assert refused.err.startswith("NOT verified: ")
+    assert refused.err.endswith("; is this the file that certify exported (--export)?\n")
+    assert run_here(*words, "--export", "rows.svm").err == ""
+    assert run_here("verify", "cert.json", "rows.svm").code == 0
+    assert run_here("certify", "rows.svm", "--output", "cert.json").err == ""

@@ -19,9 +19,9 @@ from onlinear.cli.watching import watcher
 from onlinear.drift import ADWIN, DETECTORS
 from onlinear.drift.adapting import Adapting
 from onlinear.drift.policies import check_policy
-from onlinear.errors import BadSource, Refused
+from onlinear.errors import BadLine, BadSource, Refused
 from onlinear.learner import Settings
-from onlinear.profile.mixed import mixed_columns
+from onlinear.profile.mixed import has_mixed_target, mixed_columns
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
 from onlinear.runs import Run
 from onlinear.streams.blocks import Block
@@ -75,7 +75,11 @@ def stream_for(wanted: dict[str, Any]) -> Stream:
             raise Refused(
                 f"--cross {','.join(pair)} names {len(pair)} columns or namespaces: name two, as in --cross a,b"
             )
-    return open_stream(wanted["files"], **said, crosses=crosses)
+    stream = open_stream(wanted["files"], **said, crosses=crosses)
+    if is_regression(wanted) and isinstance(stream.format, CSVText) and has_mixed_target(stream.format, stream.files):
+        said["numbers"] = (*said["numbers"], -1 if wanted["target"] is None else wanted["target"])
+        return open_stream(wanted["files"], **said, crosses=crosses)
+    return stream
 
 
 def tell_mixed_columns(stream: Stream, wanted: dict[str, Any]) -> None:
@@ -87,8 +91,12 @@ def tell_mixed_columns(stream: Stream, wanted: dict[str, Any]) -> None:
 
 def labels_needed(wanted: dict[str, Any]) -> int:
     """How many labels say what is to be learned: the type of the first one, where task or classes are named."""
-    is_known = wanted["task"] == "regression" or wanted["loss"] in REGRESSION or wanted["classes"] is not None
-    return 1 if is_known else LOOK
+    return 1 if is_regression(wanted) or wanted["classes"] is not None else LOOK
+
+
+def is_regression(wanted: dict[str, Any]) -> bool:
+    """Whether the options say that numbers are to be learned."""
+    return wanted["task"] == "regression" or wanted["loss"] in REGRESSION
 
 
 def first_labels(blocks: Iterator[Block], most: int) -> tuple[np.ndarray, Iterator[Block]]:
@@ -99,7 +107,7 @@ def first_labels(blocks: Iterator[Block], most: int) -> tuple[np.ndarray, Iterat
         while sum(map(len, labels)) < most and (block := next(blocks, None)) is not None:
             seen.append(block)
             labels.append(block.labels)
-    except BadSource as damage:
+    except (BadSource, BadLine) as damage:
         if not seen:
             raise
         blocks = raise_in_turn(damage)
@@ -107,7 +115,7 @@ def first_labels(blocks: Iterator[Block], most: int) -> tuple[np.ndarray, Iterat
     return found[found == found], chain(seen, blocks)
 
 
-def raise_in_turn(error: BadSource) -> Iterator[Block]:
+def raise_in_turn(error: BadSource | BadLine) -> Iterator[Block]:
     """No block, but an error."""
     raise error
     yield

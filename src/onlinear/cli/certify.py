@@ -8,11 +8,21 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import BAD_DATA, ending, say
 from onlinear.outputs import printable_lines
+
+if TYPE_CHECKING:
+    from onlinear.streams.recipe import Recipe
+
+NEEDS_EXPORT = (
+    "the certificate is of the rows as the model learns them, not as they stand in the file: "
+    "to verify it, write these too (--export rows.svm), and name that file"
+)
+#: how a refusal begins that rows cause which are not those of the certificate
+OF_OTHER_ROWS = ("NOT verified: data_sha256", "NOT verified: rows:")
 
 
 def certify(
@@ -49,6 +59,16 @@ def certify(
             with writing(output) as file:
                 file.write(f"{text}\n".encode())
         print(text if as_json else printable_lines("\n".join(words_of(found))))
+        is_kept = output is not None or as_json
+        if is_kept and export is None and not learns_as_written(trained.recipe):
+            say(NEEDS_EXPORT)
+
+
+def learns_as_written(recipe: Recipe) -> bool:
+    """Whether the rows that a model learns are those in its files, which onlinear verify reads."""
+    from onlinear.streams.formats import name_of
+
+    return name_of(recipe.format) == "svmlight" and not recipe.steps()
 
 
 def exported(examples: Any, classes: int, path: str, found: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +144,8 @@ def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.Cer
             answer = differing_from(model, certificate)
         answer = answer or main([str(certificate), str(file)])
         if answer:
-            say(str(answer))
+            of_other_rows = any(words in str(answer) for words in OF_OTHER_ROWS)
+            say(f"{answer}; is this the file that certify exported (--export)?" if of_other_rows else str(answer))
             raise SystemExit(BAD_DATA)
         if model is not None:
             print(

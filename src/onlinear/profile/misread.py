@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from shlex import quote
+
+from onlinear.streams.matching import MISSING
 
 #: a number as a stream reads it, and one with commas, a currency or a percent sign
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -12,8 +15,10 @@ WRITTEN = re.compile(r"[$€£]?\s?[+-]?(\d{1,3}([.,' ]\d{3})+([.,]\d+)?|\d+([.,
 NUMBERS, SHARE, WORDS = 5, 0.8, 5
 
 
-def misread(name: str, texts: Collection[str]) -> str | None:
+def misread(name: str, texts: Collection[str], missing: Sequence[str] = MISSING) -> str | None:
     """What to say of a column of these different texts, if they are numbers to people but not to a stream.
+
+    What is named as missing replaces what is ``missing`` so far, so the advice names that, too.
 
     >>> str(misread("wage", ["1", "2.5", "3", "4", "7", "nan"]))[:76]
     "Column wage holds numbers but for 'nan', so each number is taken for a name:"
@@ -25,7 +30,7 @@ def misread(name: str, texts: Collection[str]) -> str | None:
         words, that = ", ".join(repr(f"{text:.20}") for text in others), "that" if len(others) == 1 else "them"
         return (
             f"Column {name} holds numbers but for {words}, so each number is taken for a name: name {that} as missing "
-            f"(--missing), or mend {'it' if that == 'that' else that}."
+            f"({as_missing([*others, *missing])}), or mend {'it' if that == 'that' else that}."
         )
     written = [text for text in others if WRITTEN.fullmatch(text.strip())]
     if written and len(texts) >= NUMBERS and numbers + len(written) >= SHARE * len(texts):
@@ -34,3 +39,12 @@ def misread(name: str, texts: Collection[str]) -> str | None:
             "name: write them as 1234.5."
         )
     return None
+
+
+def as_missing(words: Sequence[str]) -> str:
+    """The options that name these words as missing, and no others.
+
+    >>> as_missing(["nan", "", "NA"])
+    "--missing nan --missing '' --missing NA"
+    """
+    return " ".join(f"--missing {quote(word)}" for word in words)

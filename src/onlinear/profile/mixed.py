@@ -32,15 +32,28 @@ def mixed_columns(table: CSVText, files: Sequence[str], categories: Sequence[str
     mixed = [
         place
         for place, (name, kind) in enumerate(table.columns)
-        if counts[place, NUMBERS] and counts[place, TEXTS] and place not in meant and kind in ("category", "target")
+        if counts[place, NUMBERS]
+        and counts[place, TEXTS]
+        and place not in meant
+        and (table.target_kind if kind == "target" else kind) == "category"
     ]
     words = words_in(table, files, mixed) if mixed else []
-    return [line for place, found in zip(mixed, words, strict=True) for line in told(names[place], found)]
+    return [
+        line for place, found in zip(mixed, words, strict=True) for line in told(names[place], found, table.missing)
+    ]
 
 
-def told(name: str, words: Words) -> Iterator[BadLine]:
+def has_mixed_target(table: CSVText, files: Sequence[str]) -> bool:
+    """Whether words among numbers make the target one of names."""
+    if table.target_kind == "number":
+        return False
+    counts = looked_at(looks_at(files), table.delimiter, table.header, table.missing, ROWS, table.quoted).counts
+    return bool(counts[[kind == "target" for _, kind in table.columns], NUMBERS].any())
+
+
+def told(name: str, words: Words, missing: Sequence[str]) -> Iterator[BadLine]:
     """What is to be said of a column of these words, at the first that is no number."""
-    sentence = misread(name, words)
+    sentence = misread(name, words, missing)
     if sentence is not None:
         lines, place = next(where for word, where in words.items() if not NUMBER.fullmatch(word))
         yield lines.at(place, f"{sentence} Or have such lines refused (--number {name}).")

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from onlinear.errors import Refused
 from onlinear.streams.arrow import ArrowTable
-from onlinear.streams.arrowcells import is_truth, without_views
+from onlinear.streams.arrowcells import is_numeric, is_truth, numbers_of, without_views
 from onlinear.streams.cells import BLANKS
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.inference import has_quotes, sniffed
@@ -20,13 +22,30 @@ from onlinear.streams.tables import Piece, label_of, schema_of
 class TableOfTexts(ArrowTable):
     """A table by columns for a model of CSV: its cells mean what they would in a CSV file.
 
-    So blanks around a text do not count.
+    So blanks around a text do not count, and numbers are no names: nobody knows how they stood there.
     """
 
     def pieces(self, source: Any) -> Iterator[Piece]:
+        named = {column.name for column in self.columns if column.kind in ("category", "text")}
         for piece in ArrowTable.pieces(self, source):
+            for name, cells in zip(piece.batch.schema.names, piece.batch.columns, strict=True):
+                if name in named and has_numbers(cells):
+                    raise Refused(
+                        f"{label_of(source)}: column {name!r} holds numbers, which the model knows as the texts that "
+                        f"stood in the CSV file, where 007 and 7.0 are not 7: read it as text "
+                        f"(pandas: dtype={{{name!r}: str}})"
+                    )
             columns = [trimmed(cells) for cells in piece.batch.columns]
             yield piece._replace(batch=type(piece.batch).from_arrays(columns, piece.batch.schema.names))
+
+
+def has_numbers(cells: Any) -> bool:
+    """Whether cells, or the names that a dictionary holds, are numbers; those that are all missing are none."""
+    from pyarrow import types
+
+    if types.is_dictionary(cells.type):
+        cells = cells.dictionary_decode()
+    return is_numeric(cells.type) and not np.isnan(numbers_of(cells)).all()
 
 
 def trimmed(cells: Any) -> Any:

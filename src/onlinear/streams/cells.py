@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.errors import BadLine, BadSource
+from onlinear.errors import NO_RECORDS, BadLine, BadSource
 from onlinear.kernels.breaks import LINE_FEED
 from onlinear.kernels.table import CLOSED, NEVER, NOWHERE, OPENED, find_cells, last_record_end
 from onlinear.streams.lines import SHOWN, Lines
@@ -24,6 +24,14 @@ LONE_RETURNS = (
     "end them with line feeds (tr '\\r' '\\n' < old.csv > new.csv)"
 )
 UNCLOSED = "the quote that opens here is never closed: close it, or take it away"
+SWALLOWING = (
+    "the quote that opens here closes {lines:,} lines further down, and those read as records: "
+    "close it, or take it away"
+)
+#: a cell with more line ends is no cell if its lines are like records: two stray quotes have made it one
+MOST_LINE_ENDS = 100
+#: as many of them have as many delimiters as a record; not all, since there may be bad ones
+SHARE_ALIKE = 0.9
 
 
 class Cells(NamedTuple):
@@ -45,6 +53,12 @@ class Cells(NamedTuple):
         while self.buffer[self.breaks[k]] != LINE_FEED:
             k += 1
         return k
+
+    def record_start(self, k: int) -> int:
+        """Where the record starts that the cell before the k-th break is in."""
+        while k and self.buffer[self.breaks[k - 1]] != LINE_FEED:
+            k -= 1
+        return int(self.breaks[k - 1]) + 1 if k else 0
 
     def break_behind(self, place: int) -> int:
         """The first break that is not before a place."""
@@ -129,7 +143,38 @@ def no_quotes(quoted: bool) -> np.ndarray:
 
 def unclosed(cells: Cells, lines: Lines) -> tuple[BadLine, bytes]:
     """What is wrong with a text whose last quote is never closed, and all of its last record."""
-    return lines.at(cells.unclosed, UNCLOSED), lines.chunk.text[cells.stop :].tobytes()
+    return lines.at(cells.unclosed, UNCLOSED, NO_RECORDS), lines.chunk.text[cells.stop :].tobytes()
+
+
+class Swallowing(NamedTuple):
+    """A cell in quotes that has swallowed records: where its record starts, and its quote opens; how many line ends."""
+
+    record: int
+    quote: int
+    line_ends: int
+
+    def bad_line(self, lines: Lines) -> tuple[BadLine, bytes]:
+        """What is wrong, and the line where it begins."""
+        reason = SWALLOWING.format(lines=self.line_ends)
+        return lines.at(self.quote, reason, NO_RECORDS), lines.line(self.record)
+
+
+def swallowing(cells: Cells, delimiter: str, columns: int) -> Swallowing | None:
+    """The first cell of a text that holds many lines which each have the delimiters of a record of so many columns."""
+    if columns == 1:
+        return None  # any line is like a record
+    line_ends = np.flatnonzero(cells.buffer[: cells.stop] == LINE_FEED)
+    some = line_ends[:: MOST_LINE_ENDS // 2]  # at least two of them are in a cell that has more than MOST_LINE_ENDS
+    owners = cells.breaks.searchsorted(some.astype(cells.breaks.dtype))
+    for k in np.unique(owners[1:][owners[1:] == owners[:-1]]).tolist():
+        start, stop = int(cells.breaks[k - 1]) + 1 if k else 0, int(cells.breaks[k])
+        count = int(np.diff(line_ends.searchsorted([start, stop]))[0])
+        if count > MOST_LINE_ENDS:
+            cell = cells.buffer[start:stop].tobytes()
+            alike = sum(line.count(delimiter.encode()) == columns - 1 for line in cell.split(b"\n")[1:-1])
+            if alike >= SHARE_ALIKE * (count - 1):
+                return Swallowing(cells.record_start(k), start + len(cell) - len(cell.lstrip(BEFORE)), count)
+    return None
 
 
 class RecordEnds:

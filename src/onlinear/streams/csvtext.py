@@ -25,7 +25,18 @@ from onlinear.kernels.grams import Grams, room_for_grams
 from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
 from onlinear.streams import sources
 from onlinear.streams.blocks import Block
-from onlinear.streams.cells import Cells, RecordEnds, cut, first_record, unclosed, unquoted, word
+from onlinear.streams.cells import (
+    MOST_LINE_ENDS,
+    Cells,
+    RecordEnds,
+    Swallowing,
+    cut,
+    first_record,
+    swallowing,
+    unclosed,
+    unquoted,
+    word,
+)
 from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.lines import Lines
 from onlinear.streams.matching import FEATURE_KINDS, MISSING, ROLES, kind_now, kinds_for
@@ -147,6 +158,9 @@ class CSVText:
         if cells.unclosed >= 0 and not (bad and stop_at_bad):
             bad.append(unclosed(cells, lines))
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
+        swallowed = None
+        if self.quoted and chunk.line_ends - rows - len(bad) > MOST_LINE_ENDS:  # there are cells of several lines
+            swallowed = swallowing(cells, self.delimiter, len(self.columns))
         block = Block(NO_ROWS, self._labels(found, cells), found.importance[:rows], lines, bad, chunk.read)
 
         hashes, values = found.hashes[:entries], found.values[:entries]
@@ -157,7 +171,8 @@ class CSVText:
             return self._names_in(cells.raw_from(int(found.places[row])))
 
         named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, cells.record_from, found.groups)
-        return with_columns(block, named, self.naming, stop_at_bad)
+        block = with_columns(block, named, self.naming, stop_at_bad)
+        return block if swallowed is None else before_swallowing(block, swallowed, lines, stop_at_bad)
 
     def _room(self, cells: Cells) -> kernel.Table:
         """Room for the rows of a text: an entry for each cell, and the grams of texts."""
@@ -210,6 +225,16 @@ class CSVText:
             reason = f"the header has {len(names)} cells, not {len(self.columns)}: are all files of the same kind?"
             raise lines.at(names[0][0], reason)
         return last + 1, int(cells.breaks[last]) + 1
+
+
+def before_swallowing(block: Block, found: Swallowing, lines: Lines, stop_at_bad: bool) -> Block:
+    """The rows before a cell that has swallowed records, and the bad lines; it is the last of these."""
+    first_line = lines.at(found.record, "").line
+    block = block.split(int((block.origin.places[: len(block)] < found.record).sum()))[0]
+    block.bad = [(line, text) for line, text in block.bad if line.line < first_line]
+    if not (block.bad and stop_at_bad):
+        block.bad.append(found.bad_line(lines))
+    return block
 
 
 def check_delimiter(delimiter: str) -> None:

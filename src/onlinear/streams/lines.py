@@ -14,6 +14,10 @@ LINE_FEED = ord("\n")
 #: as much of a word as a message shows
 SHOWN = 40
 WORD_ENDS = b" \t\r\n"
+LONE_RETURN = (
+    "there is a carriage return within this line, as at the ends of lines of old Macintoshes: "
+    "end lines with line feeds (tr '\\r' '\\n' < old > new)"
+)
 
 
 class Lines:
@@ -61,6 +65,11 @@ class Lines:
         start = int(self._ends[number - 1]) + 1 if number else 0
         stop = int(self._ends[number]) if number < len(self._ends) else self.chunk.size
         return self.chunk.text[start:stop].tobytes().removesuffix(b"\r")
+
+    def has_lone_return(self, where: int) -> bool:
+        """Whether a carriage return that ends no line is in the word at a place."""
+        behind = self.line(where)[self.at(where, "").column - 1 :]
+        return b"\r" in behind.replace(b"\t", b" ").partition(b" ")[0]
 
 
 def word_at(text: np.ndarray, at: int) -> str:

@@ -69,7 +69,7 @@ class Chunk(NamedTuple):
     ``buffer`` belongs to the chunk alone: keep it as long as you like. ``text`` is its first ``size`` bytes; the SLACK
     bytes behind mean nothing, and are there for those who read many at once. Lines are counted from 1, as editors do;
     ``offset`` is how much decompressed text (a byte-order mark included) comes before the chunk, ``read`` how much of
-    the file on disk was needed so far.
+    the file on disk was needed so far; ``line_ends`` are those in the text.
     """
 
     buffer: Text
@@ -78,6 +78,7 @@ class Chunk(NamedTuple):
     offset: int
     read: int
     last: bool
+    line_ends: int
 
     @property
     def text(self) -> Text:
@@ -182,7 +183,7 @@ def _cut(source: Source, size: int, ends: Ends, live: bool) -> Iterator[Chunk]:
         end = visible if filled.ended else ends(buffer[:visible], shown)
         if end > 0:
             lines = int(count_line_ends()(buffer, end))  # before the consumer may write to it
-            yield Chunk(buffer, end, line, offset, source.consumed, filled.ended)
+            yield Chunk(buffer, end, line, offset, source.consumed, filled.ended, lines)
             line, offset = line + lines, offset + end
         elif visible > MOST_LINE:
             raise BadSource(

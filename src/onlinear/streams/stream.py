@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from onlinear.errors import BadLine, BadSource, Refused
+from onlinear.errors import NO_RECORDS, BadLine, BadSource, Refused
 from onlinear.features.names import HashedNames
 from onlinear.features.words import Words
 from onlinear.streams.ahead import in_order
@@ -108,7 +108,10 @@ class Stream:
         return self.features or (0 if self.recipe.bits is None else 1 << self.recipe.bits)
 
     def blocks(self, stop_at_bad: bool) -> Iterator[Block]:
-        """A pass before its recipe, its bad lines in the blocks; ``stop_at_bad`` ends it with the first one's block."""
+        """A pass before its recipe, its bad lines in the blocks; ``stop_at_bad`` ends it with the first one's block.
+
+        One behind which there are no records is no line to be left out, and raised.
+        """
         if self._begun:
             self.check_passes(2)
         self._begun = True
@@ -116,8 +119,13 @@ class Stream:
         for source in self.sources:
             for block in self._blocks(source, stop_at_bad):
                 self.read = before + block.read
+                last = block.bad[-1][0] if block.bad else None
+                if last is not None and last.kind == NO_RECORDS and not stop_at_bad:
+                    block.bad.pop()
+                    yield block
+                    raise last
                 yield block
-                if block.bad and stop_at_bad:
+                if last is not None and stop_at_bad:
                     return
             before = self.read
 

@@ -13,7 +13,7 @@ from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
 from onlinear.kernels.registers import EIGHT
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
-from onlinear.streams.lines import Lines, word_at
+from onlinear.streams.lines import LONE_RETURN, Lines, word_at
 from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.reading import Text, prepared, read_lines
 from onlinear.streams.sources import Chunk, chunks
@@ -80,7 +80,8 @@ class Svmlight(NamedTuple):
         word = word_at(lines.chunk.text, where)
         if code == kernel.TWICE:
             word = word.partition(":")[0]
-        return lines.at(where, REASONS[code].format(word=word, most=self.most_features)), line
+        reason = LONE_RETURN if lines.has_lone_return(where) else REASONS[code]
+        return lines.at(where, reason.format(word=word, most=self.most_features)), line
 
 
 def room_for(text: Text) -> Parsed:

@@ -14,7 +14,7 @@ from onlinear.kernels.registers import EIGHT
 from onlinear.streams import sources
 from onlinear.streams.blocks import Block
 from onlinear.streams.crossing import piece_size
-from onlinear.streams.lines import Lines, word_at
+from onlinear.streams.lines import LONE_RETURN, Lines, word_at
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.reading import Text, own_room, prepared, read_lines
 from onlinear.streams.sources import Chunk, chunks
@@ -57,7 +57,8 @@ class VWText(NamedTuple):
             kernel.parse_vw()(text.buffer, text.stop, text.breaks, found)
 
         def explain(code: int, where: int) -> tuple[BadLine, bytes]:
-            return lines.at(where, REASONS[code].format(word=word_at(chunk.text, where))), lines.line(where)
+            reason = LONE_RETURN if lines.has_lone_return(where) else REASONS[code]
+            return lines.at(where, reason.format(word=word_at(chunk.text, where))), lines.line(where)
 
         bad = read_lines(read, explain, found.counts, text.stop, stop_at_bad)
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
