@@ -286,13 +286,16 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
     @property
     def examples_(self) -> int:
         """How many examples were learned from, over all passes."""
-        return self._learned().examples
+        self._learned()
+        with whole(self):
+            return self._learned().examples
 
     @property
     def mistakes_(self) -> int:
         """How many examples the last version had wrong, or undecided, before they were learned."""
         self._learned()
-        return self._mistakes
+        with whole(self):
+            return self._mistakes
 
     @property
     def updates_(self) -> Any:
