@@ -21,6 +21,7 @@ import onlinear
 from onlinear.batch import Batch, rows_of
 from onlinear.estimators.checks import whole
 from onlinear.learner import Learner
+from onlinear.selection import grid
 from onlinear.targets import Labels
 
 PACKAGE = str(Path(onlinear.__file__).parent)
@@ -189,6 +190,18 @@ def test_a_pickle_is_of_a_whole_example(kind: str) -> None:
             model.learn_one(NEW, "aa" if label and kind == "three" else target_of(model, 0))
 
         check_answers(MODELS[kind](), pickle.dumps, learn, lambda pickled: state_of(pickle.loads(pickled)))
+
+
+@pytest.mark.compiles
+def test_a_pickle_of_a_search_is_of_a_whole_call() -> None:
+    search = onlinear.OnlineSearch(grid(loss="log_loss", rule=["adagrad", "normalised"]))
+    search.partial_fit(ROWS[:20], np.resize([0, 1], 20), classes=[0, 1])
+
+    def state(pickled: bytes) -> Any:
+        found = pickle.loads(pickled)
+        return repr(found.results_), [bits(lane.learner.weights()) for lane in found._race._lanes]
+
+    check_answers(search, pickle.dumps, lambda search: search.partial_fit(ROWS[20:22], [1, 1]), state)
 
 
 FIGURES = ("examples_", "mistakes_", "updates_", "loss_", "history_", "updates_per_pass_", "mistakes_per_pass_")

@@ -169,7 +169,7 @@ def pack_learned(packer: Packer, estimator: Any, slim: bool) -> Header:
 
 
 def figures_of(estimator: Any) -> dict[str, Any]:
-    """What a reader of the header may want to see, of a learner the caller is alone with; nothing is restored from it."""
+    """What a reader of the header may want to see: nothing is restored from it. The caller is alone with it."""
     updates = estimator._count_updates()
     return {
         "examples": estimator._learner.examples,
