@@ -197,6 +197,8 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
     def _learn_codes(self, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> np.ndarray:
         scores = machine.learn(X, self._targets(codes), importance)
         self._count(scores, codes)
+        if vars(self).get("converged_"):
+            self.converged_ = False  # these rows were not in the pass without an update
         return scores
 
     def _add_class(self, machine: Perceptrons, label: Hashable) -> None:
