@@ -184,10 +184,12 @@ class OneByOne:
 
 def has_probabilities(self: Any) -> bool:
     """Whether the loss turns scores into probabilities."""
-    loss = self._recipe_loss()
+    loss = self._answering_loss()
     if hasattr(loss, "link"):
         return True
-    name = getattr(self, "loss", type(loss).__name__)
+    name = type(loss).__name__
+    if type(self._recipe_loss()) is type(loss):
+        name = getattr(self, "loss", name)
     raise AttributeError(f"probability estimates are not available for loss={name!r}")
 
 
@@ -312,28 +314,30 @@ class ClassifiesOne(OneByOne):
                 scores = view.scores(x)
                 if scores is not None:
                     return labels[scores[order].argmax()]
-        decoder, scores = self._scores_one(x)
+        decoder, scores, _ = self._scores_one(x)
         return None if decoder is None else decoder.label(scores)
 
-    def _scores_one(self, x: Mapping[Any, Any]) -> tuple[Decoder | None, np.ndarray]:
-        """All outputs' scores, and how they become labels: both as of the same example. Changes nothing."""
-        view = self._fast_view()
-        scores = None if view is None else view.scores(x)
-        if view is not None and scores is not None:
-            return view.decoder, scores
+    def _scores_one(self, x: Mapping[Any, Any]) -> tuple[Decoder | None, np.ndarray, Any]:
+        """All outputs' scores, how they become labels, and the loss: all as of the same example. Changes nothing."""
+        path = self._path
+        if path is not None and path.learner is self._learner:
+            view = path.view
+            scores = view.scores(x)
+            if scores is not None:
+                return view.decoder, scores, path.loss
         with whole(self):
             if self._learner is None:
-                return None, np.zeros(0)
+                return None, np.zeros(0), None
             path = self._way()
-            return path.view.decoder, path.scores(x)
+            return path.view.decoder, path.scores(x), path.loss
 
     @available_if(has_probabilities)
     def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[Hashable, float]:
         """The probability of each class seen so far. Changes nothing."""
-        decoder, scores = self._scores_one(x)
+        decoder, scores, loss = self._scores_one(x)
         if decoder is None:
             return {}
-        chances = decoder.chances(scores, self._recipe_loss())  # type: ignore[attr-defined]
+        chances = decoder.chances(scores, loss)
         return dict(zip(decoder.labels, chances.tolist(), strict=True))
 
 
