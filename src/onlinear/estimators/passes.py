@@ -62,6 +62,8 @@ class Sweeps:
 
     _learner: Learner | None
     _pass_starts: list[tuple[int, int]]
+    _path: Any
+    _settled: Any
 
     def _sweep(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         if self.warm_start:
