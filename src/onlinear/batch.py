@@ -104,6 +104,8 @@ def float_array(values: Any, what: str) -> np.ndarray:
 
 def plain_number(value: Any, what: str) -> float:
     """A number as a float; text, None, lists and arrays are refused."""
+    if getattr(value, "ndim", None) == 0:  # of NumPy and its kin
+        value = value.item()
     if isinstance(value, Real | Decimal | np.bool_):
         try:
             return float(value)

@@ -362,7 +362,7 @@ class PredictsOne(OneByOne):
             target = y if kind is float else float(y) if kind in NUMBERS else plain_number(y, "the target")
         except OverflowError:
             target = plain_number(y, "the target")  # which says so
-        if not math.isfinite(target):
+        if target - target != 0.0:  # infinity or NaN: quicker than isfinite
             raise BadInput(f"the target is {target}: drop the example or mend it")
         path = self._path
         usual = importance is ONE or is_one(importance)
