@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -57,7 +59,7 @@ def importance_of(weights: Any, length: int) -> np.ndarray:
     """Importance weights as float64, one a row: finite, not negative; 1 where none are given."""
     if weights is None:
         return np.ones(length)
-    importance = np.asarray(weights, dtype=np.float64)
+    importance = float_array(weights, "importance")
     if importance.ndim == 0:
         importance = np.full(length, float(importance))
     if importance.shape != (length,):
@@ -75,13 +77,42 @@ def importance_of(weights: Any, length: int) -> np.ndarray:
 
 def numbers_of(y: Any, length: int) -> np.ndarray:
     """Regression targets as float64: finite, one a row."""
-    numbers = np.asarray(y, dtype=np.float64)
+    numbers = float_array(y, "target")
     if numbers.shape != (length,):
         raise BadInput(f"targets have shape {numbers.shape}, but there are {length} rows: give one a row")
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise BadInput(f"the target of row {row} is {numbers[row]}: drop the row or mend it")
     return numbers
+
+
+def float_array(values: Any, what: str) -> np.ndarray:
+    """Numbers as float64; anything else is refused with its row, text that could be read as a number too."""
+    if hasattr(values, "__next__"):
+        values = list(values)
+    kind = getattr(getattr(values, "dtype", None), "kind", None)
+    if kind is not None and kind in "biuf" and isinstance(values, np.ndarray):
+        return np.asarray(values, dtype=np.float64)
+    given = np.asarray(values, dtype=object)
+    if given.ndim == 0:
+        return np.array(plain_number(given.item(), f"the {what}"))
+    if given.ndim > 1:
+        return np.empty(given.shape)  # it is refused for its shape
+    pairs = enumerate(given.tolist())
+    return np.array([plain_number(each, f"the {what} of row {row}") for row, each in pairs], dtype=np.float64)
+
+
+def plain_number(value: Any, what: str) -> float:
+    """A number as a float; text, None, lists and arrays are refused."""
+    if getattr(value, "ndim", None) == 0:  # of NumPy and its kin
+        value = value.item()
+    if isinstance(value, Real | Decimal | np.bool_):
+        try:
+            return float(value)
+        except OverflowError:
+            raise BadInput(f"{what} is {value!r:.40}..., too large for a float: drop the row or mend it") from None
+    kind = type(value).__name__
+    raise BadInput(f"{what} is {value!r:.60}, of type {kind}: give a number, or leave the row out")
 
 
 def check_columns(rows: Rows, features: int) -> None:

@@ -128,7 +128,7 @@ def is_missing(label: Any) -> bool:
 def refuse_mixed(y: Any) -> None:
     """Refuse labels that are missing or mixed, before NumPy makes text of numbers, or someone compares what is NA."""
     if hasattr(y, "dtype"):
-        labels = y.tolist() if y.dtype == object and y.ndim == 1 else []
+        labels = y.tolist() if getattr(y.dtype, "kind", None) == "O" and y.ndim == 1 else []
     else:
         labels = y if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y) else []
     Classes().check_new(label for label in labels if isinstance(label, Hashable))

@@ -54,7 +54,8 @@ class DictPath:
         self.table: np.ndarray | None = None  # the learner's, when it was last settled
         self.room = FIRST_ROOM
         self.index = Index(0)
-        loss, rule = learner.losses[0], learner.rules[0]
+        self.loss = loss = learner.losses[0]
+        rule = learner.rules[0]
         inner = type(rule[0]) if rule and isinstance(rule[0], tuple) else None
         self.averages = learner._averages()
         shape = Shape(type(loss), type(rule), inner, labels, self.averages)

@@ -613,6 +613,11 @@ class Learner:
 
     def marks(self, outputs: slice = slice(None), row_loss: bool = False) -> list[Mark]:
         """The progressive history at 1, 2, 4, 8, ... examples, and now."""
+        with self.lock, self.busy:
+            return self.marks_unlocked(outputs, row_loss)
+
+    def marks_unlocked(self, outputs: slice, row_loss: bool) -> list[Mark]:
+        """As :meth:`marks`, for a caller who is alone with it."""
         points = [(1 << k, figures) for k, figures in enumerate(self.history)]
         if not points or points[-1][0] != self.examples:
             points.append((self.examples, self.figures()))

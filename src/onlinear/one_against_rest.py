@@ -219,7 +219,14 @@ def is_even(loss: Any) -> bool:
 @cache
 def looks_even(kind: type, loss: Any) -> bool:
     """At a few points; ``kind`` is there because tuples of different classes can be equal."""
-    points = (-3.0, -1.0, -0.25, 0.0, 0.5, 1.0, 2.0)
-    return all(
-        loss.slope(s, 1.0) == -loss.slope(-s, -1.0) and loss.value(s, 1.0) == loss.value(-s, -1.0) for s in points
-    )
+    return all(looks_even_at(loss, score) for score in (-3.0, -1.0, -0.25, 0.0, 0.5, 1.0, 2.0))
+
+
+def looks_even_at(loss: Any, score: float) -> bool:
+    """At one score, for which a loss of the user's own need have no number."""
+    try:
+        slopes = loss.slope(score, 1.0), -loss.slope(-score, -1.0)
+        values = loss.value(score, 1.0), loss.value(-score, -1.0)
+    except (ArithmeticError, ValueError):
+        return True
+    return bool(slopes[0] == slopes[1] and values[0] == values[1])

@@ -19,7 +19,9 @@ import pytest
 
 import onlinear
 from onlinear.batch import Batch, rows_of
+from onlinear.estimators.checks import whole
 from onlinear.learner import Learner
+from onlinear.selection import grid
 from onlinear.targets import Labels
 
 PACKAGE = str(Path(onlinear.__file__).parent)
@@ -36,10 +38,15 @@ def is_locked(model: Any) -> bool:
     return (whole is not None and whole._is_owned()) or (learner is not None and learner.lock.locked())
 
 
-def call_between(model: Any, call: Call, other: Call, moment: int) -> tuple[Any, int]:
+def is_shut(model: Any) -> bool:
+    """Whether the caller keeps out even those who learn a usual row, which the lock of the whole estimator does not."""
+    return bool(model._learner.lock.locked())
+
+
+def call_between(model: Any, call: Call, other: Call, moment: int, is_out: Call = is_locked) -> tuple[Any, int]:
     """What a call answers if another comes in as soon as ``moment`` instructions are done, and how many then were.
 
-    None are if it could not come in any more.
+    None are if it could not come in any more: ``is_out`` while it could not.
     """
     passed, came = 0, 0
 
@@ -50,7 +57,7 @@ def call_between(model: Any, call: Call, other: Call, moment: int) -> tuple[Any,
         frame.f_trace_opcodes = True
         if event == "opcode" and not came:
             passed += 1
-            if passed > moment and not is_locked(model):
+            if passed > moment and not is_out(model):
                 came = passed
                 other(model)
         return trace
@@ -63,13 +70,13 @@ def call_between(model: Any, call: Call, other: Call, moment: int) -> tuple[Any,
         sys.settrace(before)
 
 
-def answers_beside(model: Any, call: Call, other: Call) -> Iterator[Any]:
+def answers_beside(model: Any, call: Call, other: Call, is_out: Call = is_locked) -> Iterator[Any]:
     """What the call answers with another one before each of its instructions."""
     moment = -1
     while moment:
         fresh = copy.deepcopy(model)
         call(fresh)
-        answer, moment = call_between(fresh, call, other, max(moment, 0))
+        answer, moment = call_between(fresh, call, other, max(moment, 0), is_out)
         yield answer
 
 
@@ -183,6 +190,87 @@ def test_a_pickle_is_of_a_whole_example(kind: str) -> None:
             model.learn_one(NEW, "aa" if label and kind == "three" else target_of(model, 0))
 
         check_answers(MODELS[kind](), pickle.dumps, learn, lambda pickled: state_of(pickle.loads(pickled)))
+
+
+@pytest.mark.compiles
+def test_a_pickle_of_a_search_is_of_a_whole_call() -> None:
+    search = onlinear.OnlineSearch(grid(loss="log_loss", rule=["adagrad", "normalised"]))
+    search.partial_fit(ROWS[:20], np.resize([0, 1], 20), classes=[0, 1])
+
+    def state(pickled: bytes) -> Any:
+        found = pickle.loads(pickled)
+        return repr(found.results_), [bits(lane.learner.weights()) for lane in found._race._lanes]
+
+    check_answers(search, pickle.dumps, lambda search: search.partial_fit(ROWS[20:22], [1, 1]), state)
+
+
+FIGURES = ("examples_", "mistakes_", "updates_", "loss_", "history_", "updates_per_pass_", "mistakes_per_pass_")
+
+
+def read_figures(model: Any, names: tuple[str, ...] = FIGURES) -> Any:
+    """Each figure that there is, to the bit, or the kind of error: a model may have learned nothing yet."""
+    found = {}
+    for name in names:
+        try:
+            found[name] = bits(getattr(model, name))
+        except AttributeError as error:
+            found[name] = str(error)
+    return found
+
+
+def check_figures(model: Any, other: Call, is_out: Call = is_locked) -> None:
+    """Each figure is the one of before the other call, or of after it."""
+    after = copy.deepcopy(model)
+    other(after)
+    right = [read_figures(model), read_figures(after)]
+    for name in FIGURES:
+        found = list(answers_beside(model, lambda model, name=name: read_figures(model, (name,)), other, is_out))
+        assert len(found) > 3
+        wrong = [each for each in found if each[name] not in (right[0][name], right[1][name])]
+        assert wrong == []
+
+
+def usual_row(model: Any) -> None:
+    """An example that one compiled call learns: its names and its label are known."""
+    model.learn_one(OTHER, target_of(model, 0))
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("kind", ["two", "three", "numbers"])
+def test_figures_are_of_a_whole_example(kind: str) -> None:
+    model = MODELS[kind]()
+    usual_row(model)  # the next example brings a mark
+    check_figures(model, WRITES["learns many"])
+    if kind != "numbers":
+        check_figures(model, lambda model: model.learn_one(OTHER, "aa"))
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("kind", ["two", "three", "numbers"])
+def test_no_compiled_call_comes_between_figures(kind: str) -> None:
+    model = MODELS[kind]()
+    model.predict_one(ASKED)
+    check_figures(model, usual_row, is_shut)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("kind", ["two", "kernel"])
+def test_figures_wait_for_whoever_learns(kind: str) -> None:
+    """Within a first example, or while a class appears, there are counts of which only a part is new."""
+    model = MODELS[kind]()
+    names = [name for name in FIGURES if hasattr(model, name)]
+    read: list[str] = []
+    threads = [
+        threading.Thread(target=lambda name=name: read.append((getattr(model, name), name)[1])) for name in names
+    ]
+    with whole(model):
+        for thread in threads:
+            thread.start()
+        threads[0].join(0.2)
+        assert read == []
+    for thread in threads:
+        thread.join()
+    assert sorted(read) == sorted(names)
 
 
 ROWS = np.random.default_rng(1).normal(size=(40, 3))

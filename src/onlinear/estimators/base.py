@@ -131,6 +131,8 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
         """
         learner = self._learner
         assert learner is not None
+        if vars(self).get("converged_"):
+            self.converged_ = False  # what comes now was not in the pass without an update
         if self._shown.by_hand:
             self._take_over()
         if learner.slim:  # it answers as it is

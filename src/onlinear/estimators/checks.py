@@ -17,7 +17,7 @@ import scipy.sparse
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from onlinear.batch import Rows, importance_of, rows_of
+from onlinear.batch import Rows, importance_of, plain_number, rows_of
 from onlinear.classes import refuse_mixed
 from onlinear.errors import BadInput, Diverged
 from onlinear.features.names import ExactNames
@@ -73,7 +73,9 @@ def ascends(columns: np.ndarray) -> bool:
 
 def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:
     """X and y as scikit-learn's conventions want them; the values of X are not looked at."""
-    if not numbers:
+    if numbers:
+        refuse_text(y)
+    else:
         refuse_bad_labels(y)
     return validate_with_targets(
         estimator,
@@ -104,7 +106,7 @@ def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tup
     refuse_dates(y, "y")
     try:
         X, checked_y = validate_data(estimator, X, y, **options)
-    except ValueError:
+    except (ValueError, TypeError):
         refuse_missing_target(y)
         raise
     if checked_y.dtype.kind == "O" and None in checked_y.tolist():
@@ -119,6 +121,16 @@ def refuse_bad_labels(y: Any) -> None:
     except BadInput:
         refuse_missing_target(y)
         raise
+
+
+def refuse_text(y: Any) -> None:
+    """Refuse targets of a regression that are text, which NumPy would read as numbers where it can."""
+    if getattr(getattr(y, "dtype", None), "kind", "O") not in "OSUT":
+        return
+    targets = np.asarray(y, dtype=object)
+    for row, target in enumerate(targets.tolist() if targets.ndim == 1 else ()):
+        if isinstance(target, str | bytes):
+            plain_number(target, f"the target of row {row}")
 
 
 def refuse_missing_target(y: Any) -> None:

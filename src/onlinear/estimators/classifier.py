@@ -44,6 +44,7 @@ from onlinear.one_against_rest import (
     targets_for,
 )
 from onlinear.rows import SparseRows
+from onlinear.trial import try_out
 
 ONE = np.ones(1)
 
@@ -255,6 +256,10 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
         """The loss, which does not depend on the data."""
         return self._recipe(1, False).loss
 
+    def _answering_loss(self) -> Any:
+        """The loss whose link makes probabilities: a new one only answers once an example was learned with it."""
+        return self._recipe_loss() if self._learner is None else self._learner.losses[0]
+
     # -------------------------------------------------------------- learning from a whole set
 
     def _prepare(
@@ -342,8 +347,9 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: the loss's link of each score, normalised over several classes."""
         check_is_fitted(self)
-        X, loss = checked_rows(self, X), self._recipe_loss()
-        now = self._now()
+        X = checked_rows(self, X)
+        with whole(self):
+            now, loss = self._now(), self._answering_loss()
         assert now.classes is not None
         if hasattr(loss, "slopes"):
             return self._row_probabilities(loss, X, now)
@@ -396,6 +402,7 @@ def linked(loss: Any, scores: np.ndarray) -> np.ndarray:
 
 
 def check_even(loss: Any) -> None:
-    """Refuse a loss for which open classes have no meaning."""
+    """Refuse a loss for which open classes have no meaning; a mistake in one of the user's own is told first."""
+    try_out([loss], [])
     if not is_even(loss):
         raise Refused(f"{loss} treats its two targets differently: name the classes in the first call")

@@ -197,6 +197,8 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
     def _learn_codes(self, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> np.ndarray:
         scores = machine.learn(X, self._targets(codes), importance)
         self._count(scores, codes)
+        if vars(self).get("converged_"):
+            self.converged_ = False  # these rows were not in the pass without an update
         return scores
 
     def _add_class(self, machine: Perceptrons, label: Hashable) -> None:
@@ -286,13 +288,16 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
     @property
     def examples_(self) -> int:
         """How many examples were learned from, over all passes."""
-        return self._learned().examples
+        self._learned()
+        with whole(self):
+            return self._learned().examples
 
     @property
     def mistakes_(self) -> int:
         """How many examples the last version had wrong, or undecided, before they were learned."""
         self._learned()
-        return self._mistakes
+        with whole(self):
+            return self._mistakes
 
     @property
     def updates_(self) -> Any:

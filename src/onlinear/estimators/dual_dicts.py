@@ -13,7 +13,7 @@ from onlinear.classes import Classes, as_array
 from onlinear.dual.perceptrons import Perceptrons
 from onlinear.errors import BadInput, OnlinearError, TooManyNames
 from onlinear.estimators.checks import all_or_nothing, whole
-from onlinear.estimators.one import check_importance, check_length, records, unknown_feature
+from onlinear.estimators.one import check_length, checked_importance, records, unknown_feature
 from onlinear.features.names import ExactNames
 
 #: columns that a stream of dicts has room for at first; their number doubles
@@ -39,7 +39,7 @@ class LearnsDicts:
         >>> model.predict_one({"size": 0.8, "colour": "red"})
         'apple'
         """
-        check_importance(importance)
+        importance = checked_importance(importance)
         with all_or_nothing(self):
             self._check_steps(np.array([importance]))
             machine = self._streaming()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from onlinear.batch import importance_of, numbers_of
+from onlinear.batch import importance_of, numbers_of, plain_number
 from onlinear.classes import as_array
 from onlinear.errors import BadInput, BadRow, OnlinearError, Refused, TooManyNames
 from onlinear.estimators.checks import all_or_nothing, whole
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from onlinear.dictpath import DictPath
 
 Names = ExactNames | HashedNames
+
+#: the importance of an example that is given none: this very object needs no look
+ONE = 1.0
+#: the types of most numbers that are no floats
+NUMBERS = frozenset([np.float64, np.float32, np.int64, np.int32, int, bool])
 
 #: features the table of a growing stream has room for at first
 FIRST_FEATURES = 1024
@@ -184,10 +189,12 @@ class OneByOne:
 
 def has_probabilities(self: Any) -> bool:
     """Whether the loss turns scores into probabilities."""
-    loss = self._recipe_loss()
+    loss = self._answering_loss()
     if hasattr(loss, "link"):
         return True
-    name = getattr(self, "loss", type(loss).__name__)
+    name = type(loss).__name__
+    if type(self._recipe_loss()) is type(loss):
+        name = getattr(self, "loss", name)
     raise AttributeError(f"probability estimates are not available for loss={name!r}")
 
 
@@ -196,7 +203,7 @@ class ClassifiesOne(OneByOne):
 
     _labelled = True
 
-    def learn_one(self, x: Mapping[Any, Any], y: Hashable, importance: float = 1.0) -> Any:
+    def learn_one(self, x: Mapping[Any, Any], y: Hashable, importance: float = ONE) -> Any:
         """Learn from one example; answer the score it had before.
 
         That is one number for up to two classes (positive for the second of ``classes_``), else an array in the order
@@ -211,7 +218,7 @@ class ClassifiesOne(OneByOne):
         'spam'
         """
         path = self._path
-        if path is None or importance != 1.0 or path.learner is not self._learner:
+        if path is None or path.learner is not self._learner or (importance is not ONE and not is_one(importance)):
             return self._learn_unusual(x, y, importance)
         try:
             target = path.targets[y]
@@ -245,7 +252,7 @@ class ClassifiesOne(OneByOne):
 
     def _learn_closely(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
         path = self._learning_way()
-        check_importance(importance)
+        importance = checked_importance(importance)
         if importance == 0.0:
             return path.view.decoder.shown(path.scores(x))
         try:
@@ -323,35 +330,37 @@ class ClassifiesOne(OneByOne):
                 scores = view.scores(x)
                 if scores is not None:
                     return labels[scores[order].argmax()]
-        decoder, scores = self._scores_one(x)
+        decoder, scores, _ = self._scores_one(x)
         return None if decoder is None else decoder.label(scores)
 
-    def _scores_one(self, x: Mapping[Any, Any]) -> tuple[Decoder | None, np.ndarray]:
-        """All outputs' scores, and how they become labels: both as of the same example. Changes nothing."""
-        view = self._fast_view()
-        scores = None if view is None else view.scores(x)
-        if view is not None and scores is not None:
-            return view.decoder, scores
+    def _scores_one(self, x: Mapping[Any, Any]) -> tuple[Decoder | None, np.ndarray, Any]:
+        """All outputs' scores, how they become labels, and the loss: all as of the same example. Changes nothing."""
+        path = self._path
+        if path is not None and path.learner is self._learner:
+            view = path.view
+            scores = view.scores(x)
+            if scores is not None:
+                return view.decoder, scores, path.loss
         with whole(self):
             if self._learner is None:
-                return None, np.zeros(0)
+                return None, np.zeros(0), None
             path = self._way()
-            return path.view.decoder, path.scores(x)
+            return path.view.decoder, path.scores(x), path.loss
 
     @available_if(has_probabilities)
     def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[Hashable, float]:
         """The probability of each class seen so far. Changes nothing."""
-        decoder, scores = self._scores_one(x)
+        decoder, scores, loss = self._scores_one(x)
         if decoder is None:
             return {}
-        chances = decoder.chances(scores, self._recipe_loss())  # type: ignore[attr-defined]
+        chances = decoder.chances(scores, loss)
         return dict(zip(decoder.labels, chances.tolist(), strict=True))
 
 
 class PredictsOne(OneByOne):
     """A regressor's dict rows."""
 
-    def learn_one(self, x: Mapping[Any, Any], y: float, importance: float = 1.0) -> float:
+    def learn_one(self, x: Mapping[Any, Any], y: float, importance: float = ONE) -> float:
         """Learn from one example; answer the score it had before.
 
         >>> from onlinear import OnlineRegressor
@@ -359,15 +368,20 @@ class PredictsOne(OneByOne):
         >>> rent.learn_one({"rooms": 3, "town": "Bern"}, 1900.0)
         0.0
         """
-        target = float(y)
-        if not math.isfinite(target):
+        kind = type(y)
+        try:
+            target = y if kind is float else float(y) if kind in NUMBERS else plain_number(y, "the target")
+        except OverflowError:
+            target = plain_number(y, "the target")  # which says so
+        if target - target != 0.0:  # infinity or NaN: quicker than isfinite
             raise BadInput(f"the target is {target}: drop the example or mend it")
         path = self._path
-        if path is not None and path.is_current and importance == 1.0 and path.learner is self._learner:
+        usual = importance is ONE or is_one(importance)
+        if usual and path is not None and path.is_current and path.learner is self._learner:
             view = path.view
             score = view.learn(view.place_at, id(x), target, 1.0)
             return score if score == score else self._learn_whole(x, target)
-        check_importance(importance)
+        importance = checked_importance(importance)
         with all_or_nothing(self):
             path = self._learning_way()
             scores = self._learn_row(path, x, target, importance) if importance > 0.0 else path.scores(x)
@@ -421,9 +435,17 @@ def check_length(rows: int, targets: int) -> None:
         raise BadInput(f"there are {rows} rows and {targets} targets: give one target a row")
 
 
-def check_importance(importance: float) -> None:
-    if not 0.0 <= importance < math.inf:
+def is_one(importance: Any) -> bool:
+    """Whether an importance that was given is 1; an array is no number, whatever it holds."""
+    return isinstance(importance, float | int) and importance == 1.0
+
+
+def checked_importance(importance: Any) -> float:
+    """An importance as a float."""
+    number = plain_number(importance, "the importance")
+    if not 0.0 <= number < math.inf:
         raise BadInput(f"the importance is {importance}: it must be a finite number, not negative; 0 ignores the row")
+    return number
 
 
 def unknown_feature(refusal: TooManyNames) -> BadRow:

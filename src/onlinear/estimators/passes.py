@@ -62,6 +62,8 @@ class Sweeps:
 
     _learner: Learner | None
     _pass_starts: list[tuple[int, int]]
+    _path: Any
+    _settled: Any
 
     def _sweep(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         if self.warm_start:
@@ -82,6 +84,7 @@ class Sweeps:
                 learner.learn(batch, turns.next())
                 if turns.comes_to_rest(learner.updates.sum() > before):
                     self.converged_ = True
+                    self._settled = self._path = None  # the next learning has to look twice, and unsets it
                     break
         if not self.converged_ and self.max_iter > 1 and comes_to_rest(learner.losses[0]):
             numbers = isinstance(targets, Numbers)

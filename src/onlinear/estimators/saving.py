@@ -169,13 +169,13 @@ def pack_learned(packer: Packer, estimator: Any, slim: bool) -> Header:
 
 
 def figures_of(estimator: Any) -> dict[str, Any]:
-    """What a reader of the header may want to see; nothing is restored from it."""
-    updates = estimator.updates_
+    """What a reader of the header may want to see: nothing is restored from it. The caller is alone with it."""
+    updates = estimator._count_updates()
     return {
-        "examples": estimator.examples_,
-        "mistakes": estimator.mistakes_,
+        "examples": estimator._learner.examples,
+        "mistakes": estimator._count_mistakes(),
         "updates": updates.tolist() if isinstance(updates, np.ndarray) else updates,
-        "loss": estimator.loss_,
+        "loss": estimator._mean_loss(),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from numbers import Integral
 from typing import Any
 
@@ -23,6 +24,7 @@ from onlinear.estimators.checks import (
     open_up,
     refuse_all_zero,
     refuse_bad_labels,
+    refuse_text,
     validate_with_targets,
     whole,
 )
@@ -193,7 +195,9 @@ class OnlineSearch(BaseEstimator):
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """X and y, looked at as a whole: a bad row must not reach some of the configurations and not others."""
         numbers = self.task == "regression"
-        if not numbers:
+        if numbers:
+            refuse_text(y)
+        else:
             refuse_bad_labels(y)
         X, y = validate_with_targets(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", reset=reset, y_numeric=numbers
@@ -311,8 +315,9 @@ class OnlineSearch(BaseEstimator):
     @property
     def best_estimator_(self) -> Any:
         """What it has learned, as the ``OnlineClassifier`` or ``OnlineRegressor`` that has learned the same alone."""
-        race = self._running()
+        self._running()
         with whole(self):
+            race = self._running()
             if self._best.examples != race.examples:
                 self._best.estimator = self._made(race, race.finishes()[0].number)
                 self._best.examples = race.examples
@@ -393,6 +398,10 @@ class OnlineSearch(BaseEstimator):
         return tags
 
     def __getstate__(self) -> Any:
-        state = dict(super().__getstate__())
-        state.pop("_whole", None)  # a lock means nothing elsewhere
-        return state
+        with whole(self):
+            state = dict(super().__getstate__())
+            state.pop("_whole", None)  # a lock means nothing elsewhere
+            for name in ("_race", "_pass_starts"):
+                if name in state:
+                    state[name] = copy.deepcopy(state[name])  # what is learned meanwhile stays out
+            return state
