@@ -144,7 +144,7 @@ class _Content:
             number = os.open(self._name, os.O_RDONLY | os.O_CLOEXEC)  # waits for a writer
             self.opening = False
             self._closing = weakref.finalize(self, os.close, number)  # also if only looks were taken
-            self._file = open(number, "rb", buffering=0, closefd=False)
+            self._file = os.fdopen(number, "rb", buffering=0, closefd=False)
         return self._file
 
     def seek(self, position: int) -> int:
