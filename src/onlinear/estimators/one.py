@@ -79,6 +79,7 @@ class OneByOne:
         path = self._path
         if path is not None and path.is_current and path.learner is self._learner:
             return self._way()
+        self._refuse_slim()  # type: ignore[attr-defined]
         self._check_parameters(streaming=True)  # type: ignore[attr-defined]
         if self._learner is None:
             self._names = ExactNames(cap=self.names_cap) if self.bits is None else HashedNames(self.bits)
@@ -168,7 +169,6 @@ class OneByOne:
 
     def _read_many(self, rows: Any) -> SparseRows:
         """Dicts or a frame as sparse rows; the table has room for their names."""
-        self._refuse_slim()  # type: ignore[attr-defined]
         path = self._learning_way()
         rows = records(rows)
         with path.learner.lock, path.learner.busy:
@@ -246,7 +246,6 @@ class ClassifiesOne(OneByOne):
 
     def _learn_unusual(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
         """Learn an example with a new label, an importance or a class weight."""
-        self._refuse_slim()  # type: ignore[attr-defined]
         with all_or_nothing(self):
             return self._learn_closely(x, y, importance)
 
