@@ -74,8 +74,8 @@ def select(
 ) -> Selected:
     """The whole job. ``on_model`` gets the model as soon as it is learned: whatever happens then, it is there."""
     asked.check()
-    refuse_pipes(expand([*asked.files, *asked.test_files]), "a selection, which reads all rows more than once")
     ledger.known()  # one that cannot be read is refused now, and not when all is learned
+    refuse_pipes(expand([*asked.files, *asked.test_files]), "a selection, which reads all rows more than once")
     began = time.perf_counter()
     watcher.tell("looking at the columns", 0.0)
     profile = look(asked)
