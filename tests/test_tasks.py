@@ -23,7 +23,7 @@ from onlinear.track import look_at
 )
 def test_labels_of_a_stream(labels: np.ndarray, task: str) -> None:
     look = look_at(open_stream(np.ones((len(labels), 1)), target=labels))
-    assert task_of(labels, None) == look.task == task
+    assert task_of(labels, None, None) == look.task == task
 
 
 def test_a_table_has_so_many_rows_of_each_class() -> None:
