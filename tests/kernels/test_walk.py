@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numba import njit
 
-from onlinear.dictpath import Index, address_of
+from onlinear.dictcalls import Index, address_of
 from onlinear.errors import OnlinearError
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.kernels import walk
