@@ -94,7 +94,7 @@ def changed(found: dict[str, Any], change: Callable[[int], dict[str, Any]]) -> d
 def writing(path: str) -> Iterator[BinaryIO]:
     """A file that takes the place of the one before once it is whole."""
     from onlinear.errors import NotSaved
-    from onlinear.model.container import replacing
+    from onlinear.outputs import replacing
 
     try:
         with replacing(path) as file:

@@ -33,7 +33,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 import numpy as np
 
 from onlinear.errors import BadModel, NotSaved
-from onlinear.outputs import PathLike as PathLike, reason_of, replacing as replacing
+from onlinear.outputs import PathLike as PathLike, reason_of, replacing
 
 Header: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = dict[str, np.ndarray]
