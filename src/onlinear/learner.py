@@ -110,6 +110,10 @@ SOME_FEATURES = 4096
 #: the order of a single row
 FIRST = np.zeros(1, dtype=np.int64)
 
+#: the clock of an output that has seen nothing
+FRESH_CLOCK = np.zeros(CLOCK)
+FRESH_CLOCK[[SCALE, ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
+
 
 class Learner:
     """Learns a bank of linear models, one example at a time.
@@ -179,10 +183,9 @@ class Learner:
         self.base = zeros((outputs, slots, features))
         self.bias = np.zeros((outputs, slots))
         self.clock = zeros((outputs, CLOCK))
-        self.clock[:, SCALE] = 1.0
-        self.clock[:, [ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
+        self.clock[:] = FRESH_CLOCK
         self.history: list[np.ndarray] = []
-        self._scratch = scratch_of(outputs, slots)
+        self._scratch: Scratch | None = None
         self.matrix = np.zeros((0, 0, 0))
         if self.kind == "matrix":
             self._allocate_matrix(features, outputs)
@@ -422,7 +425,7 @@ class Learner:
         if self.kind == "matrix":
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.base, self.bias, self.clock, self.matrix, scratch)
-        near, spare = self._scratch if self.kind == "uniform" else self._scratch_for(batch.rows)
+        near, spare = self._scratch_for(batch.rows)
         targets = batch.targets.targets if isinstance(batch.targets, Watched) else batch.targets
         alone = self.outputs == 1 and not self.banked
         if alone and not isinstance(targets, Labels):  # of labels there may soon be more
@@ -430,10 +433,12 @@ class Learner:
         return State(self.base, self.bias, self.clock, near, spare)
 
     def _scratch_for(self, rows: Rows) -> Scratch:
-        """Scratch for the rows of a rule with cells: the same as for those before, if that is enough."""
-        if not self._scratch.serves(rows):
-            self._scratch = self._scratch.wider(rows)
-        return self._scratch
+        """Scratch for the rows: the same as for those before, if that is enough."""
+        scratch = self._scratch or scratch_of(self.output_room, self.bias.shape[1])
+        if self.kind == "cells" and not scratch.serves(rows):
+            scratch = scratch.wider(rows)
+        self._scratch = scratch
+        return scratch
 
     def _leaves_no_trace(self, order: np.ndarray) -> bool:
         """Whether a batch that fails has changed nothing: a uniform rule looks before it moves, but pays L1 at once."""
@@ -674,7 +679,7 @@ class Learner:
             self._copy_output(source + (source > at), at)
         self.clock = insert_copy(self.clock, source, at, 0)
         self.bias = insert_copy(self.bias, source, at, 0)
-        self._scratch = scratch_of(self.output_room, self.bias.shape[1])
+        self._scratch = None  # which has no room for one more
         self.busy.moved()
         if self.kind == "matrix":
             self.matrix = insert_copy(self.matrix, source, at, 0)
@@ -778,7 +783,7 @@ class Learner:
         self.base = writeable(state.pop("table"))
         self.__dict__.update({k: writeable(v) if isinstance(v, np.ndarray) else v for k, v in state.items()})
         self.history = [writeable(figures) for figures in self.history]
-        self._scratch = scratch_of(*self.bias.shape)
+        self._scratch = None
 
 
 NO_ROWS: dict[type, Any] = {

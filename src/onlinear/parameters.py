@@ -28,7 +28,7 @@ class Range(NamedTuple):
     closed: str = "neither"
 
     def __contains__(self, number: object) -> bool:
-        if not isinstance(number, Real):
+        if type(number) is not float and not isinstance(number, Real):
             return False
         value = float(number)
         above = self.low <= value if self.closed in ("left", "both") else self.low < value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 from contextlib import suppress
 from typing import NamedTuple
@@ -21,7 +22,7 @@ HUGE_PAGE = 1 << 21
 
 def zeros(shape: tuple[int, ...]) -> np.ndarray:
     """Zeros that begin with a cache line: cells of 32 bytes then lie in one. Those never touched take no memory."""
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     numbers = np.zeros(size + LINE // 8)
     start = -numbers.__array_interface__["data"][0] % LINE // numbers.itemsize
     return numbers[start : start + size].reshape(shape)
@@ -32,7 +33,7 @@ def sparse_zeros(shape: tuple[int, ...]) -> np.ndarray:
 
     NumPy asks for pages of 2 MB, of which a few hundred features, scattered by their hash, take them all.
     """
-    size = 8 * int(np.prod(shape))
+    size = 8 * math.prod(shape)
     if size < HUGE_PAGE or not hasattr(mmap, "MAP_PRIVATE"):
         return zeros(shape)
     try:

@@ -130,14 +130,15 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
         if classes is None:
             self._opened = True
             self._classes = Classes(open=True)
-            check_even(self._recipe_loss())
         else:
             self._opened = False
             self._classes = Classes.closed(named_classes(classes))
             if len(self._classes) < 2:
                 raise BadInput("classes names fewer than two classes: name them all, or none")
-        outputs = outputs_for(self._classes, hasattr(self._recipe_loss(), "slopes"))
-        self._create(n_features, outputs, sparse, growing)
+        loss = self._recipe_loss()
+        if self._opened:
+            check_even(loss)
+        self._create(n_features, outputs_for(self._classes, hasattr(loss, "slopes")), sparse, growing)
         self._forget_rows()
         self._counts = {}
         self.n_iter_ = 1

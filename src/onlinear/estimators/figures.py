@@ -94,7 +94,8 @@ class KeepsFigures:
     def _begin_pass(self) -> None:
         with self._alone() as learner:
             learner.start_pass()
-            self._pass_starts.append((self._updates_in_all(), self._count_mistakes()))
+            begun = learner.examples > 0
+            self._pass_starts.append((self._updates_in_all(), self._count_mistakes()) if begun else (0, 0))
 
     # -------------------------------------------------------------- for a caller who is alone with the learner
 

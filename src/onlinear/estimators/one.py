@@ -225,15 +225,17 @@ class ClassifiesOne(OneByOne):
         except (KeyError, TypeError):
             return self._learn_unusual(x, y, importance)
         view = path.view
-        _, order, turn, _ = view.decoder
+        decoder = view.decoder
+        turn = decoder.turn
         if turn:
-            score = view.learn(view.place_at, id(x), target, 1.0)
+            learn = view.learn
+            score = learn(view.place_at, id(x), target, 1.0)
             if score == score:
                 return turn * score
         else:
             scores = view.learn_scores(x, target, 1.0)
             if scores is not None:
-                return scores[order]
+                return scores[decoder.order]
         return self._learn_whole(path, x, y)
 
     def _learn_whole(self, path: DictPath, x: Mapping[Any, Any], y: Hashable) -> Any:
@@ -320,15 +322,17 @@ class ClassifiesOne(OneByOne):
         path = self._path
         if path is not None and path.learner is self._learner:
             view = path.view
-            labels, order, turn, pair = view.decoder
+            decoder = view.decoder
+            pair = decoder.pair
             if pair:
-                score = view.answer(view.place_at, id(x))
+                answer = view.answer
+                score = answer(view.place_at, id(x))
                 if score == score:
-                    return pair[turn * score > 0.0]
-            elif labels:
+                    return pair[decoder.turn * score > 0.0]
+            elif decoder.labels:
                 scores = view.scores(x)
                 if scores is not None:
-                    return labels[scores[order].argmax()]
+                    return decoder.labels[scores[decoder.order].argmax()]
         decoder, scores, _ = self._scores_one(x)
         return None if decoder is None else decoder.label(scores)
 
