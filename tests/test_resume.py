@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from commands import run_here
+from onlinear.cli import badlines
 from onlinear.model.container import read_model, write_model
 
 ROWS = [f"{(-1) ** k} {k % 7 + 1}:0.5 {k % 11 + 9}:{k % 5 + 1}\n" for k in range(60)]
@@ -270,3 +273,47 @@ def test_what_was_learned_before_it_diverged_is_kept() -> None:
     kept = read_model("part")[0]
     assert 20 <= kept["figures"]["examples"] < 23
     assert "unfinished" not in kept  # at the same row it would diverge again
+
+
+# ------------------------------------------------------------------ a log of bad lines that is full
+
+
+class Full(io.FileIO):
+    """A file on a disk with little room."""
+
+    room = 0
+
+    def write(self, content: Any) -> int:
+        left = self.room - self.tell()
+        if left <= 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(bytes(content)[:left])
+
+
+REFUSED = [f"{3 if k % 4 == 1 else (-1) ** k} {k % 7 + 1}:0.5\n" for k in range(60)]  # 3 is no class
+UNREADABLE = [line if k % 4 != 1 else "oops\n" for k, line in enumerate(REFUSED)]
+BOTH = [line if k % 8 != 1 else "oops\n" for k, line in enumerate(REFUSED)]
+
+
+@pytest.mark.parametrize("lines", [REFUSED, UNREADABLE, BOTH], ids=["refused", "unreadable", "both"])
+@pytest.mark.parametrize("room", [1, 100, 500, 900])
+@pytest.mark.parametrize("log", ["bad", "more"])
+def test_no_row_is_learned_twice_after_the_log_of_bad_lines_was_full(
+    monkeypatch: pytest.MonkeyPatch, lines: list[str], room: int, log: str
+) -> None:
+    words = ("train", "rows.svm", "--quiet", "--classes=-1,1", "--passes", 2)
+    write(lines)
+    assert run_here(*words, "--model", "whole", "--bad-lines", "all").code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(Full, "room", room)
+        patch.setattr(badlines, "open_log", lambda name, kept: Full(name, "x"))
+        ended = run_here(*words, "--model", "m", "--bad-lines", "bad", "--keep-partial")
+        assert ended.code == 1
+        assert "bad: cannot be written" in ended.err
+    before = Path("bad").read_bytes()
+    assert Path("all").read_bytes().startswith(before)
+    ended = run_here("train", "rows.svm", "--quiet", "--resume", "m", "--bad-lines", log)
+    assert ended.code == 0, ended
+    written = Path(log).read_bytes()
+    assert (written if log == "bad" else before + written) == Path("all").read_bytes()
+    assert Path("m").read_bytes() == Path("whole").read_bytes()

@@ -140,28 +140,38 @@ class Run:
         done = self.progress.rows
         try:
             for part, bad in good_parts(block, self.training.refused):
-                self._learn_part(part, bad)
-            self.progress.rows = done + len(block)
-            self.progress.passed += len(block.bad)
+                self._learn_part(part)
+                if bad:
+                    self._report(bad[:1], passes=0)
+                    self.progress.rows += 1  # the refused row is done once somebody was told
+                    self._report(bad[1:])
         finally:
             self._digest.take(block, self.progress.rows - done)
 
-    def _learn_part(self, part: Block, bad: list[tuple[BadLine, bytes]]) -> None:
+    def _learn_part(self, part: Block) -> None:
+        learned = part
         if len(part):
-            part = self.recipe.learn(part, stop_at_bad=self.on_bad is None)
-            self.training.learn(part)
+            learned = self.recipe.learn(part, stop_at_bad=self.on_bad is None)
+            self.training.learn(learned)
         self.progress.rows += len(part)
         if self.progress.number == 1:
-            self.progress.features += entries_in(part)
-        self._report(part.bad + bad)
+            self.progress.features += entries_in(learned)
+        read = {id(line) for line, _ in part.bad}
+        for bad in learned.bad:
+            self._report([bad], passes=id(bad[0]) in read)
 
-    def _report(self, bad: list[tuple[BadLine, bytes]]) -> None:
+    def _report(self, bad: list[tuple[BadLine, bytes]], *, passes: int = 1) -> None:
+        """Tell of bad lines, each of which is done when somebody was told: a log may be full.
+
+        A line that was no row when it was read ``passes``; others are found again among the rows.
+        """
         for line, text in bad:
             if self.on_bad is None:
                 raise line
             if self.progress.number == 1:
-                self.progress.bad_lines += 1
                 self.on_bad(line, text)
+                self.progress.bad_lines += 1
+            self.progress.passed += passes
 
     def _end_pass(self) -> None:
         if self.progress.number == 1:

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -72,18 +73,22 @@ class BadLines:
         return Log(0, hashlib.sha256().hexdigest())
 
     def take(self, line: BadLine, text: bytes) -> None:
-        self.count += 1
         if self._file is not None:
             record = f"{MARK}{line}\n".encode("utf-8", "surrogateescape") + text + b"\n"
-            self._digest.update(record)
             self._write(self._file, record)
+            self._digest.update(record)
+        self.count += 1
 
-    def _write(self, file: io.FileIO, text: bytes) -> None:
-        left = memoryview(text)
+    def _write(self, file: io.FileIO, record: bytes) -> None:
+        """Write a whole record, or none of it."""
+        left = memoryview(record)
         try:
             while left:
                 left = left[file.write(left) :]
         except OSError as error:
+            with suppress(OSError):  # a pipe keeps what it has
+                file.seek(len(left) - len(record), os.SEEK_CUR)
+                file.truncate()
             raise not_written(self.wanted, error) from None
 
     def summary(self) -> str:
