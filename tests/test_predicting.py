@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ NUMBERS = np.random.default_rng(3)
 CELLS: dict[str, Any] = {
     "x": NUMBERS.normal(size=ROWS).tolist(),
     "count": [None if k % 7 == 0 else int(k) for k in NUMBERS.integers(0, 50, ROWS)],
-    "town": [["Bern", " Thun ", "a,b", None, "Zürich"][k] for k in NUMBERS.integers(0, 5, ROWS)],
+    "town": [["Bern", " Thun ", "Thun", " Bern", "a,b", None, "Zürich"][k] for k in NUMBERS.integers(0, 7, ROWS)],
     "zip": [f"{k:04}" for k in NUMBERS.integers(995, 1005, ROWS)],
     "note": [" ".join(NUMBERS.choice(["free", "cash", "Hello", "x_1"], 3)) for _ in range(ROWS)],
     "y": NUMBERS.normal(size=ROWS).tolist(),
@@ -38,6 +39,11 @@ OPTIONS: dict[str, Any] = {"target": "y", "text": ["note"], "categories": ["zip"
 def in_csv(folder: Path) -> str:
     pl.DataFrame(CELLS).write_csv(folder / "rows.csv")
     return str(folder / "rows.csv")
+
+
+def in_quotes(folder: Path) -> str:
+    pd.DataFrame(CELLS).to_csv(folder / "quotes.csv", index=False, quoting=csv.QUOTE_NONNUMERIC)
+    return str(folder / "quotes.csv")
 
 
 def in_parquet(folder: Path) -> str:
@@ -53,6 +59,7 @@ def in_arrow(folder: Path) -> str:
 
 FORMS: dict[str, Callable[[Path], Any]] = {
     "CSV": in_csv,
+    "CSV in quotes": in_quotes,
     "Parquet": in_parquet,
     "Arrow": in_arrow,
     "pandas": lambda folder: pd.DataFrame(CELLS),
@@ -75,21 +82,42 @@ def learned_from(source: Any, path: Path, **options: Any) -> Path:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_model_of_csv_answers_every_form_to_the_bit(tmp_path: Path, form: str) -> None:
-    model = learned_from(in_csv(tmp_path), tmp_path / "m")
-    expected = onlinear.predict(model, in_csv(tmp_path))
+@pytest.mark.parametrize("learned", ["CSV", "CSV in quotes", "Parquet", "pandas, categories"])
+def test_a_model_of_a_table_answers_every_form_to_the_bit(tmp_path: Path, learned: str, form: str) -> None:
+    model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")
+    expected = onlinear.predict(learned_from(in_csv(tmp_path), tmp_path / "csv"), in_csv(tmp_path))
     assert len(set(expected.tolist())) == ROWS
     source = FORMS[form](tmp_path)
     assert onlinear.predict(model, source).tolist() == expected.tolist()
 
 
-def test_a_model_of_a_table_by_columns_answers_csv_to_the_bit(tmp_path: Path) -> None:
-    cells = CELLS | {"town": [None if town is None else town.strip() for town in CELLS["town"]]}
-    pl.DataFrame(cells).write_csv(tmp_path / "plain.csv")
-    model = learned_from(pa.table(cells), tmp_path / "m")
-    expected = onlinear.predict(model, pa.table(cells))
-    assert len(set(expected.tolist())) == ROWS
-    assert onlinear.predict(model, tmp_path / "plain.csv").tolist() == expected.tolist()
+@pytest.mark.parametrize("form", ["CSV in quotes", "Parquet"])
+def test_blanks_around_a_category_are_no_part_of_its_name(tmp_path: Path, form: str) -> None:
+    names = {"bits": None, "names": "exact", "crosses": [("town", "zip")]}
+    model = learned_from(FORMS[form](tmp_path), tmp_path / "m", **names)
+    known = modelfile.open_model(model).recipe.exact_names
+    assert known is not None
+    towns = {"?" if town is None else town.strip() for town in CELLS["town"]}
+    assert {name for name in known if name.startswith("town=") and "*" not in name} == {f"town={t}" for t in towns}
+    assert {name.partition("*")[0] for name in known if "*zip=" in name} == {f"town={t}" for t in towns}
+    rare = learned_from(FORMS[form](tmp_path), tmp_path / "rare", frequent={"town": [" Thun"]})
+    plain = learned_from(FORMS[form](tmp_path), tmp_path / "plain", frequent={"town": ["Thun"]})
+    assert rare.read_bytes() == plain.read_bytes()
+
+
+@pytest.mark.parametrize("form", ["CSV in quotes", "Parquet"])
+def test_older_models_know_categories_with_their_blanks(tmp_path: Path, form: str) -> None:
+    """Those whose format does not say that they are trimmed."""
+    source = FORMS[form](tmp_path)
+    stream = open_stream(source, **OPTIONS | {"bits": None, "names": "exact"})
+    header, arrays = stream.recipe.parts()
+    ((name, fields),) = header["format"].items()
+    old = {field: said for field, said in fields.items() if field not in ("trimmed", "held")}
+    recipe = Recipe.restored(header | {"format": {name: old}}, arrays)
+    for _ in open_alike(source, recipe.format, recipe=recipe):
+        pass
+    assert recipe.exact_names is not None
+    assert {"town= Bern", "town= Thun ", "town=Bern", "town=Thun"} <= set(recipe.exact_names)
 
 
 def test_columns_in_another_order_and_without_the_target(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from onlinear.errors import Refused
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.arrowcells import is_numeric, is_truth, numbers_of, without_views
-from onlinear.streams.cells import BLANKS
+from onlinear.streams.blanks import BLANKS
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.inference import has_quotes, sniffed
 from onlinear.streams.pipes import looks_at
@@ -82,4 +82,14 @@ def csv_for_columns(table: ArrowTable, sources: Sequence[str]) -> CSVText:
     first = looks_at(sources)[0]
     delimiter = sniffed(first)
     quoted = has_quotes(first, delimiter)
-    return CSVText(table.columns, table.target_kind, delimiter, table.missing, table.naming, True, table.words, quoted)
+    return CSVText(
+        table.columns,
+        table.target_kind,
+        delimiter,
+        table.missing,
+        table.naming,
+        True,
+        table.words,
+        quoted,
+        table.trimmed,
+    )

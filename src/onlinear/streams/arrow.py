@@ -31,8 +31,8 @@ from onlinear.streams.arrowcells import (
     numbers_of,
     uncut,
 )
+from onlinear.streams.blanks import BLANKS
 from onlinear.streams.blocks import Block, RowNumbers
-from onlinear.streams.cells import BLANKS
 from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.csvtext import Column, check_columns
 from onlinear.streams.inference import with_roles
@@ -65,13 +65,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class ArrowTable:
-    """The format."""
+    """The format. Unless categories are ``trimmed``, blanks around them count: so older models know them."""
 
     columns: tuple[Column, ...]
     target_kind: str = "category"
     missing: tuple[str, ...] = MISSING
     naming: Naming = Naming()
     words: Words = Words()
+    trimmed: bool = True
 
     def __post_init__(self) -> None:
         check_columns(self.columns)
@@ -143,7 +144,7 @@ class ArrowTable:
             found.blame(np.isnan(numbers), place)
             found.labels = numbers
         elif column.kind == "category":
-            found.features.append(category(column.name, cells, self.missing))
+            found.features.append(category(column.name, cells, self.missing, self.trimmed))
         elif column.kind == "text":
             found.features.append(uncut(column.name, cells, self.missing))
         else:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.features.words import Words, grams_in
-from onlinear.streams.cells import BLANKS
+from onlinear.streams.blanks import BLANKS, bare
 from onlinear.streams.texts import Cut, grams_of_texts
 from onlinear.streams.words import is_missing, text_of
 
@@ -55,9 +55,11 @@ def is_truth(kind: Any) -> bool:
     return types.is_boolean(kind)
 
 
-def category(name: str, cells: Any, missing: Sequence[str]) -> Feature:
-    """The features of texts: ``town=Bern``, or ``town=?``."""
+def category(name: str, cells: Any, missing: Sequence[str], trimmed: bool = True) -> Feature:
+    """The features of texts: ``town=Bern``, or ``town=?``; with the blanks around them unless they are trimmed."""
     words, codes = coded(cells, missing)
+    if trimmed:
+        words = [None if word is None else bare(word) for word in words]
     return Feature(name, [f"{name}={'?' if word is None else word}" for word in words], codes, np.ones(len(cells)))
 
 

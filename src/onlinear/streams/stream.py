@@ -10,6 +10,7 @@ from onlinear.features.names import HashedNames
 from onlinear.features.words import Words
 from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
+from onlinear.streams.blanks import bare
 from onlinear.streams.blocks import Block
 from onlinear.streams.clipping import Bounds
 from onlinear.streams.formats import Format, Options, check_features, check_used, common_format, format_alike, format_of
@@ -246,7 +247,8 @@ def naming_of(
 ) -> Naming:
     """How names become columns."""
     pairs = tuple((first, second) for first, second in crosses)
-    known, edges = tuple((column, tuple(categories)) for column, categories in frequent.items()), ranges_of(ranges)
+    known = tuple((column, tuple(map(bare, categories))) for column, categories in frequent.items())
+    edges = ranges_of(ranges)
     if names == "hashed":
         bits = HashedNames(BITS if bits is None else bits).bits  # refuses too many
         return Naming(bits, keep, crosses=pairs, frequent=known, ranges=edges)
