@@ -16,6 +16,7 @@ from pyarrow import ipc, parquet
 
 import onlinear
 from onlinear import losses, modelfile, rules
+from onlinear.conversion.directions import Wish, convert
 from onlinear.errors import BadLine, OnlinearError, Refused
 from onlinear.learner import Settings
 from onlinear.modelfile import Trained
@@ -131,7 +132,7 @@ def test_columns_in_another_order_and_without_the_target(tmp_path: Path) -> None
 def test_what_a_frame_cannot_tell_a_model_of_csv(tmp_path: Path) -> None:
     model = learned_from(in_csv(tmp_path), tmp_path / "m")
     frame = pd.DataFrame(CELLS)
-    with pytest.raises(Refused, match="column 'zip' holds truth values, which the model knows as the texts that stood"):
+    with pytest.raises(Refused, match="column 'zip' holds truth values, which the model knows as texts: convert"):
         onlinear.predict(model, frame.assign(zip=frame["zip"] > "1004"))
     with pytest.raises(OnlinearError, match=r"DataFrame: column 'x' has texts .* where numbers should be"):
         onlinear.predict(model, frame.assign(x="a"))
@@ -141,8 +142,9 @@ def test_what_a_frame_cannot_tell_a_model_of_csv(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", ["int64", "float64", "category", "Int64"])
 @pytest.mark.parametrize("column", ["zip", "note"])
-def test_numbers_are_not_the_texts_that_a_model_of_csv_knows(tmp_path: Path, column: str, dtype: str) -> None:
-    model = learned_from(in_csv(tmp_path), tmp_path / "m")
+@pytest.mark.parametrize("learned", ["CSV", "Parquet", "pandas, categories"])
+def test_numbers_are_not_the_texts_that_a_model_knows(tmp_path: Path, learned: str, column: str, dtype: str) -> None:
+    model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")
     frame = pd.DataFrame(CELLS)
     numbers = frame.assign(**{column: frame["zip"].astype(int).astype(dtype)})
     numbers.to_parquet(tmp_path / "numbers.parquet")
@@ -151,8 +153,44 @@ def test_numbers_are_not_the_texts_that_a_model_of_csv_knows(tmp_path: Path, col
             onlinear.predict(model, source)
 
 
-def test_a_column_that_is_missing_everywhere_is_no_column_of_numbers(tmp_path: Path) -> None:
-    model = learned_from(in_csv(tmp_path), tmp_path / "m")
+NAMES = {"numbers": [1.0, 2.0, 2.5, None] * 9, "truth values": [True, False, None] * 12}
+
+
+@pytest.mark.parametrize("held", NAMES)
+@pytest.mark.parametrize("role", ["categories", "text"])
+def test_names_that_are_no_texts_are_not_asked_of_texts(tmp_path: Path, held: str, role: str) -> None:
+    frame = pd.DataFrame({"k": NAMES[held], "y": range(36)})
+    options = {"text": [], "categories": []} | {role: ["k"]}
+    model = learned_from(pa.Table.from_pandas(frame), tmp_path / "m", **options)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(
+        Refused, match=rf"rows.csv: the names in column 'k' are {held} to the model, .*pandas: read_csv"
+    ):
+        onlinear.predict(model, tmp_path / "rows.csv")
+    expected = onlinear.predict(model, frame).tolist()
+    assert onlinear.predict(model, pd.read_csv(tmp_path / "rows.csv")).tolist() == expected
+    with pytest.raises(Refused, match=f"DataFrame: column 'k' holds texts, which the model knows as {held}: convert"):
+        onlinear.predict(model, pd.read_csv(tmp_path / "rows.csv", dtype=str))
+
+
+def test_numbers_that_are_names_go_from_csv_by_parquet(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"k": NAMES["numbers"], "y": range(36)})
+    model = learned_from(pa.Table.from_pandas(frame), tmp_path / "m", text=[], categories=["k"])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    convert(Wish([str(tmp_path / "rows.csv")], str(tmp_path / "rows.parquet")))
+    assert onlinear.predict(model, tmp_path / "rows.parquet").tolist() == onlinear.predict(model, frame).tolist()
+
+
+def test_files_of_one_training_hold_the_same(tmp_path: Path) -> None:
+    pd.DataFrame({"zip": ["01201", "3000"], "y": [1, 2]}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"zip": [1201, 3000], "y": [1, 2]}).to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(Refused, match=r"b.parquet: column 'zip' holds numbers, which the model knows as texts"):
+        list(open_stream([tmp_path / "a.parquet", tmp_path / "b.parquet"]))
+
+
+@pytest.mark.parametrize("learned", ["CSV", "Parquet"])
+def test_a_column_that_is_missing_everywhere_is_no_column_of_numbers(tmp_path: Path, learned: str) -> None:
+    model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")
     frame = pd.DataFrame(CELLS)
     expected = onlinear.predict(model, frame.assign(zip=pd.Series([None] * ROWS, dtype=object)))
     assert onlinear.predict(model, frame.assign(zip=np.nan)).tolist() == expected.tolist()

@@ -35,6 +35,7 @@ from onlinear.streams.blanks import BLANKS
 from onlinear.streams.blocks import Block, RowNumbers
 from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.csvtext import Column, check_columns
+from onlinear.streams.held import Held, check_held, check_known, held_in
 from onlinear.streams.inference import with_roles
 from onlinear.streams.matching import FEATURE_KINDS, MISSING, kinds_for, listed
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
@@ -65,7 +66,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class ArrowTable:
-    """The format. Unless categories are ``trimmed``, blanks around them count: so older models know them."""
+    """The format.
+
+    Unless categories are ``trimmed``, blanks around them count: so older models know them. ``held`` is what columns of
+    categories and texts are made of, as far as it is known.
+    """
 
     columns: tuple[Column, ...]
     target_kind: str = "category"
@@ -73,6 +78,7 @@ class ArrowTable:
     naming: Naming = Naming()
     words: Words = Words()
     trimmed: bool = True
+    held: tuple[Held, ...] = ()
 
     def __post_init__(self) -> None:
         check_columns(self.columns)
@@ -80,6 +86,7 @@ class ArrowTable:
         check_frequent(self.naming.frequent, [column.name for column in self.columns if column.kind == "category"])
         check_ranges(self.naming.ranges, self.numbers())
         check_words(self.words)
+        check_known(self.held)
 
     def pieces(self, source: Any) -> Iterator[Piece]:
         label, schema = label_of(source), schema_of(source)
@@ -87,7 +94,12 @@ class ArrowTable:
             raise BadSource(f"{label}: has the columns {listed(schema.names)}: are all tables of the same kind?")
         check_types(self.columns, self.target_kind, schema, label)
         names = [column.name for column in self.columns if column.kind != "ignore"]
-        return pieces_of(source, names, piece_size(rows_of_a_piece(len(names)), self._grows))
+        return self._checked(pieces_of(source, names, piece_size(rows_of_a_piece(len(names)), self._grows)), label)
+
+    def _checked(self, pieces: Iterator[Piece], label: str) -> Iterator[Piece]:
+        for piece in pieces:
+            check_held(self.held, piece.batch, label)
+            yield piece
 
     @property
     def _grows(self) -> bool:
@@ -210,7 +222,7 @@ def infer_table(
         if column.kind == "target" and is_truth(field.type):
             target_kind = "category"
     check_types(columns, target_kind, schema, label_of(sources[0]))
-    return ArrowTable(columns, target_kind, missing, naming, words)
+    return ArrowTable(columns, target_kind, missing, naming, words, held=held_in(columns, schema))
 
 
 def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source: str) -> None:
