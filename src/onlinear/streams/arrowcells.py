@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.features.words import Words, grams_in
+from onlinear.streams.arrowdecimals import decimals_of
 from onlinear.streams.blanks import BLANKS, bare
 from onlinear.streams.texts import Cut, grams_of_texts
 from onlinear.streams.words import is_missing, text_of
@@ -120,6 +121,8 @@ def numbers_of(cells: Any) -> np.ndarray:
     """Numbers in double precision, NaN for those that are missing."""
     import pyarrow
 
+    if pyarrow.types.is_decimal(cells.type):
+        return decimals_of(cells)
     numbers: np.ndarray = cells.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
     return numbers
 
