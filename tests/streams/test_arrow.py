@@ -362,8 +362,24 @@ def test_weights_and_labels_of_which_nothing_is_known() -> None:
 
 
 def test_a_frame_whose_column_has_no_type_is_refused() -> None:
-    with pytest.raises(BadInput, match="the frame has a column that is of no single type"):
-        open_stream(pd.DataFrame({"x": pd.Series([1, "a"], dtype=object), "y": [1, 2]}))
+    with pytest.raises(BadInput, match=r"the frame's column 'x' is of no single type \(Could not convert 'a'"):
+        open_stream(pd.DataFrame({"a": [1, 2], "x": pd.Series([1, "a"], dtype=object), "y": [1, 2]}))
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (
+            pd.arrays.SparseArray([0.0, 1.0], fill_value=0.0),
+            r"Sparse\[float64, 0.*\]: make it dense \(sparse.to_dense\)",
+        ),
+        (np.array([1j, 2.0]), "complex128: make it float64 or texts"),
+        (np.array([1.0, 2.0], np.longdouble), f"{np.dtype(np.longdouble)}: make it float64 or texts"),
+    ],
+)
+def test_a_frame_with_a_type_that_arrow_does_not_have_is_refused(column: Any, said: str) -> None:
+    with pytest.raises(BadInput, match=f"the frame's column 'x' is of the type {said}, or drop it"):
+        open_stream(pd.DataFrame({"a": ["u", "v"], "x": column, "y": [1, 2]}))
 
 
 def test_a_format_that_holds_what_no_column_holds_is_refused() -> None:
