@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from onlinear.errors import Refused
 from onlinear.streams.arrow import ArrowTable
+from onlinear.streams.cells import first_record
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.held import NUMBERS, TEXTS, TRUTHS, texts_in
 from onlinear.streams.inference import has_quotes, sniffed
@@ -36,6 +38,23 @@ def columns_for_csv(table: CSVText, sources: Sequence[Any]) -> ArrowTable:
     return ArrowTable(
         table.columns, table.target_kind, table.missing, table.naming, table.words, held=texts_in(table.columns)
     )
+
+
+def with_delimiter_of(table: CSVText, sources: Sequence[str]) -> CSVText:
+    """The format of a model of CSV for files that have the same columns between other delimiters."""
+    first = looks_at(sources)[0]
+    if has_columns_of(table, first):
+        return table
+    delimiter = sniffed(first)
+    other = replace(table, delimiter=delimiter, quoted=has_quotes(first, delimiter))
+    return other if has_columns_of(other, first) else table
+
+
+def has_columns_of(table: CSVText, file: str) -> bool:
+    """Whether the first record of a file names some column of a table; or has several cells, if there are no names."""
+    names = [name for _, name in first_record(file, table.delimiter, table.quoted).words]
+    known = {column.name for column in table.columns}
+    return not known.isdisjoint(names) if table.header else len(names) > 1 or len(known) == 1
 
 
 def csv_for_columns(table: ArrowTable, sources: Sequence[str]) -> CSVText:
