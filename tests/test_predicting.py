@@ -15,9 +15,10 @@ import pytest
 from pyarrow import ipc, parquet
 
 import onlinear
+from commands import run_here
 from onlinear import losses, modelfile, rules
 from onlinear.conversion.directions import Wish, convert
-from onlinear.errors import BadLine, OnlinearError, Refused
+from onlinear.errors import BadLine, BadSource, OnlinearError, Refused
 from onlinear.learner import Settings
 from onlinear.modelfile import Trained
 from onlinear.streams.recipe import Recipe
@@ -213,6 +214,33 @@ def test_models_of_other_formats_refuse_a_frame(tmp_path: Path) -> None:
     model = learned_from(tmp_path / "rows.vw", tmp_path / "m", target=None, text=[], categories=[])
     with pytest.raises(Refused, match="a DataFrame is given, and the model has learned from vw: convert it first"):
         onlinear.predict(model, pd.DataFrame(CELLS))
+
+
+@pytest.mark.parametrize("learned", ["CSV", "Parquet"])
+def test_nothing_to_read_is_refused(tmp_path: Path, learned: str) -> None:
+    model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")
+    with pytest.raises(BadSource, match="there is nothing to read: name at least one file"):
+        onlinear.predict(model, [])
+
+
+@pytest.mark.parametrize("learned", ["CSV", "Parquet"])
+@pytest.mark.parametrize("forms", [("CSV", "Parquet"), ("Arrow", "CSV")])
+def test_files_of_one_call_are_of_one_form(tmp_path: Path, learned: str, forms: tuple[str, str]) -> None:
+    model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")
+    files = [FORMS[form](tmp_path) for form in forms]
+    with pytest.raises(Refused, match=r"by its name, and .* is .*: files that are read at once .* read them apart"):
+        onlinear.predict(model, files)
+
+
+@pytest.mark.parametrize(("labels", "kind"), [(["no", "yes"], "U"), ([1, 2], "iuf"), ([0.5, 1.25], "f")])
+def test_answers_to_no_rows_are_of_the_type_of_all_others(tmp_path: Path, labels: list[Any], kind: str) -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0] * 9, "y": labels * 9})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    assert run_here("train", tmp_path / "rows.csv", "-m", tmp_path / "m", "-q").code == 0
+    answers = onlinear.predict(tmp_path / "m", frame)
+    nothing = onlinear.predict(tmp_path / "m", frame[:0])
+    assert nothing.dtype == answers.dtype
+    assert (len(nothing), nothing.dtype.kind in kind) == (0, True)
 
 
 # ------------------------------------------------------------------ bad rows

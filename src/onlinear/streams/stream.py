@@ -273,7 +273,7 @@ def open_alike(
                 "the model has learned from files or a frame, and an array has no names: give a file or a frame"
             )
         return Stream([matrix_of(source, None, None)], format, on_bad, recipe=recipe)
-    sources = [source] if is_frame(source) else with_looks(expand(source))
+    sources = [source] if is_frame(source) else named_files(source)
     adapted = format_alike(format, sources).adapted(sources, labelled)
     return Stream(sources, adapted, on_bad, recipe=recipe)
 
@@ -282,7 +282,13 @@ def sources_of(source: Any, format: str | None) -> tuple[list[Any], str]:
     """What is to be read, and the name of its format."""
     if is_frame(source):
         return [source], "arrow"
+    files = named_files(source)
+    return list(files), format or common_format(files)
+
+
+def named_files(source: Any) -> list[str]:
+    """The files behind names, of which there is at least one."""
     files = with_looks(expand(source))
     if not files:
         raise BadSource("there is nothing to read: name at least one file")
-    return list(files), format or common_format(files)
+    return files
