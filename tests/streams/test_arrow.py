@@ -165,6 +165,7 @@ COLUMN_TYPES = [
     (pa.array(["a", "b", None], pa.large_string()), ["a", "b", "?"]),
     (pa.array(["a", "b", None], pa.string_view()), ["a", "b", "?"]),
     (pa.array([None, None, None]), ["?", "?", "?"]),
+    (pa.array([None, None, None]).dictionary_encode(), ["?", "?", "?"]),
     (pa.array([3000, None, 3000]).dictionary_encode(), ["3000", "?", "3000"]),
     (pa.DictionaryArray.from_arrays([0, 1, None], pa.array(["a", None, "unused", "words", "many"])), ["a", "?", "?"]),
 ]
