@@ -1,8 +1,9 @@
 """CSV again: slow and obvious, a byte at a time, with Python's own ``float``.
 
 The specification in a page. A record ends at a line feed outside quotes, a cell at a delimiter outside quotes. A quote
-opens where a cell starts, blanks aside; within quotes two stand for one. Blanks around a cell do not count. A text is
-cut into words, and each run of a few words is a feature.
+opens where a cell starts, blanks aside; within quotes two stand for one. Blanks around a cell do not count, within its
+quotes or without, unless an older model knows categories with those within. A text is cut into words, and each run of a
+few words is a feature.
 """
 
 from __future__ import annotations
@@ -137,10 +138,11 @@ def table(
     missing: tuple[bytes, ...] = (b"", b"?", b"NA"),
     header: bool = True,
     words: Words = Words(),
+    trimmed: bool = True,
 ) -> list[Row | Wrong]:
     """The rows of a table, and what is wrong with the records that are none."""
     found = [record for record in records(text, delimiter) if not is_blank(record)]
-    return [row_of(record, columns, target_kind, missing, words) for record in found[1 if header else 0 :]]
+    return [row_of(record, columns, target_kind, missing, words, trimmed) for record in found[1 if header else 0 :]]
 
 
 def is_blank(record: Record) -> bool:
@@ -148,7 +150,12 @@ def is_blank(record: Record) -> bool:
 
 
 def row_of(
-    record: Record, columns: list[tuple[str, str]], target_kind: str, missing: tuple[bytes, ...], words: Words
+    record: Record,
+    columns: list[tuple[str, str]],
+    target_kind: str,
+    missing: tuple[bytes, ...],
+    words: Words,
+    trimmed: bool,
 ) -> Row | Wrong:
     if record.unclosed:
         return Wrong(*record.unclosed, record.raw)
@@ -178,7 +185,7 @@ def row_of(
         if kind in ("number", "category") and is_missing:
             x[name] = "?"
         elif kind == "category":
-            x[name] = cell.said.decode()
+            x[name] = (cell.bare if trimmed else cell.said).decode()
         elif kind == "target" and target_kind == "category" and not is_missing:
             label = cell.label
         elif is_missing or not math.isfinite(value) or (kind == "weight" and value < 0):

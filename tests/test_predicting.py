@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ import pytest
 from pyarrow import ipc, parquet
 
 import onlinear
+from commands import run_here
 from onlinear import losses, modelfile, rules
-from onlinear.errors import BadLine, OnlinearError, Refused
+from onlinear.conversion.directions import Wish, convert
+from onlinear.errors import BadLine, BadSource, OnlinearError, Refused
 from onlinear.learner import Settings
 from onlinear.modelfile import Trained
 from onlinear.streams.recipe import Recipe
@@ -27,7 +30,7 @@ NUMBERS = np.random.default_rng(3)
 CELLS: dict[str, Any] = {
     "x": NUMBERS.normal(size=ROWS).tolist(),
     "count": [None if k % 7 == 0 else int(k) for k in NUMBERS.integers(0, 50, ROWS)],
-    "town": [["Bern", " Thun ", "a,b", None, "Zürich"][k] for k in NUMBERS.integers(0, 5, ROWS)],
+    "town": [["Bern", " Thun ", "Thun", " Bern", "a,b", None, "Zürich"][k] for k in NUMBERS.integers(0, 7, ROWS)],
     "zip": [f"{k:04}" for k in NUMBERS.integers(995, 1005, ROWS)],
     "note": [" ".join(NUMBERS.choice(["free", "cash", "Hello", "x_1"], 3)) for _ in range(ROWS)],
     "y": NUMBERS.normal(size=ROWS).tolist(),
@@ -38,6 +41,11 @@ OPTIONS: dict[str, Any] = {"target": "y", "text": ["note"], "categories": ["zip"
 def in_csv(folder: Path) -> str:
     pl.DataFrame(CELLS).write_csv(folder / "rows.csv")
     return str(folder / "rows.csv")
+
+
+def in_quotes(folder: Path) -> str:
+    pd.DataFrame(CELLS).to_csv(folder / "quotes.csv", index=False, quoting=csv.QUOTE_NONNUMERIC)
+    return str(folder / "quotes.csv")
 
 
 def in_parquet(folder: Path) -> str:
@@ -53,6 +61,7 @@ def in_arrow(folder: Path) -> str:
 
 FORMS: dict[str, Callable[[Path], Any]] = {
     "CSV": in_csv,
+    "CSV in quotes": in_quotes,
     "Parquet": in_parquet,
     "Arrow": in_arrow,
     "pandas": lambda folder: pd.DataFrame(CELLS),
@@ -75,21 +84,42 @@ def learned_from(source: Any, path: Path, **options: Any) -> Path:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_model_of_csv_answers_every_form_to_the_bit(tmp_path: Path, form: str) -> None:
-    model = learned_from(in_csv(tmp_path), tmp_path / "m")
-    expected = onlinear.predict(model, in_csv(tmp_path))
+@pytest.mark.parametrize("learned", ["CSV", "CSV in quotes", "Parquet", "pandas, categories"])
+def test_a_model_of_a_table_answers_every_form_to_the_bit(tmp_path: Path, learned: str, form: str) -> None:
+    model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")
+    expected = onlinear.predict(learned_from(in_csv(tmp_path), tmp_path / "csv"), in_csv(tmp_path))
     assert len(set(expected.tolist())) == ROWS
     source = FORMS[form](tmp_path)
     assert onlinear.predict(model, source).tolist() == expected.tolist()
 
 
-def test_a_model_of_a_table_by_columns_answers_csv_to_the_bit(tmp_path: Path) -> None:
-    cells = CELLS | {"town": [None if town is None else town.strip() for town in CELLS["town"]]}
-    pl.DataFrame(cells).write_csv(tmp_path / "plain.csv")
-    model = learned_from(pa.table(cells), tmp_path / "m")
-    expected = onlinear.predict(model, pa.table(cells))
-    assert len(set(expected.tolist())) == ROWS
-    assert onlinear.predict(model, tmp_path / "plain.csv").tolist() == expected.tolist()
+@pytest.mark.parametrize("form", ["CSV in quotes", "Parquet"])
+def test_blanks_around_a_category_are_no_part_of_its_name(tmp_path: Path, form: str) -> None:
+    names = {"bits": None, "names": "exact", "crosses": [("town", "zip")]}
+    model = learned_from(FORMS[form](tmp_path), tmp_path / "m", **names)
+    known = modelfile.open_model(model).recipe.exact_names
+    assert known is not None
+    towns = {"?" if town is None else town.strip() for town in CELLS["town"]}
+    assert {name for name in known if name.startswith("town=") and "*" not in name} == {f"town={t}" for t in towns}
+    assert {name.partition("*")[0] for name in known if "*zip=" in name} == {f"town={t}" for t in towns}
+    rare = learned_from(FORMS[form](tmp_path), tmp_path / "rare", frequent={"town": [" Thun"]})
+    plain = learned_from(FORMS[form](tmp_path), tmp_path / "plain", frequent={"town": ["Thun"]})
+    assert rare.read_bytes() == plain.read_bytes()
+
+
+@pytest.mark.parametrize("form", ["CSV in quotes", "Parquet"])
+def test_older_models_know_categories_with_their_blanks(tmp_path: Path, form: str) -> None:
+    """Those whose format does not say that they are trimmed."""
+    source = FORMS[form](tmp_path)
+    stream = open_stream(source, **OPTIONS | {"bits": None, "names": "exact"})
+    header, arrays = stream.recipe.parts()
+    ((name, fields),) = header["format"].items()
+    old = {field: said for field, said in fields.items() if field not in ("trimmed", "held")}
+    recipe = Recipe.restored(header | {"format": {name: old}}, arrays)
+    for _ in open_alike(source, recipe.format, recipe=recipe):
+        pass
+    assert recipe.exact_names is not None
+    assert {"town= Bern", "town= Thun ", "town=Bern", "town=Thun"} <= set(recipe.exact_names)
 
 
 def test_columns_in_another_order_and_without_the_target(tmp_path: Path) -> None:
@@ -103,7 +133,7 @@ def test_columns_in_another_order_and_without_the_target(tmp_path: Path) -> None
 def test_what_a_frame_cannot_tell_a_model_of_csv(tmp_path: Path) -> None:
     model = learned_from(in_csv(tmp_path), tmp_path / "m")
     frame = pd.DataFrame(CELLS)
-    with pytest.raises(Refused, match="column 'zip' holds truth values, which the model knows as the texts that stood"):
+    with pytest.raises(Refused, match="column 'zip' holds truth values, which the model knows as texts: convert"):
         onlinear.predict(model, frame.assign(zip=frame["zip"] > "1004"))
     with pytest.raises(OnlinearError, match=r"DataFrame: column 'x' has texts .* where numbers should be"):
         onlinear.predict(model, frame.assign(x="a"))
@@ -113,8 +143,9 @@ def test_what_a_frame_cannot_tell_a_model_of_csv(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", ["int64", "float64", "category", "Int64"])
 @pytest.mark.parametrize("column", ["zip", "note"])
-def test_numbers_are_not_the_texts_that_a_model_of_csv_knows(tmp_path: Path, column: str, dtype: str) -> None:
-    model = learned_from(in_csv(tmp_path), tmp_path / "m")
+@pytest.mark.parametrize("learned", ["CSV", "Parquet", "pandas, categories"])
+def test_numbers_are_not_the_texts_that_a_model_knows(tmp_path: Path, learned: str, column: str, dtype: str) -> None:
+    model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")
     frame = pd.DataFrame(CELLS)
     numbers = frame.assign(**{column: frame["zip"].astype(int).astype(dtype)})
     numbers.to_parquet(tmp_path / "numbers.parquet")
@@ -123,8 +154,44 @@ def test_numbers_are_not_the_texts_that_a_model_of_csv_knows(tmp_path: Path, col
             onlinear.predict(model, source)
 
 
-def test_a_column_that_is_missing_everywhere_is_no_column_of_numbers(tmp_path: Path) -> None:
-    model = learned_from(in_csv(tmp_path), tmp_path / "m")
+NAMES = {"numbers": [1.0, 2.0, 2.5, None] * 9, "truth values": [True, False, None] * 12}
+
+
+@pytest.mark.parametrize("held", NAMES)
+@pytest.mark.parametrize("role", ["categories", "text"])
+def test_names_that_are_no_texts_are_not_asked_of_texts(tmp_path: Path, held: str, role: str) -> None:
+    frame = pd.DataFrame({"k": NAMES[held], "y": range(36)})
+    options = {"text": [], "categories": []} | {role: ["k"]}
+    model = learned_from(pa.Table.from_pandas(frame), tmp_path / "m", **options)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(
+        Refused, match=rf"rows.csv: the names in column 'k' are {held} to the model, .*pandas: read_csv"
+    ):
+        onlinear.predict(model, tmp_path / "rows.csv")
+    expected = onlinear.predict(model, frame).tolist()
+    assert onlinear.predict(model, pd.read_csv(tmp_path / "rows.csv")).tolist() == expected
+    with pytest.raises(Refused, match=f"DataFrame: column 'k' holds texts, which the model knows as {held}: convert"):
+        onlinear.predict(model, pd.read_csv(tmp_path / "rows.csv", dtype=str))
+
+
+def test_numbers_that_are_names_go_from_csv_by_parquet(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"k": NAMES["numbers"], "y": range(36)})
+    model = learned_from(pa.Table.from_pandas(frame), tmp_path / "m", text=[], categories=["k"])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    convert(Wish([str(tmp_path / "rows.csv")], str(tmp_path / "rows.parquet")))
+    assert onlinear.predict(model, tmp_path / "rows.parquet").tolist() == onlinear.predict(model, frame).tolist()
+
+
+def test_files_of_one_training_hold_the_same(tmp_path: Path) -> None:
+    pd.DataFrame({"zip": ["01201", "3000"], "y": [1, 2]}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"zip": [1201, 3000], "y": [1, 2]}).to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(Refused, match=r"b.parquet: column 'zip' holds numbers, which the model knows as texts"):
+        list(open_stream([tmp_path / "a.parquet", tmp_path / "b.parquet"]))
+
+
+@pytest.mark.parametrize("learned", ["CSV", "Parquet"])
+def test_a_column_that_is_missing_everywhere_is_no_column_of_numbers(tmp_path: Path, learned: str) -> None:
+    model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")
     frame = pd.DataFrame(CELLS)
     expected = onlinear.predict(model, frame.assign(zip=pd.Series([None] * ROWS, dtype=object)))
     assert onlinear.predict(model, frame.assign(zip=np.nan)).tolist() == expected.tolist()
@@ -147,6 +214,33 @@ def test_models_of_other_formats_refuse_a_frame(tmp_path: Path) -> None:
     model = learned_from(tmp_path / "rows.vw", tmp_path / "m", target=None, text=[], categories=[])
     with pytest.raises(Refused, match="a DataFrame is given, and the model has learned from vw: convert it first"):
         onlinear.predict(model, pd.DataFrame(CELLS))
+
+
+@pytest.mark.parametrize("learned", ["CSV", "Parquet"])
+def test_nothing_to_read_is_refused(tmp_path: Path, learned: str) -> None:
+    model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")
+    with pytest.raises(BadSource, match="there is nothing to read: name at least one file"):
+        onlinear.predict(model, [])
+
+
+@pytest.mark.parametrize("learned", ["CSV", "Parquet"])
+@pytest.mark.parametrize("forms", [("CSV", "Parquet"), ("Arrow", "CSV")])
+def test_files_of_one_call_are_of_one_form(tmp_path: Path, learned: str, forms: tuple[str, str]) -> None:
+    model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")
+    files = [FORMS[form](tmp_path) for form in forms]
+    with pytest.raises(Refused, match=r"by its name, and .* is .*: files that are read at once .* read them apart"):
+        onlinear.predict(model, files)
+
+
+@pytest.mark.parametrize(("labels", "kind"), [(["no", "yes"], "U"), ([1, 2], "iuf"), ([0.5, 1.25], "f")])
+def test_answers_to_no_rows_are_of_the_type_of_all_others(tmp_path: Path, labels: list[Any], kind: str) -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0] * 9, "y": labels * 9})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    assert run_here("train", tmp_path / "rows.csv", "-m", tmp_path / "m", "-q").code == 0
+    answers = onlinear.predict(tmp_path / "m", frame)
+    nothing = onlinear.predict(tmp_path / "m", frame[:0])
+    assert nothing.dtype == answers.dtype
+    assert (len(nothing), nothing.dtype.kind in kind) == (0, True)
 
 
 # ------------------------------------------------------------------ bad rows

@@ -22,12 +22,10 @@ def predict(model: PathLike, source: Any, *, on_bad: OnBad | None = None) -> np.
     """
     trained = open_model(model)
     answers = Answers(trained.training)
-    found = []
+    labels = None if answers.labels is None else np.array(answers.labels)
+    found = [np.empty(0) if labels is None else labels[:0]]
     stream = open_alike(source, trained.recipe.format, labelled=False, on_bad=on_bad, recipe=trained.recipe)
     for block in stream.as_known():
         scores = answers.scores(block)
-        if answers.labels is None:
-            found.append(scores[:, 0])
-        else:
-            found.append(np.array(answers.labels)[answers.codes(scores)])
-    return np.concatenate(found) if found else np.empty(0)
+        found.append(scores[:, 0] if labels is None else labels[answers.codes(scores)])
+    return np.concatenate(found)

@@ -136,6 +136,25 @@ def test_without_a_header_another_number_of_columns_is_refused(tmp_path: Path, t
         open_alike(tmp_path / "new.csv", known, labelled=labelled)
 
 
+@pytest.mark.parametrize("known", [",", "\t", ";", "|"])
+@pytest.mark.parametrize("other", [",", "\t", ";", "|"])
+@pytest.mark.parametrize("header", ["age,town,w,y\n", ""])
+def test_the_delimiter_may_be_another_one(tmp_path: Path, known: str, other: str, header: str) -> None:
+    text = header + '39,Bern,2,yes\n7,"Thun",2,no\n'
+    options: dict[str, Any] = {"weight": 3, "bits": BITS, "header": bool(header)}
+    (tmp_path / "train.csv").write_text(text.replace(",", known))
+    (tmp_path / "new.csv").write_text(text.replace(",", other))
+    stream = open_stream(tmp_path / "train.csv", **options)
+    assert rows_in(open_alike(tmp_path / "new.csv", stream.format)) == rows_in(stream)
+
+
+def test_another_delimiter_does_not_make_another_table_fit(tmp_path: Path) -> None:
+    known = trained(tmp_path, "csv").format
+    (tmp_path / "new.tsv").write_text("size\tplace\n1\t2\n")
+    with pytest.raises(OnlinearError, match="has no column 'age'"):
+        open_alike(tmp_path / "new.tsv", known, labelled=False)
+
+
 def test_a_name_that_comes_twice_is_refused(tmp_path: Path) -> None:
     known = trained(tmp_path, "csv").format
     (tmp_path / "new.csv").write_text("age,town,age\n1,Bern,2\n")

@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Context, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -25,8 +26,10 @@ from onlinear.errors import BadInput, BadLine, BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.streams import sources, tables
 from onlinear.streams.arrow import ArrowTable, infer_table
+from onlinear.streams.arrowcells import numbers_of
 from onlinear.streams.csvtext import Column
 from onlinear.streams.formats import Options, format_of
+from onlinear.streams.held import Held
 from onlinear.streams.naming import Naming
 from onlinear.streams.stream import Stream, open_alike, open_stream, sources_of
 from slow_parsers import Feature, entries, placed
@@ -162,6 +165,7 @@ COLUMN_TYPES = [
     (pa.array(["a", "b", None], pa.large_string()), ["a", "b", "?"]),
     (pa.array(["a", "b", None], pa.string_view()), ["a", "b", "?"]),
     (pa.array([None, None, None]), ["?", "?", "?"]),
+    (pa.array([None, None, None]).dictionary_encode(), ["?", "?", "?"]),
     (pa.array([3000, None, 3000]).dictionary_encode(), ["3000", "?", "3000"]),
     (pa.DictionaryArray.from_arrays([0, 1, None], pa.array(["a", None, "unused", "words", "many"])), ["a", "?", "?"]),
 ]
@@ -175,6 +179,24 @@ def test_types_of_columns(tmp_path: Path, column: pa.Array, cells: list[Any]) ->
     with ipc.new_file(tmp_path / "rows.arrow", table.schema) as out:
         out.write_table(table)
     assert rows_in(open_stream(tmp_path / "rows.arrow", bits=BITS)) == expected
+
+
+#: types of decimals, some of which older versions of Arrow do not know, and their most digits
+DECIMALS = {"decimal32": 9, "decimal64": 18, "decimal128": 38, "decimal256": 76}
+KNOWN_DECIMALS = st.sampled_from([name for name in DECIMALS if hasattr(pa, name)])
+
+
+@settings(max_examples=200, deadline=None)
+@given(KNOWN_DECIMALS, st.data())
+def test_decimals_are_read_as_their_texts_are(kind: str, data: st.DataObject) -> None:
+    precision = DECIMALS[kind]
+    scale, most = data.draw(st.integers(-5, precision)), 10 ** data.draw(st.integers(1, precision)) - 1
+    digits = data.draw(st.lists(st.none() | st.integers(-most, most), min_size=1, max_size=20))
+    with localcontext(Context(prec=100)):
+        cells = [None if each is None else Decimal(each).scaleb(-scale) for each in digits]
+    column = pa.array([None, *cells], getattr(pa, kind)(precision, scale))
+    expected = [math.nan if cell is None else float(str(cell)) for cell in cells]
+    assert repr(numbers_of(column[1:]).tolist()) == repr(expected)
 
 
 @pytest.mark.parametrize(
@@ -341,8 +363,29 @@ def test_weights_and_labels_of_which_nothing_is_known() -> None:
 
 
 def test_a_frame_whose_column_has_no_type_is_refused() -> None:
-    with pytest.raises(BadInput, match="the frame has a column that is of no single type"):
-        open_stream(pd.DataFrame({"x": pd.Series([1, "a"], dtype=object), "y": [1, 2]}))
+    with pytest.raises(BadInput, match=r"the frame's column 'x' is of no single type \(Could not convert 'a'"):
+        open_stream(pd.DataFrame({"a": [1, 2], "x": pd.Series([1, "a"], dtype=object), "y": [1, 2]}))
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (
+            pd.arrays.SparseArray([0.0, 1.0], fill_value=0.0),
+            r"Sparse\[float64, 0.*\]: make it dense \(sparse.to_dense\)",
+        ),
+        (np.array([1j, 2.0]), "complex128: make it float64 or texts"),
+        (np.array([1.0, 2.0], np.longdouble), f"{np.dtype(np.longdouble)}: make it float64 or texts"),
+    ],
+)
+def test_a_frame_with_a_type_that_arrow_does_not_have_is_refused(column: Any, said: str) -> None:
+    with pytest.raises(BadInput, match=f"the frame's column 'x' is of the type {said}, or drop it"):
+        open_stream(pd.DataFrame({"a": ["u", "v"], "x": column, "y": [1, 2]}))
+
+
+def test_a_format_that_holds_what_no_column_holds_is_refused() -> None:
+    with pytest.raises(OnlinearError, match="column 'x' holds 'dates': choose one of texts, numbers, truth values"):
+        ArrowTable((Column("x", "category"),), held=(Held("x", "dates"),))
 
 
 def test_columns_that_are_not_there() -> None:

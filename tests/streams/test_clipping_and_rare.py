@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +128,9 @@ def test_models_that_know_of_neither_still_load(tmp_path: Path) -> None:
     old = json.loads(json.dumps(header))
     for unknown in ("frequent", "ranges"):
         del old["format"]["csv"]["naming"][unknown]
-    del old["format"]["csv"]["quoted"]
-    assert Recipe.restored(old, arrays).format == stream.recipe.format
+    for unknown in ("quoted", "trimmed"):
+        del old["format"]["csv"][unknown]
+    assert Recipe.restored(old, arrays).format == replace(stream.recipe.format, trimmed=False)
     with pytest.raises(OnlinearError, match="where the fields"):
         unpacked(Naming, {"bits": 18})
     assert unpacked(Naming, packed(Naming(5))) == Naming(5)

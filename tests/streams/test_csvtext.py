@@ -70,7 +70,15 @@ def tables(draw: st.DrawFn) -> tuple[bytes, CSVText]:
     delimiter = draw(st.sampled_from([",", ",", "\t", ";", "|"]))
     missing = draw(st.sampled_from([("", "?", "NA"), ("", "?", "NA"), (), ("-999",), (LONG[:57], LONG, LONG[:70])]))
     has_header = draw(st.booleans())
-    form = CSVText(columns, draw(st.sampled_from(["number", "category"])), delimiter, missing, Naming(BITS), has_header)
+    form = CSVText(
+        columns,
+        draw(st.sampled_from(["number", "category"])),
+        delimiter,
+        missing,
+        Naming(BITS),
+        has_header,
+        trimmed=draw(st.booleans()),
+    )
     lines = []
     for _ in range(draw(st.integers(0, 6))):
         if draw(st.integers(0, 9)) == 0:
@@ -114,7 +122,15 @@ def expected(text: bytes, form: CSVText) -> tuple[list[object], list[tuple[int, 
     rows: list[object] = []
     bad: list[tuple[int, int, bytes]] = []
     missing = tuple(word.encode() for word in form.missing)
-    found = table(text, list(form.columns), form.target_kind, form.delimiter.encode(), missing, form.header)
+    found = table(
+        text,
+        list(form.columns),
+        form.target_kind,
+        form.delimiter.encode(),
+        missing,
+        form.header,
+        trimmed=form.trimmed,
+    )
     for row in found:
         if isinstance(row, Wrong):
             bad.append(tuple(row))

@@ -29,9 +29,13 @@ LISTED = "{key!r} is a list, which a cell cannot be: convert to jsonl, vw or svm
 
 
 def with_features_only(table: CSVText | ArrowTable) -> CSVText | ArrowTable:
-    """The table with target and weight as columns like any other: their cells, too, may be missing then."""
+    """The table with target and weight as columns like any other: their cells, too, may be missing then.
+
+    Texts keep the blanks around them: they come back as they were.
+    """
     kinds = {"target": table.target_kind, "weight": "number"}
-    return replace(table, columns=tuple(Column(name, kinds.get(kind, kind)) for name, kind in table.columns))
+    columns = tuple(Column(name, kinds.get(kind, kind)) for name, kind in table.columns)
+    return replace(table, columns=columns, trimmed=False)
 
 
 def table_objects(stream: Stream, columns: Sequence[Column]) -> Iterator[Object]:

@@ -92,6 +92,7 @@ class Plan(NamedTuple):
     word_stops: Any  # int64: where each ends
     word_sizes: Any  # uint64: bit n is set if a word has n bytes; those of 63 bytes or more share a bit
     quote: Any  # uint64: the byte that opens and closes a quoted cell, or none
+    trimmed: Any  # bool: whether blanks within the quotes of a category, but around it, do not count
 
 
 class Table(NamedTuple):
@@ -113,7 +114,9 @@ class Table(NamedTuple):
     grams: Any  # how texts are cut: a :class:`onlinear.kernels.grams.Grams`; None if there are none
 
 
-def plan_of(names: Sequence[str], kinds: Sequence[int], missing: Sequence[str], quoted: bool = True) -> Plan:
+def plan_of(
+    names: Sequence[str], kinds: Sequence[int], missing: Sequence[str], quoted: bool = True, trimmed: bool = True
+) -> Plan:
     """The plan for columns of these names and kinds, whose cells may be ``quoted``; if not, a quote is but a letter."""
     words = [word.encode() for word in missing]
     sizes = sum({1 << min(len(word), 63) for word in words})
@@ -126,6 +129,7 @@ def plan_of(names: Sequence[str], kinds: Sequence[int], missing: Sequence[str], 
         np.cumsum([len(word) for word in words], dtype=np.int64),
         np.uint64(sizes),
         QUOTE if quoted else NO_BYTE,
+        np.bool_(trimmed),
     )
 
 
@@ -375,6 +379,8 @@ def cell(text, start, stop, kind, column, at, row, plan, rows):
             return AFTER_QUOTE, _NONE
         low = skip_blanks(text, first, last)
         high = without_blanks(text, low, last)
+        if plan.trimmed:
+            first, last = low, high
     is_absent = is_missing(text, low, high, plan)
     if kind > CATEGORY:
         if kind == TEXT:

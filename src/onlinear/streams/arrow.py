@@ -31,10 +31,11 @@ from onlinear.streams.arrowcells import (
     numbers_of,
     uncut,
 )
+from onlinear.streams.blanks import BLANKS
 from onlinear.streams.blocks import Block, RowNumbers
-from onlinear.streams.cells import BLANKS
 from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.csvtext import Column, check_columns
+from onlinear.streams.held import Held, check_held, check_known, held_in
 from onlinear.streams.inference import with_roles
 from onlinear.streams.matching import FEATURE_KINDS, MISSING, kinds_for, listed
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
@@ -65,13 +66,19 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class ArrowTable:
-    """The format."""
+    """The format.
+
+    Unless categories are ``trimmed``, blanks around them count: so older models know them. ``held`` is what columns of
+    categories and texts are made of, as far as it is known.
+    """
 
     columns: tuple[Column, ...]
     target_kind: str = "category"
     missing: tuple[str, ...] = MISSING
     naming: Naming = Naming()
     words: Words = Words()
+    trimmed: bool = True
+    held: tuple[Held, ...] = ()
 
     def __post_init__(self) -> None:
         check_columns(self.columns)
@@ -79,6 +86,7 @@ class ArrowTable:
         check_frequent(self.naming.frequent, [column.name for column in self.columns if column.kind == "category"])
         check_ranges(self.naming.ranges, self.numbers())
         check_words(self.words)
+        check_known(self.held)
 
     def pieces(self, source: Any) -> Iterator[Piece]:
         label, schema = label_of(source), schema_of(source)
@@ -86,7 +94,12 @@ class ArrowTable:
             raise BadSource(f"{label}: has the columns {listed(schema.names)}: are all tables of the same kind?")
         check_types(self.columns, self.target_kind, schema, label)
         names = [column.name for column in self.columns if column.kind != "ignore"]
-        return pieces_of(source, names, piece_size(rows_of_a_piece(len(names)), self._grows))
+        return self._checked(pieces_of(source, names, piece_size(rows_of_a_piece(len(names)), self._grows)), label)
+
+    def _checked(self, pieces: Iterator[Piece], label: str) -> Iterator[Piece]:
+        for piece in pieces:
+            check_held(self.held, piece.batch, label)
+            yield piece
 
     @property
     def _grows(self) -> bool:
@@ -143,7 +156,7 @@ class ArrowTable:
             found.blame(np.isnan(numbers), place)
             found.labels = numbers
         elif column.kind == "category":
-            found.features.append(category(column.name, cells, self.missing))
+            found.features.append(category(column.name, cells, self.missing, self.trimmed))
         elif column.kind == "text":
             found.features.append(uncut(column.name, cells, self.missing))
         else:
@@ -209,7 +222,7 @@ def infer_table(
         if column.kind == "target" and is_truth(field.type):
             target_kind = "category"
     check_types(columns, target_kind, schema, label_of(sources[0]))
-    return ArrowTable(columns, target_kind, missing, naming, words)
+    return ArrowTable(columns, target_kind, missing, naming, words, held=held_in(columns, schema))
 
 
 def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source: str) -> None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.features.words import Words, grams_in
-from onlinear.streams.cells import BLANKS
+from onlinear.streams.arrowdecimals import decimals_of
+from onlinear.streams.blanks import BEFORE, BLANKS
 from onlinear.streams.texts import Cut, grams_of_texts
 from onlinear.streams.words import is_missing, text_of
 
@@ -55,9 +56,9 @@ def is_truth(kind: Any) -> bool:
     return types.is_boolean(kind)
 
 
-def category(name: str, cells: Any, missing: Sequence[str]) -> Feature:
-    """The features of texts: ``town=Bern``, or ``town=?``."""
-    words, codes = coded(cells, missing)
+def category(name: str, cells: Any, missing: Sequence[str], trimmed: bool = True) -> Feature:
+    """The features of texts: ``town=Bern``, or ``town=?``; with the blanks around them unless they are trimmed."""
+    words, codes = coded(cells, missing, trimmed)
     return Feature(name, [f"{name}={'?' if word is None else word}" for word in words], codes, np.ones(len(cells)))
 
 
@@ -118,12 +119,14 @@ def numbers_of(cells: Any) -> np.ndarray:
     """Numbers in double precision, NaN for those that are missing."""
     import pyarrow
 
+    if pyarrow.types.is_decimal(cells.type):
+        return decimals_of(cells)
     numbers: np.ndarray = cells.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
     return numbers
 
 
-def coded(cells: Any, missing: Sequence[str]) -> tuple[list[str | None], np.ndarray]:
-    """The words of a column, None for those that are missing, and which of them each cell is."""
+def coded(cells: Any, missing: Sequence[str], trimmed: bool = False) -> tuple[list[str | None], np.ndarray]:
+    """The words of a column, None for those that are missing, and which of them each cell is; two may be alike."""
     import pyarrow
 
     if is_nothing(cells.type):
@@ -132,8 +135,18 @@ def coded(cells: Any, missing: Sequence[str]) -> tuple[list[str | None], np.ndar
         cells = without_views(cells).dictionary_encode()
     elif len(cells.dictionary) > len(cells):  # of a long dictionary, only the words that are there
         cells = cells.dictionary_decode().dictionary_encode()
-    words = [word_of(value, missing) for value in cells.dictionary.to_pylist()]
+    values = without_blanks(cells.dictionary) if trimmed else cells.dictionary
+    words = [word_of(value, missing) for value in values.to_pylist()]
     return [*words, None], cells.indices.cast(pyarrow.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
+
+
+def without_blanks(cells: Any) -> Any:
+    """Texts without the blanks around them, as :func:`onlinear.streams.blanks.bare` leaves them; others as they are."""
+    from pyarrow import compute
+
+    if is_numeric(cells.type) or is_nothing(cells.type):
+        return cells
+    return compute.utf8_rtrim(compute.utf8_ltrim(without_views(cells), BEFORE), BLANKS)
 
 
 def word_of(value: Any, missing: Sequence[str]) -> str | None:

@@ -11,12 +11,12 @@ import numpy as np
 from onlinear.errors import NO_RECORDS, BadLine, BadSource
 from onlinear.kernels.breaks import LINE_FEED
 from onlinear.kernels.table import CLOSED, NEVER, NOWHERE, OPENED, find_cells, last_record_end
+from onlinear.streams import blanks
 from onlinear.streams.lines import SHOWN, Lines
 from onlinear.streams.reading import with_room
 from onlinear.streams.sources import Chunk, chunks
 
-BEFORE, BEHIND = b" \t", b" \t\r"
-BLANKS = BEHIND.decode()
+BEFORE, BEHIND = blanks.BEFORE.encode(), blanks.BLANKS.encode()
 #: a whole cell in quotes
 QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 LONE_RETURNS = (
@@ -112,7 +112,7 @@ def word(cell: bytes, quoted: bool = True) -> str:
     >>> word(b' Bern '), word(b'"6"" pipe"'), word(b'6" pipe')
     ('Bern', '6" pipe', '6" pipe')
     """
-    return unquoted(cell, quoted).strip(BLANKS)
+    return unquoted(cell, quoted).strip(blanks.BLANKS)
 
 
 def unquoted(cell: bytes, quoted: bool = True) -> str:

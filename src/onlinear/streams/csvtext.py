@@ -2,8 +2,8 @@
 
 The number ``39`` in the column ``age`` is the feature ``age`` with value 39, the category ``Bern`` in the column
 ``town`` the feature ``town=Bern``; a text in the column ``message`` is cut into words, ``message=free`` and the like. A
-cell that is missing is ``town=?``, for numbers too: a hint, never a silent zero. Blanks around a cell do not count;
-those within the quotes of a category do.
+cell that is missing is ``town=?``, for numbers too: a hint, never a silent zero. Blanks around a cell do not count,
+within its quotes or without.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from onlinear.kernels import table as kernel
 from onlinear.kernels.grams import Grams, room_for_grams
 from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
 from onlinear.streams import sources
+from onlinear.streams.blanks import bare
 from onlinear.streams.blocks import Block
 from onlinear.streams.cells import (
     MOST_LINE_ENDS,
@@ -83,7 +84,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CSVText:
-    """The format."""
+    """The format. Unless categories are ``trimmed``, blanks within their quotes count: so older models know them."""
 
     columns: tuple[Column, ...]
     target_kind: str = "category"
@@ -93,6 +94,7 @@ class CSVText:
     header: bool = True
     words: Words = Words()
     quoted: bool = True
+    trimmed: bool = True
 
     def __post_init__(self) -> None:
         check_delimiter(self.delimiter)
@@ -138,7 +140,7 @@ class CSVText:
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad record none, or all but the bad ones."""
         cells = cut(chunk, self.delimiter, self.quoted)
-        plan = plan_for(self.columns, self.target_kind, self.missing, self.quoted)
+        plan = plan_for(self.columns, self.target_kind, self.missing, self.quoted, self.trimmed)
         found = self._room(cells)
         lines = Lines(
             chunk, source, found.places, lambda place: cut(chunk, self.delimiter, self.quoted).record_from(place)
@@ -192,7 +194,10 @@ class CSVText:
             return [f"{column.name}=?"]
         if column.kind == "text":
             return [f"{column.name}={gram}" for gram in grams_in(word(cell, self.quoted), self.words)]
-        return [column.name if column.kind == "number" else f"{column.name}={unquoted(cell, self.quoted)}"]
+        if column.kind == "number":
+            return [column.name]
+        said = unquoted(cell, self.quoted)
+        return [f"{column.name}={bare(said) if self.trimmed else said}"]
 
     def _labels(self, found: kernel.Table, cells: Cells) -> np.ndarray:
         rows = found.counts[ROWS]
@@ -257,11 +262,13 @@ def check_columns(columns: tuple[Column, ...]) -> None:
 
 
 @lru_cache
-def plan_for(columns: tuple[Column, ...], target_kind: str, missing: tuple[str, ...], quoted: bool) -> kernel.Plan:
+def plan_for(
+    columns: tuple[Column, ...], target_kind: str, missing: tuple[str, ...], quoted: bool, trimmed: bool
+) -> kernel.Plan:
     kinds = [KINDS[column.kind] for column in columns]
     if target_kind == "category":
         kinds = [kernel.CATEGORY_TARGET if kind == kernel.NUMBER_TARGET else kind for kind in kinds]
-    return kernel.plan_of([column.name for column in columns], kinds, missing, quoted)
+    return kernel.plan_of([column.name for column in columns], kinds, missing, quoted, trimmed)
 
 
 class _Memory(threading.local):

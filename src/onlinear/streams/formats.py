@@ -202,13 +202,16 @@ def format_alike(format: Format, sources: Sequence[Any]) -> Format:
         name = EXTENSIONS.get(extension_of(source)) if isinstance(source, str) else "arrow"
         if name is None or FORMATS[name] == path_of(found):
             continue
-        if found is not format or source is not sources[0] or not (name in TABLES and known in TABLES):
-            what = (
-                f"{source}: is {name} by its name" if isinstance(source, str) else f"a {type(source).__name__} is given"
-            )
+        what = f"{source}: is {name} by its name" if isinstance(source, str) else f"a {type(source).__name__} is given"
+        if not (name in TABLES and known in TABLES):
             raise Refused(f"{what}, and the model has learned from {known}: convert it first")
+        if source is not sources[0]:
+            raise Refused(
+                f"{what}, and {sources[0]} is {name_of(found)}: files that are read at once have to be of one form, so "
+                "read them apart"
+            )
         found = loaded("alike.csv_for_columns" if name == "csv" else "alike.columns_for_csv")(format, sources)
-    return found
+    return loaded("alike.with_delimiter_of")(found, sources) if known == "csv" and found is format else found
 
 
 def extension_of(file: str) -> str:

@@ -21,8 +21,8 @@ from onlinear import errors
 from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.features.words import Words, check_words, grams_in
 from onlinear.streams import sources
+from onlinear.streams.blanks import BLANKS
 from onlinear.streams.blocks import Block
-from onlinear.streams.cells import BLANKS
 from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.inference import ROWS
 from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, taken

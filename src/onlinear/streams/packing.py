@@ -12,7 +12,9 @@ from onlinear.errors import OnlinearError
 Number = int | float
 
 #: records that have more fields now than when models were first saved: so many they had then
-FIRST_FIELDS = {"CSVText": 7, "Naming": 4}
+FIRST_FIELDS = {"ArrowTable": 5, "CSVText": 7, "Naming": 4}
+#: what fields mean that are missing, if it is not their default
+MEANT_THEN: dict[str, dict[str, Any]] = {"ArrowTable": {"trimmed": False}, "CSVText": {"trimmed": False}}
 
 
 def packed(value: Any) -> Any:
@@ -53,12 +55,13 @@ def unpacked(kind: Any, value: Any) -> Any:
 
 
 def unpacked_record(kind: Any, value: Any) -> Any:
-    """A record; its last fields may be missing if they have defaults: older versions did not know them."""
+    """A record; its last fields may be missing if older versions did not know them."""
     hints = get_type_hints(kind)
     fields = fields_of(kind)
     if type(value) is not dict or list(value) != fields[: len(value)] or len(value) < required_of(kind):
         raise OnlinearError(f"the model holds {value!r:.60} where the fields {fields} should be")
-    return kind(**{name: unpacked(hints[name], value[name]) for name in value})
+    found = {name: unpacked(hints[name], value[name]) for name in value}
+    return kind(**MEANT_THEN.get(kind.__name__, {}) | found)
 
 
 def allowed_types(kind: Any) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ from onlinear.features.names import HashedNames
 from onlinear.features.words import Words
 from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
+from onlinear.streams.blanks import bare
 from onlinear.streams.blocks import Block
 from onlinear.streams.clipping import Bounds
 from onlinear.streams.formats import Format, Options, check_features, check_used, common_format, format_alike, format_of
@@ -246,7 +247,8 @@ def naming_of(
 ) -> Naming:
     """How names become columns."""
     pairs = tuple((first, second) for first, second in crosses)
-    known, edges = tuple((column, tuple(categories)) for column, categories in frequent.items()), ranges_of(ranges)
+    known = tuple((column, tuple(map(bare, categories))) for column, categories in frequent.items())
+    edges = ranges_of(ranges)
     if names == "hashed":
         bits = HashedNames(BITS if bits is None else bits).bits  # refuses too many
         return Naming(bits, keep, crosses=pairs, frequent=known, ranges=edges)
@@ -271,7 +273,7 @@ def open_alike(
                 "the model has learned from files or a frame, and an array has no names: give a file or a frame"
             )
         return Stream([matrix_of(source, None, None)], format, on_bad, recipe=recipe)
-    sources = [source] if is_frame(source) else with_looks(expand(source))
+    sources = [source] if is_frame(source) else named_files(source)
     adapted = format_alike(format, sources).adapted(sources, labelled)
     return Stream(sources, adapted, on_bad, recipe=recipe)
 
@@ -280,7 +282,13 @@ def sources_of(source: Any, format: str | None) -> tuple[list[Any], str]:
     """What is to be read, and the name of its format."""
     if is_frame(source):
         return [source], "arrow"
+    files = named_files(source)
+    return list(files), format or common_format(files)
+
+
+def named_files(source: Any) -> list[str]:
+    """The files behind names, of which there is at least one."""
     files = with_looks(expand(source))
     if not files:
         raise BadSource("there is nothing to read: name at least one file")
-    return list(files), format or common_format(files)
+    return files

@@ -217,7 +217,7 @@ def pandas_frame(source: Any) -> Table:
     try:
         schema = pyarrow.Schema.from_pandas(source, preserve_index=False).remove_metadata()
     except (pyarrow.ArrowException, TypeError) as error:
-        raise BadInput(f"the frame has a column that is of no single type ({error}): convert it, or drop it") from None
+        raise strange_column(source, error) from None
 
     def batches(names: Sequence[str], rows: int) -> Iterator[tuple[Any, float]]:
         chosen = pyarrow.schema([schema.field(name) for name in names])
@@ -226,6 +226,24 @@ def pandas_frame(source: Any) -> Table:
             yield from whole(part.combine_chunks().to_batches())  # columns of texts may have any chunks
 
     return Table(schema, batches)
+
+
+def strange_column(source: Any, error: Exception) -> BadInput:
+    """What to say of the first column of a frame of pandas that Arrow cannot take, for which it gave an error."""
+    import pyarrow
+
+    for name, dtype in source.dtypes.items():
+        try:
+            pyarrow.Schema.from_pandas(source[[name]], preserve_index=False)
+        except (pyarrow.ArrowException, TypeError) as own:
+            if str(dtype) == "object":
+                return BadInput(f"the frame's column {name!r} is of no single type ({own}): convert it, or drop it")
+            return BadInput(f"the frame's column {name!r} is of the type {dtype}: {advice_on(dtype)}, or drop it")
+    return BadInput(f"the frame cannot be read ({error}): convert its columns to numbers and texts")
+
+
+def advice_on(dtype: Any) -> str:
+    return "make it dense (sparse.to_dense)" if hasattr(dtype, "fill_value") else "make it float64 or texts"
 
 
 def check_different(names: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onlinear.kernels.naming import hash_names
-from onlinear.streams.cells import BLANKS
+from onlinear.streams.blanks import BLANKS
 
 #: so much of a value in a message
 SHOWN = 40
