@@ -18,6 +18,10 @@ DAMAGED_CELLS = "{}: column {!r} is damaged in rows {} to {} ({}): write it agai
 FRAMES = {("pyarrow", "Table"), ("pyarrow", "RecordBatch"), ("pandas", "DataFrame"), ("polars", "DataFrame")}
 #: a table that is not there yet
 LAZY = ("polars", "LazyFrame")
+#: types of polars that Arrow has not
+TOO_WIDE = ("Int128", "UInt128")
+#: what Arrow and Python raise when a column of pandas becomes none of Arrow's
+UNFIT = (TypeError, OverflowError, UnicodeEncodeError)
 #: how Arrow's files begin; its streams have no such mark
 ARROW_MARK = b"ARROW1"
 #: cells of a batch, and rows of one with few columns
@@ -203,6 +207,12 @@ def polars_frame(source: Any) -> Table:
         for start in range(0, len(chosen), rows):
             yield from whole(chosen.slice(start, rows).to_arrow().combine_chunks().to_batches())
 
+    for name, kind in source.schema.items():
+        if str(kind) in TOO_WIDE:
+            raise BadInput(
+                f"column {name!r} is of the type {kind}, which Arrow has not: cast it to Int64, or to String if its "
+                "numbers are larger, or drop it"
+            )
     return Table(source.head(0).to_arrow().schema, batches)
 
 
@@ -216,8 +226,8 @@ def pandas_frame(source: Any) -> Table:
         source = source.set_axis(names, axis=1)
     try:
         schema = pyarrow.Schema.from_pandas(source, preserve_index=False).remove_metadata()
-    except (pyarrow.ArrowException, TypeError) as error:
-        raise BadInput(f"the frame has a column that is of no single type ({error}): convert it, or drop it") from None
+    except (pyarrow.ArrowException, *UNFIT) as error:
+        raise unfit_column(source) or unfit(error) from None
 
     def batches(names: Sequence[str], rows: int) -> Iterator[tuple[Any, float]]:
         chosen = pyarrow.schema([schema.field(name) for name in names])
@@ -226,6 +236,32 @@ def pandas_frame(source: Any) -> Table:
             yield from whole(part.combine_chunks().to_batches())  # columns of texts may have any chunks
 
     return Table(schema, batches)
+
+
+def unfit_column(source: Any) -> BadInput | None:
+    """What is wrong with the first column of pandas that cannot become one of Arrow's."""
+    import pyarrow
+
+    for name in source.columns:
+        try:
+            name.encode()
+            pyarrow.Array.from_pandas(source[name])
+        except (pyarrow.ArrowException, *UNFIT) as error:
+            return unfit(error, f"column {name!r}")
+    return None
+
+
+def unfit(error: Exception, column: str = "a column") -> BadInput:
+    match error:
+        case OverflowError():
+            problem = (
+                "with a whole number of more than 63 bits: make it uint64 if none is larger than that, or else texts"
+            )
+        case UnicodeEncodeError():
+            problem = "with half of a surrogate pair, which is no character, in a text or its name: mend it"
+        case _:
+            problem = f"that is of no single type ({first_line(error)}): convert it"
+    return BadInput(f"the frame has {column} {problem}, or drop it")
 
 
 def check_different(names: Sequence[str]) -> None:
