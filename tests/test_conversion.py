@@ -416,6 +416,15 @@ def test_force_replaces_and_failure_leaves_what_was_there(tmp_path: Path) -> Non
     assert there.read_text() == '{"label": 1, "x": 1}\n'
 
 
+def test_a_link_that_has_the_name_of_the_names_is_replaced(tmp_path: Path) -> None:
+    source, other = written(tmp_path / "a.csv", "size,y\n1,p\n2,q\n"), written(tmp_path / "other", "kept")
+    (tmp_path / "b.svm.names").symlink_to(other)
+    converted(source, tmp_path / "b.svm", "--force")
+    assert other.read_text() == "kept"
+    assert (tmp_path / "b.svm.names").read_text() == "size\n"
+    assert not (tmp_path / "b.svm.names").is_symlink()
+
+
 @pytest.mark.parametrize("output", ["b.jsonl", "b.csv"])
 def test_bad_lines_are_skipped_or_copied_once(tmp_path: Path, output: str) -> None:
     source = written(tmp_path / "a.vw", "1 | x\nbad\n-1 | x\n")

@@ -29,7 +29,15 @@ from onlinear.conversion.objects import (
     with_features_only,
     with_last,
 )
-from onlinear.conversion.output import BINARY, STANDARD_OUTPUT, check_place, format_for, opened, write_lines
+from onlinear.conversion.output import (
+    BINARY,
+    STANDARD_OUTPUT,
+    check_place,
+    format_for,
+    opened,
+    opened_beside,
+    write_lines,
+)
 from onlinear.conversion.records import Record, looked_at, records
 from onlinear.errors import OnlinearError, Refused
 from onlinear.streams.arrow import ArrowTable
@@ -137,7 +145,7 @@ def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers
         raise Refused("svmlight has no names, and they need a file beside the output: name a file to write to")
     check_place(beside, [*way.stream.files, way.wish.output], way.wish.force)
     with ExitStack() as files:
-        file, names = files.enter_context(opened(way.wish.output)), files.enter_context(opened(beside))
+        file, names = files.enter_context(opened(way.wish.output)), files.enter_context(opened_beside(beside))
         write_lines(file, svmlight_lines(rows, numbers, indices))
         write_lines(names, (f"{mended(name)}\n" for name in indices.known), "surrogateescape")
     said = f"The names of the {len(indices.known):,} indices are the lines of {beside}, from {indices.first_index} on."
