@@ -341,7 +341,7 @@ def test_weights_and_labels_of_which_nothing_is_known() -> None:
 
 
 def test_a_frame_whose_column_has_no_type_is_refused() -> None:
-    with pytest.raises(BadInput, match="the frame has a column that is of no single type"):
+    with pytest.raises(BadInput, match="the frame has column 'x' that is of no single type"):
         open_stream(pd.DataFrame({"x": pd.Series([1, "a"], dtype=object), "y": [1, 2]}))
 
 
