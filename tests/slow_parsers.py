@@ -37,6 +37,15 @@ def number(word: bytes) -> float:
     return float(word) if NUMBER.fullmatch(word) else math.nan
 
 
+def label_of(word: bytes) -> float:
+    """The same, but a whole number is exact where neighbouring ones would be the same to ``float``."""
+    value = number(word)
+    whole, _, fraction = word.partition(b".")
+    if not abs(value) >= 2**53 or fraction.strip(b"0") or not whole.lstrip(b"+-").isdigit():
+        return value
+    return int(whole)
+
+
 def words(line: bytes, start: int = 0) -> list[tuple[int, bytes]]:
     """The words between blanks and tabs, with the column at which each starts."""
     return [(start + found.start() + 1, found.group()) for found in re.finditer(rb"[^ \t]+", line[start:])]
@@ -67,7 +76,7 @@ def svmlight_line(line: bytes, first_index: int, most: int) -> Row | Wrong | Non
         if index in seen:
             return Wrong(column)
         seen.add(index)
-    return Row(number(label), 1.0, sorted(features))
+    return Row(label_of(label), 1.0, sorted(features))
 
 
 def vw_line(line: bytes) -> Row | Wrong | None:
@@ -82,8 +91,8 @@ def vw_line(line: bytes) -> Row | Wrong | None:
         del numbers[-1]  # the tag
     label, importance = math.nan, 1.0
     if numbers:
-        label = number(numbers[0][1])
-        if not math.isfinite(label):
+        label = label_of(numbers[0][1])
+        if not abs(label) < math.inf:
             return Wrong(numbers[0][0])
     if len(numbers) > 1:
         importance = number(numbers[1][1])

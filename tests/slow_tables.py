@@ -13,7 +13,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from onlinear.features.words import Words
-from slow_parsers import Feature, number
+from slow_parsers import Feature, label_of, number
 
 QUOTE, LINE_FEED = ord('"'), ord("\n")
 
@@ -193,7 +193,7 @@ def row_of(
         elif kind == "number":
             x[name] = value
         elif kind == "target":
-            label = value
+            label = label_of(cell.bare)
         else:
             importance = value
         if name in x:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import decimal
 import json
 import math
 import tempfile
@@ -108,7 +109,7 @@ def test_a_table_keeps_its_columns(tmp_path: Path, first: str, second: str) -> N
     people = written(tmp_path / "people.csv", PEOPLE)
     there = converted(people, tmp_path / f"there.{first}")
     back = converted(converted(there, tmp_path / f"on.{second}"), tmp_path / "back.csv")
-    assert back.read_text() == PEOPLE.replace(",NA,", ",,")
+    assert back.read_text() == PEOPLE
     assert list(cells_read(there)[0]) == ["age", "town", "note", "weight", "wage"]
 
 
@@ -119,7 +120,7 @@ def test_cells_are_numbers_texts_or_nothing(tmp_path: Path, extension: str) -> N
     assert first == {"age": 39, "town": "Bern", "note": 'a "b", c', "weight": 1, "wage": "high"}
     assert math.copysign(1.0, second["age"]) == -1.0
     assert second["town"] is None
-    assert third == {"age": 1e-308, "town": "New\nYork", "note": None, "weight": 0.5, "wage": "high"}
+    assert third == {"age": 1e-308, "town": "New\nYork", "note": "NA", "weight": 0.5, "wage": "high"}
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -130,6 +131,93 @@ def test_output_is_compressed_as_its_name_says(tmp_path: Path, extension: str, c
     packed = converted(source, tmp_path / f"c.{extension}.{compression}")
     assert packed.read_bytes() != plain.read_bytes()
     assert rows_read(packed, **options_for(plain)) == rows_read(plain, **options_for(plain))
+
+
+# ------------------------------------------------------------------ what cells say
+
+#: ids that double precision merges, codes with zeros in front, words that stand for nothing to a learner
+CODES = "id,zip,land,amount,y\n1000000000000000007,01201,NA,1.50,p\n1000000000000000008,08001,?,2,q\n"
+
+
+@pytest.mark.parametrize("first", TABLES)
+@pytest.mark.parametrize("second", TABLES)
+def test_cells_say_what_they_said(tmp_path: Path, first: str, second: str) -> None:
+    there = converted(written(tmp_path / "codes.csv", CODES), tmp_path / f"there.{first}")
+    back = converted(converted(there, tmp_path / f"on.{second}"), tmp_path / "back.csv")
+    stays = {first, second} <= {"csv", "tsv"}  # a number is the same however it is written
+    assert back.read_text() == (CODES if stays else CODES.replace("1.50", "1.5"))
+
+
+@pytest.mark.parametrize("extension", ["jsonl", "parquet", "arrow"])
+def test_numbers_have_a_type_that_holds_them(tmp_path: Path, extension: str) -> None:
+    text = (
+        "whole,wide,code,huge,mixed,size,gap\n"
+        f"-5,{2**64 - 1},007,{2**70 + 1},{2**53 + 1},1,NA\n"
+        "9007199254740993,0,12,1,0.5,2.5,3\n"
+    )
+    source = written(tmp_path / "a.csv", text)
+    result = run(source, tmp_path / f"b.{extension}", "--header")
+    first, second = cells_read(tmp_path / f"b.{extension}")
+    exact = extension == "jsonl"  # whose numbers have any number of digits
+    assert first == {
+        "whole": -5,
+        "wide": 2**64 - 1,
+        "code": "007",
+        "huge": 2**70 + 1 if exact else str(2**70 + 1),
+        "mixed": 2**53 + 1 if exact else str(2**53 + 1),
+        "size": 1,
+        "gap": None,
+    }
+    assert second["whole"] == 2**53 + 1
+    assert (second["code"], second["size"], second["gap"]) == ("12", 2.5, 3)
+    assert "The numbers of the column 'code' are texts now" in result.stderr
+    assert ("'huge' are texts now" in result.stderr) is not exact
+
+
+def test_json_numbers_keep_their_digits_in_a_table(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.jsonl", '{"n": 12345678901234567890, "s": "NA"}\n{"n": 1, "s": ""}\n')
+    assert converted(source, tmp_path / "b.csv").read_text() == "n,s\n12345678901234567890,NA\n1,\n"
+    assert cells_read(converted(source, tmp_path / "b.parquet")) == [
+        {"n": 12345678901234567890, "s": "NA"},
+        {"n": 1, "s": ""},
+    ]
+
+
+@pytest.mark.parametrize("second", ["parquet", "arrow"])
+def test_columns_of_arrow_keep_their_types(tmp_path: Path, second: str) -> None:
+    table = pyarrow.table(
+        {
+            "id": pyarrow.array([2**63 + 1, None], pyarrow.uint64()),
+            "short": pyarrow.array([0.5, float("nan")], pyarrow.float32()),
+            "price": pyarrow.array([decimal.Decimal("12345678901234567.25"), None]),
+            "yes": [True, None],
+            "land": ["NA", "?"],
+            "town": pyarrow.array(["Bern", None]).dictionary_encode(),
+            "shop": pyarrow.array([3000, 1]).dictionary_encode(),
+        }
+    )
+    with pyarrow.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+        file.write_table(table)
+    there = converted(tmp_path / "a.arrow", tmp_path / f"b.{second}")
+    found = pyarrow.parquet.read_table(there) if second == "parquet" else pyarrow.ipc.open_file(there).read_all()
+    for name in ("id", "short", "price", "yes", "land"):
+        assert found.schema.field(name).type == table.schema.field(name).type
+        assert found[name].null_count == table[name].null_count
+    assert found["id"].to_pylist() == [2**63 + 1, None]
+    assert (found["town"].to_pylist(), found["shop"].to_pylist()) == (["Bern", None], ["3000", "1"])
+    lines = converted(there, tmp_path / "c.csv").read_text().splitlines()
+    assert lines[1:] == [f"{2**63 + 1},0.5,12345678901234567.25,1,NA,Bern,3000", ",,,,?,,1"]
+
+
+def test_a_pipe_whose_later_numbers_do_not_fit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onlinear.conversion.directions.LOOK", 2)
+    for late in ("007", "0.5", str(2**64)):
+        output = tmp_path / "b.parquet"
+        result = run("-", output, "--format", "csv", stdin=f"x,y\n1,a\n2,b\n{late},c\n".encode())
+        assert result.exit_code == 1
+        assert f"row 3 has '{late}' in the column 'x'" in result.stderr
+        assert "save the input to a file" in result.stderr
+        assert not output.exists()
 
 
 # ------------------------------------------------------------------ round trips
@@ -414,6 +502,15 @@ def test_force_replaces_and_failure_leaves_what_was_there(tmp_path: Path) -> Non
     assert there.read_text() == "old"
     assert run(good, there, "--force").exit_code == 0
     assert there.read_text() == '{"label": 1, "x": 1}\n'
+
+
+def test_a_link_that_has_the_name_of_the_names_is_replaced(tmp_path: Path) -> None:
+    source, other = written(tmp_path / "a.csv", "size,y\n1,p\n2,q\n"), written(tmp_path / "other", "kept")
+    (tmp_path / "b.svm.names").symlink_to(other)
+    converted(source, tmp_path / "b.svm", "--force")
+    assert other.read_text() == "kept"
+    assert (tmp_path / "b.svm.names").read_text() == "size\n"
+    assert not (tmp_path / "b.svm.names").is_symlink()
 
 
 @pytest.mark.parametrize("output", ["b.jsonl", "b.csv"])

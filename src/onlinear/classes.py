@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadInput, Refused
+from onlinear.wholes import as_objects, exact_array, places_beyond
 
 #: kinds of labels that are not told apart by whoever writes them down
 TEXT, NUMBER = "text", "a number"
@@ -176,7 +177,7 @@ def named_classes(classes: Any) -> np.ndarray:
     if isinstance(given, Iterable) and not isinstance(given, str | bytes) and not hasattr(given, "__array__"):
         given = list(given)
     refuse_mixed(given)
-    labels = np.asarray(given)
+    labels = exact_array(given)
     if labels.ndim != 1:
         raise BadInput(f"classes is {classes!r:.60}: give a list of all labels there will be")
     return distinct_labels(labels)
@@ -232,11 +233,9 @@ def as_array(labels: list[Hashable]) -> np.ndarray:
     """An array of labels; NumPy must not turn numbers into text or tuples into rows."""
     texts = sum(isinstance(label, str) for label in labels)
     numbers = sum(isinstance(label, int | float | np.number | np.bool_) for label in labels)
-    if len(labels) in (texts, numbers):
-        return np.array(labels)
-    array = np.empty(len(labels), dtype=object)
-    array[:] = labels
-    return array
+    found = np.array(labels) if len(labels) in (texts, numbers) else as_objects(labels)
+    is_rounded = found.dtype.kind == "f" and len(places_beyond(found)) > 0
+    return as_objects(labels) if is_rounded else found
 
 
 # ------------------------------------------------------------------ classes or numbers

@@ -56,6 +56,17 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
 
 
 @contextmanager
+def replacing_name(path: PathLike) -> Iterator[BinaryIO]:
+    """As :func:`replacing`, for a name that nobody has written down: a link of that name is replaced, not followed."""
+    if not os.path.islink(path):
+        with replacing(path) as file:
+            yield file
+        return
+    with instead_of(path, Path(os.path.abspath(path))) as file:
+        yield file
+
+
+@contextmanager
 def instead_of(path: PathLike, target: Path) -> Iterator[BinaryIO]:
     """A part that becomes the file ``target`` at the end."""
     with blaming(path):
@@ -87,7 +98,8 @@ def new_part(target: Path) -> tuple[Any, Path]:
             raw.close()  # somebody took it for a leftover before it was locked
             continue
         with suppress(FileNotFoundError):
-            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+            if not target.is_symlink():
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
         return raw, temporary
 
 

@@ -12,6 +12,7 @@ from onlinear.streams.blocks import Block, good_parts
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import OnBad, open_alike
 from onlinear.training import plain
+from onlinear.wholes import are_numbers, as_floats, missing_in
 
 #: log loss takes no probability for less than this
 LEAST_CHANCE = 1e-15
@@ -80,15 +81,15 @@ class NumberTest:
 
     def refused(self, block: Block) -> tuple[int, str] | None:
         """The first row whose label is no number, and why."""
-        if block.labels.dtype.kind != "f":
+        if not are_numbers(block.labels):
             return 0, f"the label {block.labels[0]!r:.60} is no number, and the model predicts numbers: mend it"
-        missing = np.flatnonzero(np.isnan(block.labels))
+        missing = np.flatnonzero(missing_in(block.labels))
         return (
             (int(missing[0]), "there is no label to compare with: label it, or use predict") if len(missing) else None
         )
 
     def take(self, block: Block) -> None:
-        residuals = self.answers.scores(block)[:, 0] - block.labels
+        residuals = self.answers.scores(block)[:, 0] - as_floats(block.labels)
         self.examples += len(block)
         self.importance += float(block.importance.sum())
         self.squares += float((block.importance * residuals**2).sum())

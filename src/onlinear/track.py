@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.classes import MOST_IN_STREAM, Classes, refuse_fractions, sorted_unique, task_of_numbers
+from onlinear.classes import MOST_IN_STREAM, Classes, as_array, refuse_fractions, sorted_unique, task_of_numbers
 from onlinear.errors import BadInput, Refused
 from onlinear.rows import DenseRows
 from onlinear.selection.race import Examples, Task
@@ -21,6 +21,7 @@ from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream
 from onlinear.training import plain
+from onlinear.wholes import are_numbers, as_floats, as_objects
 from onlinear.winners import Ground
 
 #: most classes that can be told apart
@@ -85,7 +86,7 @@ class Track:
             yield Examples(block.rows, self._targets(block), block.importance, chosen, sound=True)
 
     def _targets(self, block: Block) -> np.ndarray:
-        return block.labels if self.classes is None else self.classes.codes_of(block.labels)
+        return as_floats(block.labels) if self.classes is None else self.classes.codes_of(block.labels)
 
 
 def fresh(recipe: Recipe) -> Recipe:
@@ -134,7 +135,7 @@ def look_at(stream: Stream) -> Look:
         columns = max(columns, block.width or width_of(block.rows))
         found = block.labels[block.importance > 0.0]
         rows += len(found)
-        numbers = numbers and found.dtype.kind == "f"
+        numbers = numbers and are_numbers(found)
         if len(labels) <= MOST_LABELS:
             labels.update(plain(label) for label in sorted_unique(found).tolist())
     if rows == 0:
@@ -147,11 +148,11 @@ def classes_of(look: Look) -> Classes:
     if len(look.labels) < 2:
         (only,) = look.labels
         raise BadInput(f"the only class is {only!r:.60}: there is nothing to tell apart; more rows may hold another")
-    found: Any = sorted_unique(np.array(list(look.labels), dtype=None if look.numbers else object))
+    found: Any = sorted_unique(as_objects(list(look.labels)))
     refuse_fractions(found)
     if len(found) > MOST_LABELS:
         raise Refused(f"there are more than {MOST_LABELS:,} classes: are the labels numbers? Say task='regression'")
-    return Classes.closed(found if look.numbers else np.array(found.tolist()))
+    return Classes.closed(as_array(found.tolist()))
 
 
 def check_numbers(look: Look) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 import onlinear
 from onlinear.batch import Batch
-from onlinear.classes import Classes, refuse_fractions
+from onlinear.classes import Classes, as_array, refuse_fractions
 from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadModel, Diverged
 from onlinear.kernels.compiled import kind_of
@@ -37,6 +37,7 @@ from onlinear.registry import loss_of, rule_of
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.targets import Numbers
+from onlinear.wholes import are_numbers, as_floats, missing_in
 
 #: columns a table has room for at first, and how many times as large it grows
 FIRST_COLUMNS, GROWTH = 1 << 10, 4
@@ -127,10 +128,11 @@ class Training:
     def refused(self, block: Block) -> tuple[int, str] | None:
         """The first row whose label cannot be learned from, and why."""
         labels = block.labels
-        if labels.dtype.kind == "f" and np.isnan(labels).any():
-            return int(np.isnan(labels).argmax()), "there is no label to learn from: label it, or leave the line out"
+        missing = missing_in(labels)
+        if missing.any():
+            return int(missing.argmax()), "there is no label to learn from: label it, or leave the line out"
         if self.classes is None:
-            if labels.dtype.kind == "f":
+            if are_numbers(labels):
                 return None
             return (
                 0,
@@ -167,7 +169,7 @@ class Training:
         else:
             self._make_room(block.width)
         if self.classes is None:
-            self._learn(block, Numbers(block.labels), 0, len(block))
+            self._learn(block, Numbers(as_floats(block.labels)), 0, len(block))
         else:
             self._learn_labels(block, self.classes)
 
@@ -340,7 +342,7 @@ def classes_in(labels: Sequence[np.ndarray]) -> Classes:
     seen = np.unique(np.concatenate(labels))
     refuse_fractions(seen)
     found: list[Hashable] = [plain(label) for label in seen.tolist()]
-    return Classes.closed(np.array(found)) if len(found) == 2 else Classes(open=True)
+    return Classes.closed(as_array(found)) if len(found) == 2 else Classes(open=True)
 
 
 def plain(label: Any) -> Hashable:

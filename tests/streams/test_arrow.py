@@ -363,7 +363,7 @@ def test_weights_and_labels_of_which_nothing_is_known() -> None:
 
 
 def test_a_frame_whose_column_has_no_type_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"the frame's column 'x' is of no single type \(Could not convert 'a'"):
+    with pytest.raises(BadInput, match=r"the frame has column 'x' that is of no single type \(Could not convert 'a'"):
         open_stream(pd.DataFrame({"a": [1, 2], "x": pd.Series([1, "a"], dtype=object), "y": [1, 2]}))
 
 

@@ -91,6 +91,37 @@ def test_a_lazy_frame_is_to_be_collected() -> None:
             ask(pl.DataFrame(CELLS).lazy())
 
 
+@pytest.mark.parametrize("ask", [open_stream, profile_of])
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([2**63, 1], "more than 63 bits: make it uint64"),
+        ([10**400, 1], "or else texts"),
+        (["\ud800", "b"], "surrogate"),
+    ],
+)
+def test_cells_of_pandas_that_arrow_has_not(ask: Callable[..., Any], cells: list[Any], said: str) -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0], "u": pd.Series(cells, dtype=object), "y": ["a", "b"]})
+    with pytest.raises(BadInput, match=f"the frame has column 'u' with .*{said}"):
+        ask(frame)
+
+
+def test_a_name_that_is_no_text_is_refused() -> None:
+    frame = pd.DataFrame([[1.0, 2.0]]).set_axis(pd.Index(["\ud800", "y"], dtype=object), axis=1)
+    with pytest.raises(BadInput, match=r"the frame has column '\\ud800' with half of a surrogate pair"):
+        open_stream(frame)
+
+
+@pytest.mark.parametrize("ask", [open_stream, profile_of])
+@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
+def test_whole_numbers_of_polars_that_arrow_has_not(ask: Callable[..., Any], kind: str) -> None:
+    if not hasattr(pl, kind):
+        pytest.skip(f"this polars has no {kind}")
+    frame = pl.DataFrame({"u": [1, 2], "y": ["a", "b"]}).with_columns(pl.col("u").cast(getattr(pl, kind)))
+    with pytest.raises(BadInput, match=f"column 'u' is of the type {kind}, which Arrow has not: cast it to Int64"):
+        ask(frame)
+
+
 # ------------------------------------------------------------------ columns whose names are numbers
 
 

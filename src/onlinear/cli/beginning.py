@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.classes import MOST_IN_STREAM, Classes, task_of_numbers
+from onlinear.classes import MOST_IN_STREAM, Classes, as_array, sorted_unique, task_of_numbers
 from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.ending import say
 from onlinear.cli.job import Job
@@ -31,6 +31,7 @@ from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.training import Training, classes_in
+from onlinear.wholes import are_numbers
 
 #: rows whose labels say what is to be learned
 LOOK = 10_000
@@ -164,7 +165,7 @@ def task_of(labels: np.ndarray, loss: str | None, classes: str | None) -> str:
     """What is to be learned: classes, unless the loss or the labels say otherwise."""
     if loss is not None:
         return "regression" if loss in REGRESSION else "classification"
-    if classes is not None or labels.dtype.kind != "f":
+    if classes is not None or not are_numbers(labels):
         return "classification"
     return task_of_numbers(len(np.unique(labels)), MOST_IN_STREAM, whole=bool((labels % 1.0 == 0.0).all()))
 
@@ -178,12 +179,12 @@ def classes_for(labels: np.ndarray, named: str | None) -> Classes:
     found = [class_of(word.strip(), labels) for word in named.split(",")]
     if len(set(found)) < 2:
         raise Refused(f"--classes {named} names fewer than two classes: name them all, or say open")
-    return Classes.closed(np.unique(np.array(found)))
+    return Classes.closed(sorted_unique(as_array(found)))
 
 
 def class_of(word: str, labels: np.ndarray) -> Hashable:
     """The class that a word names: a whole number, if labels are numbers."""
-    if labels.dtype.kind != "f":
+    if not are_numbers(labels):
         return word
     try:
         return int(word)

@@ -21,7 +21,7 @@ def convert(
 ) -> None:
     """Convert files to another format, a row at a time.
 
-    A table keeps its columns; svmlight gets the names of its indices in OUTPUT.names.
+    A table keeps its columns, and what their cells say; svmlight gets the names of its indices in OUTPUT.names.
 
     In vw and svmlight, classes are numbers in sorted order: -1 and 1 if the first 10,000 rows have two, or 1, 2, ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 from onlinear.conversion.numbers import text_of
@@ -57,7 +58,7 @@ class CSVLines:
         return said
 
 
-def cell_text(cell: float | str | None) -> str:
+def cell_text(cell: float | Decimal | str | None) -> str:
     """A cell, in quotes if it needs them.
 
     >>> cell_text(0.5), cell_text(None), cell_text("Bern"), cell_text('6" pipe'), cell_text(" x")

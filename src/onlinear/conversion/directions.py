@@ -11,15 +11,17 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import NamedTuple
+from decimal import Decimal
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
-from onlinear.conversion.columnar import write_columns
+from onlinear.conversion.columnar import copy_columns, write_columns
 from onlinear.conversion.csvlines import CSVLines
+from onlinear.conversion.kinds import Object, Seen, json_kinds_seen, kinds_seen, said_of_texts, seen_in, with_kinds
 from onlinear.conversion.lines import svmlight_lines, vw_lines
 from onlinear.conversion.naming import NOT_IN_LINES, NOT_IN_VW, Indices, Mended
 from onlinear.conversion.numbers import ClassNumbers, plain
 from onlinear.conversion.objects import (
-    Object,
     cells_in,
     columns_in,
     flat,
@@ -29,10 +31,19 @@ from onlinear.conversion.objects import (
     with_features_only,
     with_last,
 )
-from onlinear.conversion.output import BINARY, STANDARD_OUTPUT, check_place, format_for, opened, write_lines
-from onlinear.conversion.records import Record, looked_at, records
+from onlinear.conversion.output import (
+    BINARY,
+    STANDARD_OUTPUT,
+    check_place,
+    format_for,
+    opened,
+    opened_beside,
+    write_lines,
+)
+from onlinear.conversion.records import LOOK, Record, looked_at, records
 from onlinear.errors import OnlinearError, Refused
 from onlinear.streams.arrow import ArrowTable
+from onlinear.streams.arrowcells import plain_decimal
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.formats import Format, Options, format_of
 from onlinear.streams.jsonlines import JSONLines
@@ -85,7 +96,9 @@ def convert(wish: Wish, on_bad: OnBad | None = None, others: Sequence[str] = ())
     way = Direction(Stream(sources, source_format(name, sources, to, wish), on_bad), wish, to)
     if to in OF_RECORDS:
         return write_records(way)
-    return write_json(way) if to == "jsonl" else write_table(way)
+    if to == "jsonl":
+        return write_json(way)
+    return write_binary(way) if to in BINARY else write_table(way)
 
 
 def source_format(name: str, sources: Sequence[str], to: str, wish: Wish) -> Format:
@@ -137,7 +150,7 @@ def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers
         raise Refused("svmlight has no names, and they need a file beside the output: name a file to write to")
     check_place(beside, [*way.stream.files, way.wish.output], way.wish.force)
     with ExitStack() as files:
-        file, names = files.enter_context(opened(way.wish.output)), files.enter_context(opened(beside))
+        file, names = files.enter_context(opened(way.wish.output)), files.enter_context(opened_beside(beside))
         write_lines(file, svmlight_lines(rows, numbers, indices))
         write_lines(names, (f"{mended(name)}\n" for name in indices.known), "surrogateescape")
     said = f"The names of the {len(indices.known):,} indices are the lines of {beside}, from {indices.first_index} on."
@@ -151,7 +164,7 @@ def objects_of(stream: Stream, wish: Wish) -> Iterator[Object]:
     """The rows of files, as objects."""
     source = stream.format
     if isinstance(source, CSVText | ArrowTable):
-        return table_objects(stream, source.columns)
+        return table_objects(stream, source)
     if isinstance(source, JSONLines):
         return json_objects(stream)
     return labelled_objects(records(stream), label_of(wish), None if wish.weight is None else str(wish.weight))
@@ -163,25 +176,74 @@ def label_of(wish: Wish) -> str:
 
 
 def write_json(way: Direction) -> list[str]:
+    rows, said = objects_of(way.stream, way.wish), list[str]()
+    if isinstance(way.source, CSVText):
+        seen, rows = looked_over(way, way.source)
+        columns = json_kinds_seen(way.source.columns, seen)
+        rows, said = with_kinds(columns, rows), said_of_texts(way.source.columns, columns)
     with opened(way.wish.output) as file:
-        write_lines(file, map(json_line, objects_of(way.stream, way.wish)))
-    return []
+        write_lines(file, map(json_line, rows))
+    return said
 
 
 def json_line(row: Object) -> str:
     """An object on a line of its own."""
-    cells = {name: plain(cell) if isinstance(cell, float) else cell for name, cell in row.items()}
-    return json.dumps(cells, ensure_ascii=False, allow_nan=False) + "\n"
+    return (
+        json.dumps({name: json_value(cell) for name, cell in row.items()}, ensure_ascii=False, allow_nan=False) + "\n"
+    )
+
+
+def json_value(cell: Any) -> Any:
+    if isinstance(cell, Decimal):
+        cell = plain_decimal(cell)
+    return plain(cell) if isinstance(cell, float) else cell
+
+
+def write_binary(way: Direction) -> list[str]:
+    """A table of Arrow's as it is, or one whose types follow from all its cells."""
+    said: list[str] = []
+    if isinstance(way.source, ArrowTable):
+        with opened(way.wish.output) as file:
+            copy_columns(file, way.to, way.stream, way.source)
+        return said
+    columns: Sequence[Column]
+    if isinstance(way.source, CSVText):
+        seen, objects = looked_over(way, way.source)
+        columns = kinds_seen(way.source.columns, seen)
+        objects, said = with_kinds(columns, objects), said_of_texts(way.source.columns, columns)
+    else:
+        columns, objects = columns_for(way), cut_objects(way.stream, way.wish)
+    rows = cells_in(columns, objects, absent_in(way.source))
+    with opened(way.wish.output) as file:
+        write_columns(file, way.to, columns, rows)
+    return said
+
+
+def looked_over(way: Direction, table: CSVText) -> tuple[dict[str, Seen], Iterator[Object]]:
+    """What is to be seen of the columns of a text table, and its rows: files are read once more, of a pipe the first
+    rows are looked at.
+    """
+    rows = objects_of(way.stream, way.wish)
+    if way.stream.is_live:
+        first = list(islice(rows, LOOK))
+        return seen_in(table.columns, first), chain(first, rows)
+    return seen_in(table.columns, objects_of(read_once_more(way.stream), way.wish)), rows
+
+
+def read_once_more(stream: Stream) -> Stream:
+    """The same files, whose bad lines are told when they are read again."""
+    return Stream(stream.sources, stream.format, None if stream.on_bad is None else lambda line, text: None)
+
+
+def absent_in(source: Format) -> float | None:
+    """What a row has in a column that it says nothing of."""
+    return 0.0 if isinstance(source, Svmlight | VWText) else None
 
 
 def write_table(way: Direction) -> list[str]:
     columns = columns_for(way)
-    absent = 0.0 if isinstance(way.source, Svmlight | VWText) else None
-    rows = cells_in(columns, cut_objects(way.stream, way.wish), absent)
+    rows = cells_in(columns, cut_objects(way.stream, way.wish), absent_in(way.source))
     with opened(way.wish.output) as file:
-        if way.to in BINARY:
-            write_columns(file, way.to, columns, rows)
-            return []
         header = not (isinstance(way.source, CSVText) and not way.source.header)
         written = CSVLines(columns, "\t" if way.to == "tsv" else ",", header)
         write_lines(file, written.lines(rows))
@@ -197,8 +259,7 @@ def columns_for(way: Direction) -> Sequence[Column]:
         raise Refused(
             f"{source_label(file)} can be read only once, and {way.to} needs all columns first: convert to jsonl"
         )
-    look = Stream(way.stream.sources, source, None if way.stream.on_bad is None else lambda line, text: None)
-    columns = columns_in(cut_objects(look, way.wish))
+    columns = columns_in(cut_objects(read_once_more(way.stream), way.wish))
     if not columns:
         raise OnlinearError(f"there is no row, and without one {way.to} has no columns: convert something")
     return columns if isinstance(source, JSONLines) else with_last(columns, label_of(way.wish))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 
 from onlinear.errors import OnlinearError
 
@@ -14,15 +15,17 @@ MOST_WHOLE = 2**53
 def plain(value: float) -> float | int:
     """A number as people write it: whole ones as such, but for the zero that is negative.
 
-    >>> plain(39.0), plain(0.1), plain(-0.0), plain(1e300)
-    (39, 0.1, -0.0, 1e+300)
+    >>> plain(39.0), plain(0.1), plain(-0.0), plain(1e300), plain(10**18 + 7)
+    (39, 0.1, -0.0, 1e+300, 1000000000000000007)
     """
+    if isinstance(value, int):
+        return int(value)  # as which truth values are numbers
     is_whole = value.is_integer() and abs(value) < MOST_WHOLE and (value != 0.0 or math.copysign(1.0, value) > 0.0)
     return int(value) if is_whole else value
 
 
-def text_of(value: float) -> str:
-    return repr(plain(value))
+def text_of(value: float | Decimal) -> str:
+    return format(value, "f") if isinstance(value, Decimal) else repr(plain(value))
 
 
 class ClassNumbers:

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from onlinear.conversion.records import Record, looked_at, merged, records
+import numpy as np
+
+from onlinear.conversion.kinds import Object, Seen
+from onlinear.conversion.records import Record, looked_at, merged
 from onlinear.errors import OnlinearError, TooManyNames
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.jsonrecords import record_in
-from onlinear.streams.matching import MISSING
 from onlinear.streams.stream import Stream
 from onlinear.streams.words import is_missing, text_of
-
-Object = dict[str, Any]
 
 #: most columns of a table that is made of rows without columns
 MOST_COLUMNS = 10_000
@@ -38,25 +38,34 @@ def with_features_only(table: CSVText | ArrowTable) -> CSVText | ArrowTable:
     return replace(table, columns=columns, trimmed=False)
 
 
-def table_objects(stream: Stream, columns: Sequence[Column]) -> Iterator[Object]:
-    """The rows of a table, of which each column is a feature."""
-    for _, _, features in records(stream):
-        yield {
-            column.name: cell_of(column, name, value) for column, (name, value) in zip(columns, features, strict=True)
-        }
+def table_objects(stream: Stream, table: CSVText | ArrowTable) -> Iterator[Object]:
+    """The rows of a table with their cells as they stand there: texts of CSV, values of Arrow's."""
+    names = [column.name for column in table.columns]
+    for block in stream.before_recipe():
+        named, rows = block.named, np.arange(len(block))
+        assert named is not None
+        assert named.cells_of is not None
+        found = [named.cells_of(place, rows) for place in range(len(names))]
+        columns = [
+            [written(cell, column, table.missing) for cell in cells]
+            if isinstance(cells, list)
+            else [arrow_cell(cell, column) for cell in cells.to_pylist()]
+            for column, cells in zip(table.columns, found, strict=True)
+        ]
+        for cells in zip(*columns, strict=True):
+            yield dict(zip(names, cells, strict=True))
 
 
-def cell_of(column: Column, name: str, value: float) -> float | str | None:
-    """The cell that a feature stands for.
+def written(text: str, column: Column, missing: Sequence[str]) -> str | None:
+    """A cell of a text: what is missing among numbers is nothing, and among texts only what is empty is."""
+    return None if not text or (column.kind == "number" and is_missing(text, missing)) else text
 
-    >>> town = Column("town", "category")
-    >>> cell_of(Column("age", "number"), "age", 39.0), cell_of(town, "town=Bern", 1.0), cell_of(town, "town=?", 1.0)
-    (39.0, 'Bern', None)
-    """
-    if name == column.name:
-        return value
-    word = name[len(column.name) + 1 :]
-    return None if word == "?" else word
+
+def arrow_cell(cell: Any, column: Column) -> Any:
+    """A cell of Arrow's: a number that is NaN is missing, and names are texts, whatever they are made of."""
+    if cell is None or cell != cell:
+        return None
+    return text_of(cell) if column.kind == "category" and not isinstance(cell, str) else cell
 
 
 # ------------------------------------------------------------------ JSON lines
@@ -70,10 +79,10 @@ def json_objects(stream: Stream) -> Iterator[Object]:
 
 
 def flat(record: Object, prefix: str = "") -> Object:
-    """A record without records in it, and without words that stand for nothing.
+    """A record without records in it.
 
     >>> flat({"a": {"b": 1}, "c": "NA", "d": True})
-    {'a.b': 1.0, 'c': None, 'd': 1.0}
+    {'a.b': 1, 'c': 'NA', 'd': 1}
     """
     found: Object = {}
     for name, value in record.items():
@@ -88,9 +97,7 @@ def flat(record: Object, prefix: str = "") -> Object:
 def json_cell(key: str, value: Any) -> float | str | None:
     if isinstance(value, list):
         raise OnlinearError(LISTED.format(key=key))
-    if isinstance(value, str):
-        return None if is_missing(value, MISSING) else value
-    return None if value is None else float(value)
+    return int(value) if isinstance(value, bool) else value
 
 
 # ------------------------------------------------------------------ rows without columns
@@ -121,16 +128,15 @@ def labelled_objects(rows: Iterable[Record], target: str, weight: str | None) ->
 
 def columns_in(objects: Iterable[Object]) -> list[Column]:
     """All columns that rows have, in the order in which they come: of numbers, if there is no text and any number."""
-    texts: dict[str, bool | None] = {}
+    seen: dict[str, Seen] = {}
     for row in objects:
         for name, cell in row.items():
-            if cell is not None:
-                texts[name] = texts.get(name) or isinstance(cell, str)
-            else:
-                texts.setdefault(name)
-        if len(texts) > MOST_COLUMNS:
+            if name not in seen:
+                seen[name] = Seen()
+            seen[name].add(cell)
+        if len(seen) > MOST_COLUMNS:
             raise TooManyNames(f"a table would have more than {MOST_COLUMNS:,} columns: convert to jsonl")
-    return [Column(name, "number" if has_text is False else "category") for name, has_text in texts.items()]
+    return [Column(name, each.kind) for name, each in seen.items()]
 
 
 def with_last(columns: Sequence[Column], last: str) -> list[Column]:
@@ -143,6 +149,6 @@ def cells_in(columns: Sequence[Column], objects: Iterable[Object], absent: float
     for row in objects:
         cells = [row.get(column.name, absent) for column in columns]
         yield [
-            text_of(cell) if column.kind == "category" and isinstance(cell, float) else cell
+            text_of(cell) if column.kind == "category" and isinstance(cell, int | float) else cell
             for column, cell in zip(columns, cells, strict=True)
         ]

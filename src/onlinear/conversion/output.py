@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from onlinear.conversion import FORMATS
 from onlinear.errors import BadSource, Refused
-from onlinear.outputs import check_outputs, is_in_place, replacing, standard_output
+from onlinear.outputs import check_outputs, is_in_place, replacing, replacing_name, standard_output
 from onlinear.streams.formats import EXTENSIONS, extension_of
 from onlinear.streams.sources import COMPRESSIONS
 
@@ -50,13 +50,26 @@ def check_place(output: str, others: Sequence[str], force: bool) -> None:
 @contextmanager
 def opened(output: str) -> Iterator[BinaryIO]:
     """The file to write to. It has its name once all is written."""
-    try:
+    with blaming_names():
         if output == STANDARD_OUTPUT:
             with standard_output() as file:
                 yield file
         else:
             with replacing(output) as file, compressed(file, compression_of(output)) as packed:
                 yield packed
+
+
+@contextmanager
+def opened_beside(output: str) -> Iterator[BinaryIO]:
+    """A file beside the output, whose name follows from that: what it links to is nobody's wish."""
+    with blaming_names(), replacing_name(output) as file:
+        yield file
+
+
+@contextmanager
+def blaming_names() -> Iterator[None]:
+    try:
+        yield
     except UnicodeEncodeError:
         raise BadSource("there is a name that is not UTF-8: convert the files to UTF-8 first") from None
 

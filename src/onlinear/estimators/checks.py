@@ -17,13 +17,14 @@ import scipy.sparse
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from onlinear.batch import Rows, importance_of, plain_number, rows_of
+from onlinear.batch import Rows, importance_of, numbers_of, plain_number, rows_of
 from onlinear.classes import refuse_mixed
 from onlinear.errors import BadInput, Diverged
 from onlinear.features.names import ExactNames
 from onlinear.kernels.state import PULL
 from onlinear.parameters import ranges_of
 from onlinear.rows import DenseRows, SparseRows
+from onlinear.wholes import unless_rounded
 
 FLOATS = [np.float64, np.float32]
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
@@ -96,7 +97,14 @@ def checked_rows(estimator: Any, X: Any) -> Any:
     refuse_dates(X, "X")
     if not hasattr(estimator, "n_features_in_"):
         X = in_order_of_names(estimator, X)
-    return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+    try:
+        return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+    except OverflowError:
+        raise too_large() from None
+
+
+def too_large() -> BadInput:
+    return BadInput("X holds a whole number that is too large for a float: scale the column, or take its logarithm")
 
 
 def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
@@ -104,11 +112,16 @@ def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tup
     refuse_dicts(X)
     refuse_dates(X, "X")
     refuse_dates(y, "y")
+    y = unless_rounded(y)
     try:
         X, checked_y = validate_data(estimator, X, y, **options)
     except (ValueError, TypeError):
         refuse_missing_target(y)
         raise
+    except OverflowError:
+        if options.get("y_numeric"):
+            numbers_of(y, len(y))
+        raise too_large() from None
     if checked_y.dtype.kind == "O" and None in checked_y.tolist():
         refuse_missing_target(checked_y)
     return X, checked_y

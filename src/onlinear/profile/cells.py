@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.names import hash_name
 from onlinear.profile.contents import format_of_files
+from onlinear.profile.exact import Exact, exact_in
 from onlinear.profile.unread import hashes_of_unread
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.arrowcells import is_numeric, is_text
@@ -21,7 +23,7 @@ from onlinear.streams.blocks import Block, Origin, RowNumbers
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.formats import loaded
 from onlinear.streams.inference import target_position
-from onlinear.streams.naming import Naming
+from onlinear.streams.naming import NamedRows, Naming
 from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import OnBad, Stream
@@ -35,10 +37,16 @@ NO_NUMBER = np.array([np.nan]).view(np.uint64)[0]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some rows of a table: ``bits[column, row]``, and whose texts they are."""
+    """Some rows of a table: ``bits[column, row]``, and whose texts they are.
+
+    By their ``keys`` cells differ: these are their bits, but for whole numbers too large for double precision, which
+    are ``exact`` in the columns that have some.
+    """
 
     first: int
     bits: np.ndarray
+    keys: np.ndarray
+    exact: dict[int, Exact]
     origin: Origin
     names_of: Callable[[int], list[str]]
     unread: np.ndarray | None = None  # a hash of each row's cells in the columns that are left out
@@ -94,7 +102,23 @@ class Cells:
         if unread:
             assert isinstance(block.origin, RowNumbers)
             hashes_left = unread[block.origin.source][block.origin.places - 1]
-        return Piece(first, bits, block.origin, named.names_of, hashes_left)
+        exact = self._exact(bits, named)
+        keys = bits if not exact else bits.copy()
+        for place, found in exact.items():
+            keys[place, found.rows] = found.keys()
+        return Piece(first, bits, keys, exact, block.origin, named.names_of, hashes_left)
+
+    def _exact(self, bits: np.ndarray, named: NamedRows) -> dict[int, Exact]:
+        """The whole numbers too large for double precision, in each column that has some."""
+        cells_of = named.cells_of
+        assert cells_of is not None
+        found: dict[int, Exact] = {}
+        read = [place for place, column in enumerate(self.table.columns) if column.kind != "ignore"]
+        for place, column in enumerate(self.columns):
+            if column.kind == "number":
+                exact = exact_in(bits[place].view(np.float64), partial(cells_of, read[place]))
+                found |= {} if exact is None else {place: exact}
+        return found
 
     def words(self, name: str, on_bad: OnBad | None) -> Iterator[tuple[np.ndarray, Origin]]:
         """The texts of one column, and where each stands; a missing one is a bad line. A pass over the same rows."""

@@ -79,6 +79,7 @@ class Drawn:
     """A sample of rows, all of which have a target: one column, and the target as codes or as numbers."""
 
     bits: np.ndarray
+    keys: np.ndarray  # by which cells differ
     missing: np.uint64
     target: np.ndarray
     of_classes: bool
@@ -110,6 +111,11 @@ def column_profile(found: Gathered, role: str, drawn: Drawn, said: str | None) -
         column.notes.append(f"Column {column.name} is missing in {column.missing:.0%} of the rows.")
     if role == "feature" and not column.constant:
         add_suspicion(column, found, drawn)
+    if role == "feature" and found.rounded and not (column.id or column.leak or column.constant):
+        column.notes.append(
+            f"Column {column.name} holds whole numbers from 2^53 on, which are learned rounded to 16 digits: if they "
+            "are names, make it a category."
+        )
     if role == "feature" and column.bounds is not None and not (column.id or column.leak):
         column.notes.append(outliers_note(column))
     return column
@@ -127,13 +133,13 @@ def add_numbers(column: ColumnProfile, found: Gathered, drawn: Drawn) -> None:
         column.bounds = spread.bounds if few else None
         column.edges = edges_now(found, drawn)
     if column.role == "target" and drawn.of_classes:
-        column.common = [(number_text(value), count) for value, count in found.counts.most_common(COMMON)]
+        column.common = [(number_text(found, value), count) for value, count in found.counts.most_common(COMMON)]
 
 
 def spread_now(found: Gathered, drawn: Drawn) -> Spread:
     """The spread of a column: exact, or that of a sample, with as many outliers as there are then in all rows."""
     if found.counts.complete:
-        return spread_of(found.counts.values.view(np.float64), found.counts.counts)
+        return spread_of(found.numbers_counted(), found.counts.counts)
     numbers = drawn.bits[drawn.present].view(np.float64)
     spread = spread_of(numbers)
     reach = FAR * spread.deviation
@@ -145,7 +151,7 @@ def edges_now(found: Gathered, drawn: Drawn) -> tuple[float, ...]:
     """The edges of a column's ranges: exact, or those of a sample."""
     ranges = ranges_for(found.present)
     if found.counts.complete:
-        return edges_of(found.counts.values.view(np.float64), ranges, found.counts.counts)
+        return edges_of(found.numbers_counted(), ranges, found.counts.counts)
     return edges_of(drawn.bits[drawn.present].view(np.float64), ranges)
 
 
@@ -195,7 +201,7 @@ def add_suspicion(column: ColumnProfile, found: Gathered, drawn: Drawn) -> None:
         )
     elif column.kind != "text":
         look = leak_in if drawn.of_classes else leak_of_numbers
-        leak = look(drawn.bits, drawn.missing, numbers, drawn.target)
+        leak = look(drawn.keys, drawn.missing, numbers, drawn.target)
         if leak is not None:
             column.leak = True
             column.notes.append(
@@ -220,16 +226,18 @@ def different_share(found: Gathered, drawn: Drawn) -> float:
     """The share of values that are different; that of a sample, if there are too many to count."""
     if found.counts.complete:
         return len(found.counts) / found.present
-    values = drawn.bits[drawn.present]
+    values = drawn.keys[drawn.present]
     return len(np.unique(values)) / max(1, len(values))
 
 
 def shown(found: Gathered) -> str:
     """The only value of a column."""
     (value,) = found.counts.values.tolist()
-    return number_text(value) if found.kind == "number" else repr(found.texts[value])
+    return number_text(found, value) if found.kind == "number" else repr(found.texts[value])
 
 
-def number_text(value: int) -> str:
-    """A number for people."""
+def number_text(found: Gathered, value: int) -> str:
+    """A number for people; to the last digit, where that is what it differs by."""
+    if value in found.wholes:
+        return str(found.wholes[value])
     return f"{float(np.uint64(value).view(np.float64)):.6g}"

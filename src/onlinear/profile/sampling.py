@@ -24,6 +24,12 @@ class Sample:
         self._rows = np.empty(0, np.int64)
         self._bits = np.empty((columns, 0), np.uint64)
 
+    def copy(self) -> Sample:
+        """The same rows, to which others may be added."""
+        twin = Sample(len(self._bits), self._size, self._seed)
+        twin._keys, twin._rows, twin._bits = self._keys, self._rows, self._bits
+        return twin
+
     def add(self, first: int, bits: np.ndarray) -> None:
         """Rows of which the first has this number, by columns."""
         rows = np.arange(first, first + bits.shape[1])

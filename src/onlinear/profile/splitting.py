@@ -22,13 +22,14 @@ NO_MOMENT = (
 
 
 def times_of(cells: Cells, found: Pass, name: str, on_bad: OnBad | None) -> np.ndarray:
-    """The time of each row: numbers as they are (float64), dates as microseconds since 1970 (int64)."""
+    """The time of each row: numbers as they are (float64, or exact), dates as microseconds since 1970 (int64)."""
     if name in cells.strange:
         return np.concatenate([moments_in(source, name) for source in cells.sources])
     if cells.columns[cells.place(name)].kind == "number":
-        numbers = found.whole(name).view(np.float64)
-        if np.isnan(numbers).any():
-            raise missing_time(cells, int(np.flatnonzero(np.isnan(numbers))[0]), name)
+        numbers = found.exact_numbers(name)
+        absent = numbers != numbers
+        if absent.any():
+            raise missing_time(cells, int(np.flatnonzero(absent)[0]), name)
         return numbers
     return moments_of_texts(cells, name, on_bad)
 
@@ -87,7 +88,7 @@ def moments_in(source: Any, name: str) -> np.ndarray:
 
 def groups_of(found: Pass, name: str) -> np.ndarray:
     """The group of each row as a code from 0 on, in the order of their first rows; missing ones are a group, too."""
-    _, first, which = np.unique(found.whole(name), return_index=True, return_inverse=True)
+    _, first, which = np.unique(found.whole_keys(name), return_index=True, return_inverse=True)
     order = np.empty(len(first), np.int32)
     order[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
     return order[which]

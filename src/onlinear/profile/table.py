@@ -111,7 +111,9 @@ def profile_of(
     found = gathered(cells, whole, [asked.target], seed, bad if on_bad is not None else None)
     if not found.rows:
         raise BadSource(f"{label_of(cells.sources[0])}: has no rows: there is nothing to learn from")
-    goal = target_of(found.columns[cells.place(asked.target)], found.whole(asked.target), task)
+    goal = target_of(
+        found.columns[cells.place(asked.target)], found.whole(asked.target), found.whole_keys(asked.target), task
+    )
     columns = columns_of(cells, found, asked, goal)
     is_file = isinstance(cells.sources[0], str)
     profile = Profile(
@@ -191,12 +193,12 @@ def check_weight(cells: Cells, name: str | None) -> None:
 
 def columns_of(cells: Cells, found: Pass, asked: Asked, goal: Target) -> list[ColumnProfile]:
     """The profile of each column."""
-    sample, place = found.sample.bits, cells.place(asked.target)
-    wanted, there = drawn_target(found.columns[place], sample[place], cells.missing[place], goal)
+    sample, keys, place = found.sample.bits, found.sampled_keys, cells.place(asked.target)
+    wanted, there = drawn_target(found.columns[place], sample[place], keys[place], cells.missing[place], goal)
     of_classes = goal.task == "classification"
     by_name = {
-        gathered_.name: (gathered_, Drawn(bits[there], missing, wanted, of_classes))
-        for gathered_, bits, missing in zip(found.columns, sample, cells.missing, strict=True)
+        gathered_.name: (gathered_, Drawn(bits[there], own[there], missing, wanted, of_classes))
+        for gathered_, bits, own, missing in zip(found.columns, sample, keys, cells.missing, strict=True)
     }
     columns = []
     for name, _ in cells.table.columns:
@@ -207,12 +209,14 @@ def columns_of(cells: Cells, found: Pass, asked: Asked, goal: Target) -> list[Co
     return columns
 
 
-def drawn_target(column: Gathered, bits: np.ndarray, missing: np.uint64, goal: Target) -> tuple[np.ndarray, np.ndarray]:
+def drawn_target(
+    column: Gathered, bits: np.ndarray, keys: np.ndarray, missing: np.uint64, goal: Target
+) -> tuple[np.ndarray, np.ndarray]:
     """The target of the rows of a sample that have one, as codes or numbers, and which rows those are."""
     there = bits != missing
     if goal.task == "regression":
         return bits[there].view(np.float64), there
-    return codes_of(bits[there], column.counts.values), there
+    return codes_of(keys[there], column.counts.values), there
 
 
 def strange_column(name: str, type_name: str, role: str) -> ColumnProfile:

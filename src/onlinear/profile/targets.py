@@ -37,7 +37,7 @@ class Target:
     notes: list[str]
 
 
-def target_of(column: Gathered, bits: np.ndarray, task: str | None) -> Target:
+def target_of(column: Gathered, bits: np.ndarray, keys: np.ndarray, task: str | None) -> Target:
     """The target, from what was seen of it and all its cells; one that cannot be learned is an error."""
     check_task_name(task)
     if task == "regression" and column.kind != "number":
@@ -55,17 +55,17 @@ def target_of(column: Gathered, bits: np.ndarray, task: str | None) -> Target:
             f"The target holds {len(column.counts)} different whole numbers, so they are taken for classes: say that "
             "the task is regression if they are amounts."
         )
-    classes, codes = classes_of(column, bits)
+    classes, codes = classes_of(column, keys)
     notes += alike_notes(classes) + single_notes(classes)
     return Target(column.name, column.kind, chosen, column.absent, classes, codes, None, notes)
 
 
-def classes_of(column: Gathered, bits: np.ndarray) -> tuple[list[tuple[Label, int]], np.ndarray]:
+def classes_of(column: Gathered, keys: np.ndarray) -> tuple[list[tuple[Label, int]], np.ndarray]:
     """The classes with their numbers of rows, and which of them each row has."""
     values = np.array([value for value, _ in column.counts.most_common(len(column.counts))], np.uint64)
     places: dict[Label, int] = {}
     place_of = [places.setdefault(label_of(column, value), len(places)) for value in values.tolist()]
-    codes = codes_of(bits, values)
+    codes = codes_of(keys, values)
     codes[codes >= 0] = np.array(place_of, np.int32)[codes[codes >= 0]]  # blanks within quotes make no other class
     counts = np.bincount(codes[codes >= 0], minlength=len(places))
     return list(zip(places, counts.tolist(), strict=True)), codes
@@ -108,7 +108,7 @@ def check_classes(column: Gathered) -> None:
 def label_of(column: Gathered, value: int) -> Label:
     """A class as a stream has it."""
     if column.kind == "number":
-        return float(np.uint64(value).view(np.float64))
+        return column.wholes.get(value, float(np.uint64(value).view(np.float64)))
     return column.texts[value].strip()
 
 

@@ -14,6 +14,7 @@ from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block, RowNumbers
 from onlinear.streams.naming import Naming
 from onlinear.streams.tables import rows_of_a_piece
+from onlinear.wholes import exact_array, with_exact
 
 NOT_FINITE = "{value} is not a finite number: mend it, or leave the row out"
 
@@ -105,7 +106,7 @@ def matrix_of(X: Any, target: Any, weight: Any) -> Matrix:
 
 def labels_of(target: Any, length: int) -> np.ndarray:
     """Labels as numbers, or as whatever else they are; NaN where there are none."""
-    labels = np.full(length, np.nan) if target is None else np.asarray(target)
+    labels = np.full(length, np.nan) if target is None else exact_array(target)
     if labels.shape != (length,):
         raise BadInput(
             f"the target has shape {labels.shape}, but there are {length} rows: give an array, one label a row"
@@ -114,10 +115,10 @@ def labels_of(target: Any, length: int) -> np.ndarray:
         labels = labels.astype(object)
         labels[[label is None for label in labels.tolist()]] = np.nan  # as a number that is missing
         return labels
-    labels = labels.astype(np.float64)
-    if np.isinf(labels).any():
-        raise BadInput(f"the label of row {int(np.isinf(labels).argmax()) + 1} is infinite: mend it, or drop the row")
-    return labels
+    numbers = labels.astype(np.float64)
+    if np.isinf(numbers).any():
+        raise BadInput(f"the label of row {int(np.isinf(numbers).argmax()) + 1} is infinite: mend it, or drop the row")
+    return with_exact(numbers, lambda places: labels[places].tolist())
 
 
 def between(rows: Rows, start: int, stop: int) -> Rows:

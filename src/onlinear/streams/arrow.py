@@ -22,6 +22,7 @@ from onlinear.streams.arrowcells import (
     category,
     coded,
     cut_column,
+    exact_numbers,
     is_nothing,
     is_numeric,
     is_text,
@@ -44,6 +45,7 @@ from onlinear.streams.rare import check_frequent
 from onlinear.streams.tables import Piece, label_of, pieces_of, rows_of_a_piece, schema_of
 from onlinear.streams.texts import Entries, with_grams
 from onlinear.streams.words import hashes_of, shown
+from onlinear.wholes import with_exact
 
 INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or make it null"
 NO_LABEL = "the label, column {name!r}, is missing: fill it in, or leave the row out"
@@ -131,7 +133,9 @@ class ArrowTable:
 
         origin = RowNumbers(source, piece.first_row + rows[left], text_at)
         block = Block(NO_ROWS, found.labels[left], found.importance[left], origin, bad, piece.read)
-        return with_columns(block, self._named(found, rows[left], text_at), self.naming, stop_at_bad)
+        named = self._named(found, rows[left], text_at)
+        named.cells_of = lambda place, which: piece.batch.column(self.columns[place].name).take(rows[left][which])
+        return with_columns(block, named, self.naming, stop_at_bad)
 
     def _read(self, piece: Piece) -> Found:
         batch, rows = piece.batch, piece.batch.num_rows
@@ -154,7 +158,7 @@ class ArrowTable:
             found.blame(np.array([word is None for word in words])[codes], place)
         elif column.kind == "target":
             found.blame(np.isnan(numbers), place)
-            found.labels = numbers
+            found.labels = with_exact(numbers, lambda rows: exact_numbers(cells.take(rows)))
         elif column.kind == "category":
             found.features.append(category(column.name, cells, self.missing, self.trimmed))
         elif column.kind == "text":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,6 +124,16 @@ def numbers_of(cells: Any) -> np.ndarray:
         return decimals_of(cells)
     numbers: np.ndarray = cells.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
     return numbers
+
+
+def exact_numbers(cells: Any) -> list[float]:
+    """Numbers to the last digit, if they are whole; none of them is missing."""
+    return [plain_decimal(value) if isinstance(value, Decimal) else value for value in cells.to_pylist()]
+
+
+def plain_decimal(value: Decimal) -> float:
+    """A decimal as one of Python's own numbers: exact, if it is a whole one."""
+    return int(value) if value == value.to_integral_value() else float(value)
 
 
 def coded(cells: Any, missing: Sequence[str], trimmed: bool = False) -> tuple[list[str | None], np.ndarray]:

@@ -76,6 +76,13 @@ class Cells(NamedTuple):
         starts = [place, *(end + 1 for end in ends[:-1])]
         return [self.buffer[start:end].tobytes() for start, end in zip(starts, ends, strict=True)]
 
+    def raw_column(self, places: np.ndarray, column: int) -> list[bytes]:
+        """The cells of a column, as they stand in the records that start at some places."""
+        ends = self.breaks.searchsorted(places.astype(self.breaks.dtype)) + column
+        starts = self.breaks[ends - 1] + 1 if column else places
+        pairs = zip(starts.tolist(), self.breaks[ends].tolist(), strict=True)
+        return [self.buffer[start:stop].tobytes() for start, stop in pairs]
+
     def first_record(self) -> tuple[int, int]:
         """The first break of the first record that is not blank, and its last; twice the number of breaks if none is.
 

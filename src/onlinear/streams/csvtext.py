@@ -48,6 +48,7 @@ from onlinear.streams.rare import check_frequent
 from onlinear.streams.reading import own_room, read_lines
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.streams.texts import grams_for
+from onlinear.wholes import whole_of, with_exact
 
 KINDS = {
     "number": kernel.NUMBER,
@@ -172,7 +173,10 @@ class CSVText:
         def names_of(row: int) -> list[str]:
             return self._names_in(cells.raw_from(int(found.places[row])))
 
-        named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, cells.record_from, found.groups)
+        def cells_of(place: int, which: np.ndarray) -> list[str]:
+            return [unquoted(cell, self.quoted) for cell in cells.raw_column(found.places[which], place)]
+
+        named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, cells.record_from, found.groups, cells_of)
         block = with_columns(block, named, self.naming, stop_at_bad)
         return block if swallowed is None else before_swallowing(block, swallowed, lines, stop_at_bad)
 
@@ -203,7 +207,14 @@ class CSVText:
         rows = found.counts[ROWS]
         if self.target_kind == "category" and any(column.kind == "target" for column in self.columns):
             return words_of(found, cells)[found.codes[:rows]]
-        return found.labels[:rows]
+        place = next((k for k, column in enumerate(self.columns) if column.kind == "target"), None)
+        if place is None:
+            return found.labels[:rows]
+
+        def written(which: np.ndarray) -> list[float]:
+            return [whole_of(word(cell, self.quoted)) for cell in cells.raw_column(found.places[which], place)]
+
+        return with_exact(found.labels[:rows], written)
 
     def _reason(self, code: int, where: int, cells: Cells, counts: np.ndarray) -> str:
         count, column = int(counts[kernel.CELLS]), int(counts[kernel.COLUMN])

@@ -8,6 +8,7 @@ import numpy as np
 
 from onlinear.rows import DenseRows
 from onlinear.streams.blocks import Block
+from onlinear.wholes import are_numbers, as_objects
 
 WORD_END = "\x1f"
 
@@ -29,7 +30,10 @@ class RowDigest:
             return
         lengths, columns, values = entries_of(block, rows)
         labels = block.labels[:rows]
-        if labels.dtype.kind == "O":
+        if labels.dtype.kind == "O" and are_numbers(labels):
+            exact = [label for label in labels.tolist() if type(label) is int]
+            self._words.update(words_of(as_objects(exact)).encode())
+        elif labels.dtype.kind == "O":
             self._words.update(words_of(labels).encode("utf-8", "surrogatepass"))
             labels = np.zeros(rows)
         keys = np.ascontiguousarray(labels, np.float64).view(np.uint64) + lengths.astype(np.uint64)

@@ -33,6 +33,7 @@ from onlinear.streams.pipes import looks_at
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.streams.texts import Entries, texts_cut, with_grams
 from onlinear.streams.words import hashes_of, is_missing, shown, text_of
+from onlinear.wholes import FIRST_INEXACT
 
 NO_VALUE = "{value} of {key!r} is neither a number nor a text nor a list of texts: mend it, or ignore the key"
 NO_WORDS = "{value} of {key!r} is not a text to be cut into words: mend it, or do not have the key cut"
@@ -120,7 +121,7 @@ class JSONLines:
 
     def _block(self, found: Records, lines: Lines, bad: list[tuple[BadLine, bytes]], stop_at_bad: bool) -> Block:
         words = self.target is not None and self.target_kind == "category"
-        labels = np.array(found.labels, object if words else np.float64)
+        labels = np.array(found.labels, object if words or int in map(type, found.labels) else np.float64)
         block = Block(NO_ROWS, labels, np.array(found.importance), lines, bad, lines.chunk.read)
 
         def names_of(row: int) -> list[str]:
@@ -216,7 +217,8 @@ class JSONLines:
             return word
         if word is not None or type(value) not in (int, float):
             raise Wrong(NO_NUMBER.format(value=shown(value)), self.target)
-        return finite(value, self.target)
+        number = finite(value, self.target)
+        return value if abs(number) >= FIRST_INEXACT else number
 
     def _importance(self, value: Any) -> float:
         if type(value) not in (int, float) or not 0.0 <= value < math.inf:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 
@@ -11,6 +12,8 @@ from onlinear.errors import BadLine
 from onlinear.streams.sources import Chunk
 
 LINE_FEED = ord("\n")
+#: what a line begins with: up to a blank, or to what begins the features of VW's text
+FIRST_WORD = re.compile(r"[ \t]*([^ \t|]*)")
 #: as much of a word as a message shows
 SHOWN = 40
 WORD_ENDS = b" \t\r\n"
@@ -65,6 +68,11 @@ class Lines:
         start = int(self._ends[number - 1]) + 1 if number else 0
         stop = int(self._ends[number]) if number < len(self._ends) else self.chunk.size
         return self.chunk.text[start:stop].tobytes().removesuffix(b"\r")
+
+    def first_words(self, rows: np.ndarray) -> list[str]:
+        """The words with which the lines of some rows begin."""
+        lines = (self.line(int(place)).decode("utf-8", "replace") for place in self.places[rows])
+        return [FIRST_WORD.match(line)[1] for line in lines]  # type: ignore[index]
 
     def has_lone_return(self, where: int) -> bool:
         """Whether a carriage return that ends no line is in the word at a place."""

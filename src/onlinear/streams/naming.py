@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,6 +66,8 @@ class NamedRows:
     text_at: Callable[[int], bytes]
     #: the hash of the column or namespace of each feature, where they are grouped
     groups: np.ndarray | None = None
+    #: what stands in a column of a table, counted from 0, in some rows: texts of CSV, cells of Arrow's
+    cells_of: Callable[[int, np.ndarray], Any] | None = None
 
     def part(self, start: int, stop: int) -> NamedRows:
         """The rows from one to another: no entry is copied."""
@@ -78,6 +80,7 @@ class NamedRows:
             self.values[entries],
             _Behind(all_.names_of, all_.before + start),
             self.text_at,
+            cells_of=self.cells_of and cells_of_others(self.cells_of, np.arange(start, stop)),
         )
 
 
@@ -90,6 +93,11 @@ class _Behind:
 
     def __call__(self, row: int) -> list[str]:
         return self.names_of(self.before + row)
+
+
+def cells_of_others(cells_of: Callable[[int, np.ndarray], Any], rows: np.ndarray) -> Callable[[int, np.ndarray], Any]:
+    """The cells of rows that were others before."""
+    return lambda place, which: cells_of(place, rows[which])
 
 
 def with_columns(block: Block, named: NamedRows, naming: Naming, stop_at_bad: bool) -> Block:
@@ -162,7 +170,12 @@ def named_left(named: NamedRows, left: np.ndarray) -> NamedRows:
     starts = starts_left(named.starts, left)
     hashes, values = named.hashes[: starts[-1]], named.values[: starts[-1]]
     return replace(
-        named, starts=starts, hashes=hashes, values=values, names_of=lambda row: named.names_of(int(left[row]))
+        named,
+        starts=starts,
+        hashes=hashes,
+        values=values,
+        names_of=lambda row: named.names_of(int(left[row])),
+        cells_of=named.cells_of and cells_of_others(named.cells_of, left),
     )
 
 

@@ -17,6 +17,7 @@ from onlinear.streams.lines import LONE_RETURN, Lines, word_at
 from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.reading import Text, prepared, read_lines
 from onlinear.streams.sources import Chunk, chunks
+from onlinear.wholes import whole_of, with_exact
 
 REASONS = {
     kernel.BAD_LABEL: "the label {word!r} is not a number: mend it, or take another format",
@@ -71,7 +72,8 @@ class Svmlight(NamedTuple):
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
         sparse = SparseRows(found.starts[: rows + 1], found.columns[:entries], found.values[:entries])
         width = int(found.counts[WIDTH])
-        return Block(sparse, found.labels[:rows], np.ones(rows), lines, bad, chunk.read, width)
+        labels = with_exact(found.labels[:rows], lambda which: list(map(whole_of, lines.first_words(which))))
+        return Block(sparse, labels, np.ones(rows), lines, bad, chunk.read, width)
 
     def _bad_line(self, lines: Lines, code: int, where: int) -> tuple[BadLine, bytes]:
         line = lines.line(where)

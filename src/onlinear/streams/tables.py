@@ -18,6 +18,10 @@ DAMAGED_CELLS = "{}: column {!r} is damaged in rows {} to {} ({}): write it agai
 FRAMES = {("pyarrow", "Table"), ("pyarrow", "RecordBatch"), ("pandas", "DataFrame"), ("polars", "DataFrame")}
 #: a table that is not there yet
 LAZY = ("polars", "LazyFrame")
+#: types of polars that Arrow has not
+TOO_WIDE = ("Int128", "UInt128")
+#: what Arrow and Python raise when a column of pandas becomes none of Arrow's
+UNFIT = (TypeError, OverflowError, UnicodeEncodeError)
 #: how Arrow's files begin; its streams have no such mark
 ARROW_MARK = b"ARROW1"
 #: cells of a batch, and rows of one with few columns
@@ -203,6 +207,12 @@ def polars_frame(source: Any) -> Table:
         for start in range(0, len(chosen), rows):
             yield from whole(chosen.slice(start, rows).to_arrow().combine_chunks().to_batches())
 
+    for name, kind in source.schema.items():
+        if str(kind) in TOO_WIDE:
+            raise BadInput(
+                f"column {name!r} is of the type {kind}, which Arrow has not: cast it to Int64, or to String if its "
+                "numbers are larger, or drop it"
+            )
     return Table(source.head(0).to_arrow().schema, batches)
 
 
@@ -216,8 +226,8 @@ def pandas_frame(source: Any) -> Table:
         source = source.set_axis(names, axis=1)
     try:
         schema = pyarrow.Schema.from_pandas(source, preserve_index=False).remove_metadata()
-    except (pyarrow.ArrowException, TypeError) as error:
-        raise strange_column(source, error) from None
+    except (pyarrow.ArrowException, *UNFIT) as error:
+        raise unfit_column(source) or unfit(error) from None
 
     def batches(names: Sequence[str], rows: int) -> Iterator[tuple[Any, float]]:
         chosen = pyarrow.schema([schema.field(name) for name in names])
@@ -228,22 +238,37 @@ def pandas_frame(source: Any) -> Table:
     return Table(schema, batches)
 
 
-def strange_column(source: Any, error: Exception) -> BadInput:
-    """What to say of the first column of a frame of pandas that Arrow cannot take, for which it gave an error."""
+def unfit_column(source: Any) -> BadInput | None:
+    """What is wrong with the first column of pandas that cannot become one of Arrow's."""
     import pyarrow
 
-    for name, dtype in source.dtypes.items():
+    for name in source.columns:
         try:
-            pyarrow.Schema.from_pandas(source[[name]], preserve_index=False)
-        except (pyarrow.ArrowException, TypeError) as own:
-            if str(dtype) == "object":
-                return BadInput(f"the frame's column {name!r} is of no single type ({own}): convert it, or drop it")
-            return BadInput(f"the frame's column {name!r} is of the type {dtype}: {advice_on(dtype)}, or drop it")
-    return BadInput(f"the frame cannot be read ({error}): convert its columns to numbers and texts")
+            name.encode()
+            pyarrow.Array.from_pandas(source[name])
+        except (pyarrow.ArrowException, *UNFIT) as error:
+            dtype = source[name].dtype
+            if isinstance(error, pyarrow.ArrowException | TypeError) and str(dtype) != "object":
+                return BadInput(f"the frame's column {name!r} is of the type {dtype}: {advice_on(dtype)}, or drop it")
+            return unfit(error, f"column {name!r}")
+    return None
 
 
 def advice_on(dtype: Any) -> str:
     return "make it dense (sparse.to_dense)" if hasattr(dtype, "fill_value") else "make it float64 or texts"
+
+
+def unfit(error: Exception, column: str = "a column") -> BadInput:
+    match error:
+        case OverflowError():
+            problem = (
+                "with a whole number of more than 63 bits: make it uint64 if none is larger than that, or else texts"
+            )
+        case UnicodeEncodeError():
+            problem = "with half of a surrogate pair, which is no character, in a text or its name: mend it"
+        case _:
+            problem = f"that is of no single type ({first_line(error)}): convert it"
+    return BadInput(f"the frame has {column} {problem}, or drop it")
 
 
 def check_different(names: Sequence[str]) -> None:

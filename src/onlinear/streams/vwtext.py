@@ -18,6 +18,7 @@ from onlinear.streams.lines import LONE_RETURN, Lines, word_at
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.reading import Text, own_room, prepared, read_lines
 from onlinear.streams.sources import Chunk, chunks
+from onlinear.wholes import whole_of, with_exact
 
 REASONS = {
     kernel.NO_BAR: "there is no bar in this line: write label | feature feature:value",
@@ -62,7 +63,8 @@ class VWText(NamedTuple):
 
         bad = read_lines(read, explain, found.counts, text.stop, stop_at_bad)
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
-        block = Block(NO_ROWS, found.labels[:rows], found.importance[:rows], lines, bad, chunk.read)
+        labels = with_exact(found.labels[:rows], lambda which: list(map(whole_of, lines.first_words(which))))
+        block = Block(NO_ROWS, labels, found.importance[:rows], lines, bad, chunk.read)
 
         hashes, values = found.hashes[:entries], found.values[:entries]
         if self.naming.remembers:  # this thread will have read more when they are looked at

@@ -106,6 +106,7 @@ def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
     train = scaled(stream.recipe, rows.part(split.train), learns=True)
     test = scaled(stream.recipe, test, learns=False)
     if classes is None:
+        train, test = train.with_numbers(), test.with_numbers()
         targets, wanted = train.labels, test.labels
     else:
         targets = classes.codes_of(train.labels)

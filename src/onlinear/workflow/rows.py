@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onlinear.classes import Classes
+from onlinear.classes import Classes, as_array
 from onlinear.errors import NO_LABEL, BadInput, OnlinearError
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.blocks import Block, RowNumbers
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream
 from onlinear.training import plain
+from onlinear.wholes import as_floats, missing_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,10 @@ class Held:
     def part(self, which: np.ndarray) -> Held:
         """Some rows, in an order."""
         return Held(taken(self.rows, which), self.labels[which], self.importance[which], self.numbers[which])
+
+    def with_numbers(self) -> Held:
+        """The same with its labels in double precision, as numbers to learn."""
+        return replace(self, labels=as_floats(self.labels))
 
     def block(self) -> Block:
         """All rows as a block, whose origin is their number."""
@@ -63,8 +68,8 @@ def held(stream: Stream, has_label: np.ndarray | None, *, learns: bool) -> Held:
     rows = joined([block.rows for block in blocks])
     importance = np.concatenate([block.importance for block in blocks]) if blocks else np.empty(0)
     numbers = np.concatenate([counted for _, counted in read]) if read else np.empty(0, np.int64)
-    if labels.dtype.kind == "f":  # a missing number is read as one
-        there = np.flatnonzero(~np.isnan(labels))
+    if (absent := missing_in(labels)).any():  # a missing number is read as one
+        there = np.flatnonzero(~absent)
         rows, labels, importance, numbers = taken(rows, there), labels[there], importance[there], numbers[there]
     if has_label is not None and not np.array_equal(numbers, np.flatnonzero(has_label)):
         raise OnlinearError(
@@ -132,7 +137,7 @@ def scaled(recipe: Recipe, rows: Held, *, learns: bool) -> Held:
 
 def classes_of(labels: np.ndarray) -> Classes:
     """All classes there are, in order."""
-    return Classes.closed(np.array([plain(label) for label in np.unique(labels).tolist()]))
+    return Classes.closed(as_array([plain(label) for label in np.unique(labels).tolist()]))
 
 
 def check_labels(labels: np.ndarray, classes: Classes, what: str) -> np.ndarray:
