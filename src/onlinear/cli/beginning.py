@@ -25,6 +25,7 @@ from onlinear.profile.mixed import has_mixed_target, mixed_columns
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
 from onlinear.runs import Run
 from onlinear.streams.blocks import Block
+from onlinear.streams.cells import BLANKS
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.pipes import with_looks
 from onlinear.streams.recipe import Recipe
@@ -175,7 +176,7 @@ def classes_for(labels: np.ndarray, named: str | None) -> Classes:
         return classes_in([labels])
     if named == "open":
         return Classes(open=True)
-    found = [class_of(word.strip(), labels) for word in named.split(",")]
+    found = [class_of(word.strip(BLANKS), labels) for word in named.split(",")]
     if len(set(found)) < 2:
         raise Refused(f"--classes {named} names fewer than two classes: name them all, or say open")
     return Classes.closed(np.unique(np.array(found)))

@@ -26,6 +26,7 @@ from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
 from onlinear.streams import sources
 from onlinear.streams.blocks import Block
 from onlinear.streams.cells import (
+    BLANKS,
     MOST_LINE_ENDS,
     Cells,
     RecordEnds,
@@ -106,7 +107,7 @@ class CSVText:
         if self.target_kind not in TARGET_KINDS:
             raise OnlinearError(f"the target's kind is {self.target_kind!r}: choose one of {', '.join(TARGET_KINDS)}")
         for missing in self.missing:
-            if '"' in missing or missing != missing.strip():
+            if '"' in missing or missing != missing.strip(BLANKS):
                 raise OnlinearError(f"{missing!r} can be no missing cell: take a word without quotes or blanks around")
 
     def numbers(self) -> list[str]:
