@@ -122,7 +122,7 @@ def profile_of(
         digest_of(cells.sources) if is_file else found.digest(),
         columns,
         goal,
-        None if asked.time is None else times_of(cells, found, asked.time, on_bad),
+        None if asked.time is None else times_of(cells, found, asked.time, bad.count),
         None if asked.group is None else groups_of(found, asked.group),
         [],
         reading_of(cells, asked, is_file),

@@ -142,7 +142,11 @@ class CSVText:
         plan = plan_for(self.columns, self.target_kind, self.missing, self.quoted)
         found = self._room(cells)
         lines = Lines(
-            chunk, source, found.places, lambda place: cut(chunk, self.delimiter, self.quoted).record_from(place)
+            chunk,
+            source,
+            found.places,
+            lambda place: cut(chunk, self.delimiter, self.quoted).record_from(place),
+            lambda place: cut(chunk, self.delimiter, self.quoted).cell_from(place, self._target_place),
         )
         if self.header and chunk.first_line == 1:
             found.counts[BREAK], found.counts[NEXT] = self._behind_header(cells, lines)
@@ -174,6 +178,11 @@ class CSVText:
         named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, cells.record_from, found.groups)
         block = with_columns(block, named, self.naming, stop_at_bad)
         return block if swallowed is None else before_swallowing(block, swallowed, lines, stop_at_bad)
+
+    @property
+    def _target_place(self) -> int:
+        """Which cell of a record has the label; the first one, if there is none."""
+        return next((place for place, column in enumerate(self.columns) if column.kind == "target"), 0)
 
     def _room(self, cells: Cells) -> kernel.Table:
         """Room for the rows of a text: an entry for each cell, and the grams of texts."""

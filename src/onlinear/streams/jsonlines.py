@@ -101,7 +101,12 @@ class JSONLines:
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""
         found = Records([], [], [], [0], [], [], [])
-        lines = Lines(chunk, source, np.empty(0, np.int64))
+
+        def label_at(place: int) -> int:
+            line = chunk.text[place:].tobytes().partition(b"\n")[0]
+            return place + byte_of(line, Wrong("", self.target))
+
+        lines = Lines(chunk, source, np.empty(0, np.int64), label_at=label_at)
         with READING:
             bad = self._read_all(found, lines, stop_at_bad)
         lines.places = np.array(found.places, np.int64)
