@@ -241,6 +241,29 @@ def test_figures_of_a_test_are_those_of_scikit_learn(folder: Path) -> None:
 
 
 @pytest.mark.compiles
+def test_figures_by_weight_are_those_of_scikit_learn(folder: Path) -> None:
+    """All rows count alike, in every figure that does not say that it is weighted."""
+    lines = [("1", 2.0, "bad"), ("-1", 1.0, "bad poor"), ("1", 0.0, "good"), ("-1", 0.5, "good"), ("1", 3.5, "fine")]
+    Path("w.vw").write_text("".join(f"{label} {weight} |words {words}\n" for label, weight, words in lines))
+    Path("plain.vw").write_text("".join(f"{label} |words {words}\n" for label, _, words in lines))
+    assert run_here("train", "rows.vw", "--model", "m").code == 0
+    found, plain = (json.loads(run_here("test", "m", name, "--json").out) for name in ("w.vw", "plain.vw"))
+    y, weights = np.array([int(line[0]) for line in lines]), [line[1] for line in lines]
+    answers = predicted("m", "w.vw", "--probabilities")
+    chances = answers["probability:1"].astype(float)
+    wrong = answers["prediction"].astype(int) != y
+    assert plain == {name: figure for name, figure in found.items() if not name.startswith("weight")}
+    assert found["error"] == pytest.approx(wrong.mean())
+    assert found["weight_sum"] == sum(weights)
+    assert found["weighted_error"] == pytest.approx(np.average(wrong, weights=weights))
+    assert found["weighted_log_loss"] == pytest.approx(log_loss(y, chances, sample_weight=weights))
+    assert found["weighted_auc"] == pytest.approx(roc_auc_score(y, chances, sample_weight=weights))
+    said = run_here("test", "m", "w.vw").out
+    assert "sum of the weights: 7\n" in said
+    assert "weighted error: " in said
+
+
+@pytest.mark.compiles
 def test_numbers_are_those_of_the_regressor(folder: Path) -> None:
     X, y = rows_of("numbers.svm", 2)
     answers = OnlineRegressor().partial_fit(X, y).predict(X)

@@ -113,6 +113,41 @@ def test_the_worst_rows_of_a_test_file_in_which_targets_are_missing(tmp_path: Pa
         assert float(row["cells"]["x"]) == x[99 + row["row"]]
 
 
+@pytest.mark.parametrize("target", ["kind", "size"])
+def test_rows_of_a_test_count_alike_and_by_weight_beside_it(tmp_path: Path, target: str) -> None:
+    """A selection and ``onlinear test`` say the same of the same file, and scikit-learn says so, too."""
+    rng = np.random.default_rng(8)
+    files = []
+    for name, rows in (("train", 300), ("test", 100)):
+        a, b = rng.normal(size=(2, rows)).round(3)
+        kind = np.where(a + rng.normal(size=rows) > 0.0, "up", "down")
+        size = (3 * a + rng.normal(size=rows)).round(3)
+        lines = zip(a, b, rng.integers(0, 5, rows), kind if target == "kind" else size, strict=True)
+        files.append(tables.write(tmp_path / f"{name}.csv", ["a", "b", "w", target], lines))
+    found = selected(files[0], tmp_path, target=target, weight="w", test_files=[files[1]])
+    test = found.result["test"]
+    figures: Any = figures_of(Answers(found.trained.training), found.trained.recipe, [files[1]])
+    save(tmp_path / "m.onlinear", found.trained)
+    predicted = onlinear.predict(tmp_path / "m.onlinear", files[1])
+    *_, weights, truth = zip(*(line.split(",") for line in Path(files[1]).read_text().splitlines()[1:]), strict=True)
+    w = np.array(weights, float)
+    assert figures["examples"] == test["rows"] == 100
+    assert figures["weight_sum"] == test["weight_sum"] == w.sum()
+    if target == "kind":
+        wrong = predicted != np.array(truth)
+        assert figures["error"] == test["error"] == wrong.mean()
+        assert figures["weighted_error"] == pytest.approx(np.average(wrong, weights=w))
+        assert test["weighted_error"] == pytest.approx(figures["weighted_error"])
+        assert np.sum(figures["confusion"]) == 100
+    else:
+        squares = (predicted - np.array(truth, float)) ** 2
+        assert figures["rmse"] == pytest.approx(squares.mean() ** 0.5)
+        assert test["rmse"] == pytest.approx(figures["rmse"])
+        assert figures["weighted_rmse"] == pytest.approx(np.average(squares, weights=w) ** 0.5)
+        assert test["weighted_rmse"] == pytest.approx(figures["weighted_rmse"])
+    assert "all rows count alike; by their weights" in test["words"]
+
+
 def test_numbers(tmp_path: Path) -> None:
     result = selected(tables.diabetes(tmp_path / "d.csv"), tmp_path, target="progression", references=True).result
     assert result["asked"]["task"] == "regression"

@@ -148,6 +148,7 @@ class Job:
             "rule": name_of(learner.rules[0], RULES),
             "passes": self.run.passes,
             "examples": figures.examples,
+            "weight_sum": figures.importance,
             "mistakes": None if classes is None else figures.mistakes,
             "progressive_error": None if classes is None else figures.mistakes / figures.examples,
             "progressive_loss": figures.loss,

@@ -201,8 +201,21 @@ def measured(judged: Judged, uses: list[dict[str, Any]]) -> dict[str, Any]:
     else:
         said = f"{found['mistakes']:,} of {found['rows']:,} test rows are wrong, {100 * found['error']:.2f} %"
         low, high = (f"{100 * end:.2f} %" for end in found["interval"])
-    words = f"{said} (95 % interval {low} to {high})."
+    words = f"{said} (95 % interval {low} to {high}).{weighted_words(found)}"
     return {**found, "used_before": bool(uses), "words": words}
+
+
+def weighted_words(test: dict[str, Any]) -> str:
+    """What a test comes to by the weights of its rows, where they have some; else all rows count alike.
+
+    >>> weighted_words({"weight_sum": 998.0, "weighted_error": 0.25, "weighted_rmse": None})
+    ' There all rows count alike; by their weights, 998 in all, it is 25.00 %.'
+    """
+    error, rmse = test["weighted_error"], test["weighted_rmse"]
+    if error is None and rmse is None:
+        return ""
+    said = f"{100 * error:.2f} %" if rmse is None else shown(rmse)
+    return f" There all rows count alike; by their weights, {shown(test['weight_sum'])} in all, it is {said}."
 
 
 def shown(number: float) -> str:
