@@ -264,6 +264,17 @@ def test_figures_by_weight_are_those_of_scikit_learn(folder: Path) -> None:
 
 
 @pytest.mark.compiles
+@pytest.mark.parametrize("name", ["rows.svm", "./rows.svm", "other.svm"])
+def test_a_test_on_what_was_learned_says_so(folder: Path, name: str) -> None:
+    Path("other.svm").write_bytes(Path("rows.svm").read_bytes())
+    ended = run_here("train", "rows.svm", "--test", name, "--json")
+    is_learned = name != "other.svm"
+    assert ended.code == 0
+    assert (f"{name}: the test rows were learned from" in ended.err) == is_learned
+    assert json.loads(ended.out)["test"].get("learned_from") == ([name] if is_learned else None)
+
+
+@pytest.mark.compiles
 def test_numbers_are_those_of_the_regressor(folder: Path) -> None:
     X, y = rows_of("numbers.svm", 2)
     answers = OnlineRegressor().partial_fit(X, y).predict(X)

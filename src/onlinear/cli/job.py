@@ -19,6 +19,7 @@ from onlinear.modelfile import Trained, save
 from onlinear.outputs import is_in_place, printable
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.runs import Run
+from onlinear.streams.sources import expand
 from onlinear.testing import figures_of
 
 NOTHING_LEARNED = "Interrupted before anything was learned: nothing was saved."
@@ -77,13 +78,21 @@ class Job:
         try:
             with Interruptions() as interruptions:
                 try:
-                    return figures_of(Answers(self.run.training), self.run.recipe, files)
+                    learned = self._learned_from(files)
+                    return figures_of(Answers(self.run.training), self.run.recipe, files) | learned
                 finally:
                     with interruptions.whole():
                         self._save()
         except KeyboardInterrupt as error:
             say(self._how_to_test(files))
             raise SystemExit(interrupted_code(error)) from None
+
+    def _learned_from(self, files: list[str]) -> dict[str, list[str]]:
+        """Say which of the files to test on the model has just learned from; they are figures of the test, too."""
+        learned = [file for file in expand(files) if any(is_same_file(file, known) for known in self.run.stream.files)]
+        for file in learned:
+            say(f"{file}: the test rows were learned from, so their figures flatter: test on another file")
+        return {"learned_from": learned} if learned else {}
 
     def _how_to_test(self, files: list[str]) -> str:
         if self.path is None:
@@ -158,6 +167,14 @@ class Job:
             "bad_lines": progress.bad_lines,
             "drift": None if training.adapting is None else found_drift(training.adapting),
         }
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Whether two names are of the same file; standard input is none."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def found_drift(adapting: Adapting) -> dict[str, Any]:

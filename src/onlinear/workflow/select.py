@@ -42,6 +42,7 @@ from onlinear.workflow.saying import (
     data_words,
     divided_words,
     race_words,
+    seen_words,
     used_words,
     worst_words,
 )
@@ -95,13 +96,14 @@ def select(
     judged = judged_on(answers, parts)
     worst = worst_words(asked, choice, judged, parts)
     uses = ledger.uses(parts.digest)
-    test = measured(judged, uses)
+    test = measured(judged, uses) | {"seen": parts.seen.rows, "unlabelled": parts.seen.unlabelled}
     ledger.enter(
         parts.digest,
         {"files": asked.files + asked.test_files, "score": test["rmse"] if test["error"] is None else test["error"]},
     )
     notes = [used_words(len(uses), ledger)] if uses else []
     notes += [INTERRUPTED] if watcher.stopped else []
+    notes += seen_words(parts.seen)
     notes += [divided_words(parts.divided)] if parts.divided else []
     result = {
         "onlinear": onlinear.__version__,
