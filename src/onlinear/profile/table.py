@@ -219,6 +219,7 @@ def strange_column(name: str, type_name: str, role: str) -> ColumnProfile:
     """A column that nothing can be learned from."""
     column = ColumnProfile(name, "other", "ignored" if role == "feature" else role)
     if role == "feature":
+        column.strange = type_name
         column.notes.append(f"Column {name} is of the type {type_name}, neither numbers nor texts, so it is ignored.")
     return column
 
