@@ -37,8 +37,8 @@ from onlinear.streams.words import hashes_of, is_missing, shown, text_of
 NO_VALUE = "{value} of {key!r} is neither a number nor a text nor a list of texts: mend it, or ignore the key"
 NO_WORDS = "{value} of {key!r} is not a text to be cut into words: mend it, or do not have the key cut"
 NO_LABEL = "the label, key {key!r}, is missing: fill it in, or leave the record out"
-NO_NUMBER = "the label {value} is not a finite number, as those before it: mend it"
-NO_TEXT = "the label {value} is not a text, as those before it: write it in quotes"
+NO_NUMBER = "the label {value} is not a finite number, as other labels are: mend it"
+NO_TEXT = "the label {value} is not a text, as other labels are: write all of them in quotes, or all as numbers"
 BAD_WEIGHT = "the weight {value} is not a finite number of at least 0: mend it, or take another key"
 
 #: held by the one thread that reads: two would fight for the interpreter, and take twice as long
