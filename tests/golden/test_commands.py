@@ -275,6 +275,49 @@ def test_a_test_on_what_was_learned_says_so(folder: Path, name: str) -> None:
 
 
 @pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("labels", "options", "task", "reason"),
+    [
+        (
+            range(12),
+            "",
+            "classification",
+            "the target 'y' has 12 different whole numbers, so they are taken for classes",
+        ),
+        (range(101), "", "regression", "the target 'y' has more than 100 different whole numbers"),
+        (range(12), "--task regression", "regression", None),
+        (range(2), "--task classification", "classification", None),
+        (range(12), "--loss squared_error", "regression", None),
+    ],
+)
+def test_what_is_learned_of_whole_numbers_is_said(
+    folder: Path, labels: range, options: str, task: str, reason: str | None
+) -> None:
+    Path("t.csv").write_text("x,y\n" + "".join(f"{k / 2},{label}\n" for k, label in enumerate([*labels] * 2)))
+    ended = run_here("train", "t.csv", "--json", *options.split())
+    found = json.loads(ended.out)
+    assert found["task"] == task
+    assert (ended.err == "") == (found["task_reason"] is None) == (reason is None)
+    if reason is not None:
+        assert ended.err == f"{found['task_reason']}.\n"
+        assert reason in ended.err
+        assert "say --task " in ended.err
+    assert run_here("train", "t.csv", "--quiet", *options.split()).err == ""
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [("01", "2 different whole numbers"), (["0.5", "1"], "numbers with a fraction"), ("ab", "has texts")],
+)
+def test_what_nobody_doubts_is_only_in_the_document(folder: Path, labels: list[str], reason: str) -> None:
+    Path("t.csv").write_text("x,y\n" + "".join(f"{k / 2},{label}\n" for k, label in enumerate([*labels] * 5)))
+    ended = run_here("train", "t.csv", "--json")
+    assert ended.err == ""
+    assert reason in json.loads(ended.out)["task_reason"]
+
+
+@pytest.mark.compiles
 def test_numbers_are_those_of_the_regressor(folder: Path) -> None:
     X, y = rows_of("numbers.svm", 2)
     answers = OnlineRegressor().partial_fit(X, y).predict(X)

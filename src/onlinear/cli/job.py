@@ -29,6 +29,9 @@ SAVING = "Interrupted; saving what was learned. Ctrl-C ends without it."
 class Job:
     """A run, its bad lines, and where its model goes."""
 
+    #: why labels are taken for classes or for amounts, where nobody has said it
+    task_reason: str | None = None
+
     def __init__(self, run: Run, bad: BadLines, watch: Silent, path: Path | None, *, slim: bool, keep: bool) -> None:
         self.run, self.bad, self.watch = run, bad, watch
         self.path, self.slim, self.keep = path, slim, keep
@@ -152,6 +155,7 @@ class Job:
             "model": None if self.path is None else str(self.path),
             "files": self.run.stream.files,
             "task": "regression" if classes is None else "classification",
+            "task_reason": self.task_reason,
             "classes": None if classes is None else [classes.labels[code] for code in classes.order.tolist()],
             "loss": name_of(learner.losses[0], LOSSES),
             "rule": name_of(learner.rules[0], RULES),
