@@ -100,7 +100,7 @@ BAD_LINES = [
     BadLineCase("csv", b"5,Bern", 1, "this record has 2 cells, the header 3"),
     BadLineCase("csv", b"5,Bern,yes,no", 12, "this record has 4 cells, the header 3"),
     BadLineCase("csv", b"5,Bern,", 8, "the label, column 'answer', is missing"),
-    BadLineCase("csv", b"5,Bern,perhaps", 1, "the label perhaps is none of no, yes"),
+    BadLineCase("csv", b"5,Bern,perhaps", 8, "the label perhaps is none of no, yes"),
     BadLineCase("csv", b"5,B\xffrn,yes", 4, "there is a byte here that is not UTF-8"),
     BadLineCase("csv", b"5,B\0rn,yes", 4, "there is a zero byte in this record"),
     BadLineCase("csv", b'5,"Bern"x,yes', 3, "the cell goes on behind its closing quote"),

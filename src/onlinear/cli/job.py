@@ -81,8 +81,8 @@ class Job:
         try:
             with Interruptions() as interruptions:
                 try:
-                    learned = self._learned_from(files)
-                    return figures_of(Answers(self.run.training), self.run.recipe, files) | learned
+                    figures = figures_of(Answers(self.run.training), self.run.recipe, files)
+                    return figures | self._learned_from(files)
                 finally:
                     with interruptions.whole():
                         self._save()
