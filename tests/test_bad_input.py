@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas
 import pytest
 
 import onlinear
@@ -99,7 +100,7 @@ BAD_LINES = [
     BadLineCase("csv", b"5,Bern", 1, "this record has 2 cells, the header 3"),
     BadLineCase("csv", b"5,Bern,yes,no", 12, "this record has 4 cells, the header 3"),
     BadLineCase("csv", b"5,Bern,", 8, "the label, column 'answer', is missing"),
-    BadLineCase("csv", b"5,Bern,perhaps", 1, "the label perhaps is none of no, yes"),
+    BadLineCase("csv", b"5,Bern,perhaps", 8, "the label perhaps is none of no, yes"),
     BadLineCase("csv", b"5,B\xffrn,yes", 4, "there is a byte here that is not UTF-8"),
     BadLineCase("csv", b"5,B\0rn,yes", 4, "there is a zero byte in this record"),
     BadLineCase("csv", b'5,"Bern"x,yes', 3, "the cell goes on behind its closing quote"),
@@ -407,3 +408,26 @@ def test_rows_that_the_model_cannot_be_tested_on() -> None:
     refused(run_here("test", "m", written("empty.vw", "")), 1, "there are no examples to test on")
     refused(run_here("predict", "m", written("rows.svm", "1 1:1\n")), 2, "rows.svm: is svmlight by its name")
     refused(run_here("predict", "m", written("rows.txt", "1 1:1\n")), 1, "rows.txt:1:1: ", out="prediction\n")
+
+
+LABELLED = {
+    "places.csv": ("x,y,z\n1, {},3\n2,a,4\n", "2:4"),
+    "quoted.csv": ('x,y,z\n"o\nn",{},3\n2,a,4\n', "3:4"),
+    "places.jsonl": ('{{"x": 1, "y": "{}"}}\n{{"x": 2, "y": "a"}}\n', "1:10"),
+}
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", [*LABELLED, "places.parquet"])
+def test_a_label_that_is_refused_is_told_at_its_place(name: str) -> None:
+    """Bytes are counted in the line of a text, columns in a table."""
+    text, place = LABELLED.get(name, ("", "1:2"))
+    for label in ("b", "new"):
+        if text:
+            written(f"{label}-{name}", text.format(label))
+        else:
+            pandas.DataFrame({"x": [1, 2], "y": [label, "a"], "z": [3, 4]}).to_parquet(f"{label}-{name}")
+    assert run_here("train", f"b-{name}", "--target", "y", *TRAIN).code == 0
+    refused(run_here("test", "m", f"new-{name}"), 1, f"new-{name}:{place}: the label new is unknown to the model")
+    closed = run_here("train", f"new-{name}", "--target", "y", "--classes", "a,b", "--quiet")
+    refused(closed, 1, f"new-{name}:{place}: the label new is none of a, b")

@@ -23,6 +23,7 @@ class Figures(NamedTuple):
     examples: int
     mistakes: int
     loss: float
+    importance: float
 
 
 NOTHING = Totals()
@@ -82,7 +83,7 @@ class Run:
         now, before = self.progress.first or self.training.totals(), self.progress.before
         importance = now.importance - before.importance
         loss = (now.loss - before.loss) / importance if importance > 0.0 else 0.0
-        return Figures(now.examples - before.examples, now.mistakes - before.mistakes, loss)
+        return Figures(now.examples - before.examples, now.mistakes - before.mistakes, loss, importance)
 
     def steps(self, whole: Callable[[], AbstractContextManager[None]] = nullcontext) -> Iterator[bool]:
         """Learn, a part of a block at a time; True after every so many rows of a pass.

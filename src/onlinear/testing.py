@@ -18,8 +18,12 @@ from onlinear.wholes import are_numbers, as_floats, missing_in
 LEAST_CHANCE = 1e-15
 
 
+NO_EXAMPLES = "there are no examples to test on: give a file that has some"
+
+
 class ClassTest:
-    """Error, log loss, area under the curve and confusion, weighted by importance.
+    """Error, log loss, area under the curve and confusion: all rows count alike; and, where rows have weights, the same
+    by their weights.
 
     The scores of two classes are kept until the end, eight bytes a row: the area under the curve needs them all.
     """
@@ -29,9 +33,9 @@ class ClassTest:
         self.answers = answers
         self.labels = answers.labels
         self.codes = {label: code for code, label in enumerate(answers.labels)}
-        self.confusion = np.zeros((len(self.labels), len(self.labels)))
-        self.log_loss = 0.0
-        self.examples = 0
+        self.confusion = np.zeros((len(self.labels), len(self.labels)), np.int64)
+        self.importance = Importance()
+        self.sums = {"error": Sums(), "log_loss": Sums()}
         self.kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
     def refused(self, block: Block) -> tuple[int, str] | None:
@@ -47,37 +51,48 @@ class ClassTest:
     def take(self, block: Block) -> None:
         scores = self.answers.scores(block)
         wanted = np.array([self.codes[label] for label in block.labels.tolist()], np.int64)
-        np.add.at(self.confusion, (wanted, self.answers.codes(scores)), block.importance)
-        self.examples += len(block)
+        found = self.answers.codes(scores)
+        np.add.at(self.confusion, (wanted, found), 1)
+        self.importance.add(block.importance)
+        self.sums["error"].add(wanted != found, block.importance)
         if self.answers.has_chances:
             chances = self.answers.chances(scores)[np.arange(len(wanted)), wanted]
-            self.log_loss -= float((block.importance * np.log(np.maximum(chances, LEAST_CHANCE))).sum())
+            self.sums["log_loss"].add(-np.log(np.maximum(chances, LEAST_CHANCE)), block.importance)
         if len(self.labels) == 2:
             self.kept.append((scores[:, 0], wanted == 1, block.importance))
 
     def figures(self) -> dict[str, Any]:
-        total = self.confusion.sum()
-        if not total > 0.0:
-            raise BadInput("there are no examples to test on: give a file that has some")
-        wrong = total - np.trace(self.confusion)
-        counts = self.confusion if (self.confusion % 1.0).any() else self.confusion.astype(np.int64)
-        return {
-            "examples": self.examples,
-            "error": float(wrong / total),
-            "log_loss": self.log_loss / float(total) if self.answers.has_chances else None,
-            "auc": area_under_curve(*map(np.concatenate, zip(*self.kept, strict=True))) if self.kept else None,
-            "labels": self.labels,
-            "confusion": counts.tolist(),
+        importance, sums = self.importance, self.sums
+        means = importance.means(sums)
+        log_loss = means["log_loss"] if self.answers.has_chances else None
+        found: dict[str, Any] = {
+            "examples": importance.rows,
+            "error": means["error"],
+            "log_loss": log_loss,
+            "auc": self._auc(False),
         }
+        found |= {"labels": self.labels, "confusion": self.confusion.tolist()}
+        if not importance.is_weighted:
+            return found
+        weighted = importance.weighted_means(sums) | {"weighted_auc": self._auc(True)}
+        if log_loss is None:
+            weighted["weighted_log_loss"] = None
+        return found | weighted
+
+    def _auc(self, weighted: bool) -> float | None:
+        if not self.kept:
+            return None
+        scores, positive, importance = map(np.concatenate, zip(*self.kept, strict=True))
+        return area_under_curve(scores, positive, importance if weighted else np.ones(len(scores)))
 
 
 class NumberTest:
-    """Root mean squared and mean absolute error, weighted by importance."""
+    """Root mean squared and mean absolute error: all rows count alike; and, where rows have weights, by these."""
 
     def __init__(self, answers: Answers) -> None:
         self.answers = answers
-        self.examples = 0
-        self.importance = self.squares = self.sizes = 0.0
+        self.importance = Importance()
+        self.sums = {"rmse": Sums(), "mae": Sums()}
 
     def refused(self, block: Block) -> tuple[int, str] | None:
         """The first row whose label is no number, and why."""
@@ -90,16 +105,50 @@ class NumberTest:
 
     def take(self, block: Block) -> None:
         residuals = self.answers.scores(block)[:, 0] - as_floats(block.labels)
-        self.examples += len(block)
-        self.importance += float(block.importance.sum())
-        self.squares += float((block.importance * residuals**2).sum())
-        self.sizes += float((block.importance * np.abs(residuals)).sum())
+        self.importance.add(block.importance)
+        self.sums["rmse"].add(residuals**2, block.importance)
+        self.sums["mae"].add(np.abs(residuals), block.importance)
 
     def figures(self) -> dict[str, Any]:
-        if not self.importance > 0.0:
-            raise BadInput("there are no examples to test on: give a file that has some")
-        rmse, mae = (self.squares / self.importance) ** 0.5, self.sizes / self.importance
-        return {"examples": self.examples, "rmse": rmse, "mae": mae}
+        found: dict[str, Any] = {"examples": self.importance.rows, **self.importance.means(self.sums)}
+        if self.importance.is_weighted:
+            found |= self.importance.weighted_means(self.sums)
+        return found | {name: mean**0.5 for name, mean in found.items() if name.endswith("rmse") and mean is not None}
+
+
+class Sums:
+    """A figure of rows, summed up as it is and by the weights of the rows."""
+
+    def __init__(self) -> None:
+        self.plain = self.weighted = 0.0
+
+    def add(self, values: np.ndarray, importance: np.ndarray) -> None:
+        self.plain += float(values.sum())
+        self.weighted += float((importance * values).sum())
+
+
+class Importance:
+    """How many rows there are, and what they weigh together."""
+
+    def __init__(self) -> None:
+        self.rows, self.weight, self.is_weighted = 0, 0.0, False
+
+    def add(self, importance: np.ndarray) -> None:
+        self.rows += len(importance)
+        self.weight += float(importance.sum())
+        self.is_weighted = self.is_weighted or bool((importance != 1.0).any())
+
+    def means(self, sums: dict[str, Sums]) -> dict[str, float]:
+        """Of figures by their names, where all rows count alike."""
+        if not self.rows:
+            raise BadInput(NO_EXAMPLES)
+        return {name: each.plain / self.rows for name, each in sums.items()}
+
+    def weighted_means(self, sums: dict[str, Sums]) -> dict[str, float | None]:
+        """The same by weights, with the sum of these; None where all are 0."""
+        some = self.weight > 0.0
+        means = {f"weighted_{name}": each.weighted / self.weight if some else None for name, each in sums.items()}
+        return {"weight_sum": self.weight, **means}
 
 
 def figures_of(answers: Answers, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:

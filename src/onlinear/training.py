@@ -153,7 +153,7 @@ class Training:
         refused = self.refused(block)
         if refused is not None:
             self._learn_rows(block.split(refused[0])[0])
-            raise block.origin.error(*refused)
+            raise block.origin.label_error(*refused)
         self._learn_rows(block)
 
     def _codes(self, labels: np.ndarray, classes: Classes) -> np.ndarray:

@@ -241,6 +241,83 @@ def test_figures_of_a_test_are_those_of_scikit_learn(folder: Path) -> None:
 
 
 @pytest.mark.compiles
+def test_figures_by_weight_are_those_of_scikit_learn(folder: Path) -> None:
+    """All rows count alike, in every figure that does not say that it is weighted."""
+    lines = [("1", 2.0, "bad"), ("-1", 1.0, "bad poor"), ("1", 0.0, "good"), ("-1", 0.5, "good"), ("1", 3.5, "fine")]
+    Path("w.vw").write_text("".join(f"{label} {weight} |words {words}\n" for label, weight, words in lines))
+    Path("plain.vw").write_text("".join(f"{label} |words {words}\n" for label, _, words in lines))
+    assert run_here("train", "rows.vw", "--model", "m").code == 0
+    found, plain = (json.loads(run_here("test", "m", name, "--json").out) for name in ("w.vw", "plain.vw"))
+    y, weights = np.array([int(line[0]) for line in lines]), [line[1] for line in lines]
+    answers = predicted("m", "w.vw", "--probabilities")
+    chances = answers["probability:1"].astype(float)
+    wrong = answers["prediction"].astype(int) != y
+    assert plain == {name: figure for name, figure in found.items() if not name.startswith("weight")}
+    assert found["error"] == pytest.approx(wrong.mean())
+    assert found["weight_sum"] == sum(weights)
+    assert found["weighted_error"] == pytest.approx(np.average(wrong, weights=weights))
+    assert found["weighted_log_loss"] == pytest.approx(log_loss(y, chances, sample_weight=weights))
+    assert found["weighted_auc"] == pytest.approx(roc_auc_score(y, chances, sample_weight=weights))
+    said = run_here("test", "m", "w.vw").out
+    assert "sum of the weights: 7\n" in said
+    assert "weighted error: " in said
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", ["rows.svm", "./rows.svm", "other.svm"])
+def test_a_test_on_what_was_learned_says_so(folder: Path, name: str) -> None:
+    Path("other.svm").write_bytes(Path("rows.svm").read_bytes())
+    ended = run_here("train", "rows.svm", "--test", name, "--json")
+    is_learned = name != "other.svm"
+    assert ended.code == 0
+    assert (f"{name}: the test rows were learned from" in ended.err) == is_learned
+    assert json.loads(ended.out)["test"].get("learned_from") == ([name] if is_learned else None)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("labels", "options", "task", "reason"),
+    [
+        (
+            range(12),
+            "",
+            "classification",
+            "the target 'y' has 12 different whole numbers, so they are taken for classes",
+        ),
+        (range(101), "", "regression", "the target 'y' has more than 100 different whole numbers"),
+        (range(12), "--task regression", "regression", None),
+        (range(2), "--task classification", "classification", None),
+        (range(12), "--loss squared_error", "regression", None),
+    ],
+)
+def test_what_is_learned_of_whole_numbers_is_said(
+    folder: Path, labels: range, options: str, task: str, reason: str | None
+) -> None:
+    Path("t.csv").write_text("x,y\n" + "".join(f"{k / 2},{label}\n" for k, label in enumerate([*labels] * 2)))
+    ended = run_here("train", "t.csv", "--json", *options.split())
+    found = json.loads(ended.out)
+    assert found["task"] == task
+    assert (ended.err == "") == (found["task_reason"] is None) == (reason is None)
+    if reason is not None:
+        assert ended.err == f"{found['task_reason']}.\n"
+        assert reason in ended.err
+        assert "say --task " in ended.err
+    assert run_here("train", "t.csv", "--quiet", *options.split()).err == ""
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [("01", "2 different whole numbers"), (["0.5", "1"], "numbers with a fraction"), ("ab", "has texts")],
+)
+def test_what_nobody_doubts_is_only_in_the_document(folder: Path, labels: list[str], reason: str) -> None:
+    Path("t.csv").write_text("x,y\n" + "".join(f"{k / 2},{label}\n" for k, label in enumerate([*labels] * 5)))
+    ended = run_here("train", "t.csv", "--json")
+    assert ended.err == ""
+    assert reason in json.loads(ended.out)["task_reason"]
+
+
+@pytest.mark.compiles
 def test_numbers_are_those_of_the_regressor(folder: Path) -> None:
     X, y = rows_of("numbers.svm", 2)
     answers = OnlineRegressor().partial_fit(X, y).predict(X)

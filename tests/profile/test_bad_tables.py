@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,25 @@ def test_times_that_cannot_be_read(tmp_path: Path, times: list[Any], line: int, 
     with pytest.raises(BadLine, match=message) as raised:
         profile_of(file, time="when")
     assert (raised.value.source, raised.value.line) == (file, line)
+
+
+@pytest.mark.parametrize("kind", [pandas.to_datetime, pandas.Series, lambda times: [1.5 if t else None for t in times]])
+def test_a_missing_time_is_told_at_its_column(kind: Any) -> None:
+    when = kind(["2024-01-01", None] * 10)
+    frame = pandas.DataFrame({"x": range(20), "when": when, "y": ["a", "b"] * 10})
+    with pytest.raises(BadLine, match="DataFrame:2:2: the time, column 'when', is missing"):
+        profile_of(frame, target="y", time="when")
+
+
+@pytest.mark.parametrize("kind", [pandas.to_datetime, list])
+def test_bad_rows_have_no_time(kind: Any) -> None:
+    days = [f"2024-01-{k + 1:02}" for k in range(30)]
+    x = [math.inf if k in (0, 17) else k * k / 7 for k in range(30)]
+    frame = pandas.DataFrame({"x": x, "when": kind(days), "y": ["a", "b", "b"] * 10})
+    found = profile_of(frame, target="y", time="when", on_bad=lambda line, text: None)
+    assert found.times is not None
+    good = pandas.to_datetime([day for k, day in enumerate(days) if k not in (0, 17)])
+    assert found.times.tolist() == good.astype("datetime64[us]").astype("int64").tolist()
 
 
 def test_a_missing_time_of_a_frame_is_told() -> None:

@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 import onlinear
-from onlinear.errors import BadInput, OnlinearError
+from onlinear.errors import BadInput, OnlinearError, Refused
 from onlinear.profile.choice import Choice, choose_recipe
 from onlinear.profile.table import profile_of
 from onlinear.rows import SparseRows
@@ -215,3 +215,26 @@ def test_frames_are_opened_as_they_are() -> None:
     found = onlinear.choose_recipe(onlinear.profile_of(frame, target="bought"))
     assert found.roles["day"] == "ignored"
     assert sum(len(block) for block in found.open()) == SIZE
+
+
+def test_columns_of_types_that_cannot_be_learned_are_named() -> None:
+    frame = pandas.DataFrame(
+        {
+            "when": pandas.date_range("2024-01-01", periods=60),
+            "for": pandas.to_timedelta(range(60), unit="h"),
+            "x": [k * k % 17 / 3 for k in range(60)],
+            "y": ["a", "b", "b"] * 20,
+        }
+    )
+    profile = profile_of(frame, target="y")
+    (said,) = [each for each in choose_recipe(profile).sentences if each.startswith("Not learned from")]
+    for name in ("when", "for"):
+        strange = profile.column(name).strange
+        assert strange is not None
+        assert f"{name} (of the type {strange}, neither numbers nor texts)" in said
+    with pytest.raises(Refused, match="column 'when' cannot be kept, as it is of the type timestamp"):
+        choose_recipe(profile, keep=["when"])
+    asked = profile_of(frame, target="y", time="when", ignore=["for"])
+    assert not [each for each in choose_recipe(asked).sentences if each.startswith("Not learned from")]
+    with pytest.raises(BadInput, match=r"no column is left to learn from: when \(of the type timestamp"):
+        choose_recipe(profile_of(frame[["when", "y"]], target="y"))

@@ -74,7 +74,7 @@ def test_a_target_of_words_alone_is_no_regression(tmp_path: Path) -> None:
     file = with_word(tmp_path, "1.5")
     ended = run_here("train", file, "--target", "town", "--quiet", "--task", "regression")
     assert ended.code == BAD_DATA
-    assert ended.err.startswith(f"{file}:2:1: the label 'Bern' is no number: learn classes")
+    assert ended.err.startswith(f"{file}:2:8: the label 'Bern' is no number: learn classes")
 
 
 def test_a_later_file_is_looked_at_if_the_first_is_short(tmp_path: Path) -> None:

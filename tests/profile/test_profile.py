@@ -242,3 +242,19 @@ def test_many_different_values_are_capped_and_sampled(tmp_path: Path, monkeypatc
     assert found.outliers is not None
     assert found.outliers >= 1
     assert not found.id
+
+
+@pytest.mark.parametrize("form", ["csv", "frame"])
+def test_labels_that_look_the_same_are_the_classes_of_a_stream(tmp_path: Path, form: str) -> None:
+    labels = ["yes", "no", "yes\u00a0", " no", "\u200bno"] * 6
+    frame = pandas.DataFrame({"x": range(30), "y": labels})
+    source: Any = frame if form == "frame" else str(tmp_path / "look.csv")
+    if form == "csv":
+        frame.to_csv(source, index=False)
+    found = profile_of(source, target="y")
+    assert found.target.classes is not None
+    streamed = {label for block in open_stream(source, target="y") for label in block.labels}
+    assert {label for label, _ in found.target.classes} == streamed
+    notes = [note for note in found.notes if "look the same" in note]
+    assert len(notes) == 2
+    assert "'yes\\xa0'" in " ".join(notes)

@@ -206,7 +206,7 @@ def test_a_label_within_an_object_is_no_feature(tmp_path: Path) -> None:
         ('{"a": 1}', 1, "the label, key 'y', is missing: fill it in, or leave the record out"),
         ('{"a": 1, "y": null}', 10, "the label, key 'y', is missing"),
         ('{"a": 1, "y": " NA"}', 10, "the label, key 'y', is missing"),
-        ('{"a": 1, "y": 3}', 10, "the label 3 is not a text, as those before it: write it in quotes"),
+        ('{"a": 1, "y": 3}', 10, "the label 3 is not a text, as other labels are: write all of them in quotes"),
         ('{"a": 1, "y": ["x"]}', 10, "the label ['x'] is not a text"),
         ('{"y": "x", "w": -1}', 12, "the weight -1 is not a finite number of at least 0: mend it, or take another key"),
         ('{"y": "x", "w": "1"}', 12, "the weight '1' is not a finite number"),
@@ -235,7 +235,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, line: str, column:
 
 @pytest.mark.parametrize("label", ['"x"', "true", "[1]", "{}"])
 def test_a_label_of_another_kind_than_those_before(tmp_path: Path, label: str) -> None:
-    with pytest.raises(BadLine, match=r"rows.jsonl:1:2: the label .* is not a finite number, as those before it"):
+    with pytest.raises(BadLine, match=r"rows.jsonl:1:2: the label .* is not a finite number, as other labels are"):
         read_one(tmp_path, f'{{"y": {label}}}', target_kind="number")
 
 
@@ -357,3 +357,13 @@ def test_a_file_without_a_single_record_says_why(tmp_path: Path) -> None:
         open_stream(file, target="y")
     with pytest.raises(BadSource, match=r"rows.jsonl: is empty: there is no record in it"):
         open_stream(written(tmp_path, "", " "), target="y")
+
+
+@pytest.mark.parametrize("labels", [["1", '"1"'], ['"1"', "1"]])
+def test_labels_of_two_kinds_are_blamed_on_none_before(tmp_path: Path, labels: list[str]) -> None:
+    """Whichever kind comes first, all labels that are looked at say which kind they are to be."""
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(f'{{"a": 1, "y": {label}}}\n' for label in labels))
+    reason = f"rows.jsonl:{labels.index('1') + 1}:10: the label 1 is not a text, as other labels are: write all"
+    with pytest.raises(BadLine, match=reason):
+        list(open_stream(str(file), target="y"))

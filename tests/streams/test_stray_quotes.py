@@ -105,3 +105,13 @@ def test_predictions_and_bad_lines_of_a_file_with_a_stray_quote(tmp_path: Path) 
     assert ended.code == BAD_DATA
     assert f"{stray}:102:3: the quote that opens here is never closed" in ended.err
     assert open_model(partial).training.learner.examples == 100
+
+
+@pytest.mark.parametrize("command", ["train", "select"])
+def test_a_quote_in_the_first_record_that_is_never_closed(tmp_path: Path, command: str) -> None:
+    """Below the header no record ends: the quote is to blame, not the header."""
+    file = tmp_path / "rows.csv"
+    file.write_text('a,y\n"x,p\nz,q\n')
+    ended = run_here(command, file)
+    assert ended.code == BAD_DATA
+    assert f"{file}:2:1: the quote that opens here is never closed: close it" in ended.err

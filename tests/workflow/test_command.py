@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -158,18 +157,18 @@ def test_an_export_of_nothing_is_refused_when_all_else_is_written(
     }
 
 
-def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:
-    """A first one ends the race: the model and the report of what is done are there."""
+@pytest.mark.parametrize(("number", "phase"), [(signal.SIGINT, b"racing"), (signal.SIGTERM, b"looking")])
+def test_ctrl_c_keeps_what_is_done(tmp_path: Path, number: signal.Signals, phase: bytes) -> None:
+    """A first one ends the race: the model and the report of what is done are there, and scripts are told."""
     tables.visits(tmp_path / "v.csv", rows=15_000)
     words = f"select v.csv --target rent --passes 400 {LESS}".split()
     with process(*words, cwd=tmp_path) as command:
         assert command.stderr is not None
-        while b"racing" not in command.stderr.readline():
+        while phase not in command.stderr.readline():
             assert command.poll() is None
-        time.sleep(1.0)
-        command.send_signal(signal.SIGINT)
+        command.send_signal(number)
         out, err = command.communicate(timeout=240)
-    assert command.returncode == 0, err
+    assert command.returncode == 128 + number, err
     assert b"interrupted" in out
     assert (tmp_path / "v.onlinear").exists()
     assert (tmp_path / "v.report.html").exists()

@@ -106,11 +106,49 @@ def test_the_worst_rows_of_a_test_file_in_which_targets_are_missing(tmp_path: Pa
             pyarrow.csv.write_csv(columns, files[-1])
         else:
             pyarrow.parquet.write_table(columns, files[-1])
-    worst = selected(files[0], tmp_path, target="y", test_files=[files[1]]).result["worst"]
+    result = selected(files[0], tmp_path, target="y", test_files=[files[1]]).result
+    worst = result["worst"]
+    assert (result["test"]["rows"], result["test"]["unlabelled"]) == (80, 20)
+    assert any(note.startswith("20 of 100 rows to test on have no target") for note in result["notes"])
     assert len(worst) > 2
     for row in worst:
         assert row["label"] == y[99 + row["row"]]
         assert float(row["cells"]["x"]) == x[99 + row["row"]]
+
+
+@pytest.mark.parametrize("target", ["kind", "size"])
+def test_rows_of_a_test_count_alike_and_by_weight_beside_it(tmp_path: Path, target: str) -> None:
+    """A selection and ``onlinear test`` say the same of the same file, and scikit-learn says so, too."""
+    rng = np.random.default_rng(8)
+    files = []
+    for name, rows in (("train", 300), ("test", 100)):
+        a, b = rng.normal(size=(2, rows)).round(3)
+        kind = np.where(a + rng.normal(size=rows) > 0.0, "up", "down")
+        size = (3 * a + rng.normal(size=rows)).round(3)
+        lines = zip(a, b, rng.integers(0, 5, rows), kind if target == "kind" else size, strict=True)
+        files.append(tables.write(tmp_path / f"{name}.csv", ["a", "b", "w", target], lines))
+    found = selected(files[0], tmp_path, target=target, weight="w", test_files=[files[1]])
+    test = found.result["test"]
+    figures: Any = figures_of(Answers(found.trained.training), found.trained.recipe, [files[1]])
+    save(tmp_path / "m.onlinear", found.trained)
+    predicted = onlinear.predict(tmp_path / "m.onlinear", files[1])
+    *_, weights, truth = zip(*(line.split(",") for line in Path(files[1]).read_text().splitlines()[1:]), strict=True)
+    w = np.array(weights, float)
+    assert figures["examples"] == test["rows"] == 100
+    assert figures["weight_sum"] == test["weight_sum"] == w.sum()
+    if target == "kind":
+        wrong = predicted != np.array(truth)
+        assert figures["error"] == test["error"] == wrong.mean()
+        assert figures["weighted_error"] == pytest.approx(np.average(wrong, weights=w))
+        assert test["weighted_error"] == pytest.approx(figures["weighted_error"])
+        assert np.sum(figures["confusion"]) == 100
+    else:
+        squares = (predicted - np.array(truth, float)) ** 2
+        assert figures["rmse"] == pytest.approx(squares.mean() ** 0.5)
+        assert test["rmse"] == pytest.approx(figures["rmse"])
+        assert figures["weighted_rmse"] == pytest.approx(np.average(squares, weights=w) ** 0.5)
+        assert test["weighted_rmse"] == pytest.approx(figures["weighted_rmse"])
+    assert "all rows count alike; by their weights" in test["words"]
 
 
 def test_numbers(tmp_path: Path) -> None:
@@ -292,6 +330,65 @@ def test_a_test_file_of_another_kind(tmp_path: Path) -> None:
     refused(
         tmp_path, "x,c,y\n" + ROWS, BadInput, "a row of the class 'perhaps'", test_files=[str(tmp_path / "maybe.csv")]
     )
+
+
+def noisy(rows: int, seed: int) -> pyarrow.Table:
+    rng = np.random.default_rng(seed)
+    x, town = rng.normal(size=rows).round(4), rng.choice(["Bern", "Thun"], rows)
+    y = np.where(x + rng.normal(size=rows) > 0.0, "up", "down")
+    return pyarrow.table(
+        {"id": np.arange(rows) + 1000 * seed, "x": x, "n": rng.integers(0, 9, rows), "t": town, "y": y}
+    )
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("change", ["shuffled", "reversed", "shorter", "other ids"])
+def test_a_test_file_of_learned_rows_is_refused(tmp_path: Path, form: str, change: str) -> None:
+    learned = noisy(200, 1)
+    changed = {
+        "shuffled": learned.take(np.random.default_rng(0).permutation(200)),
+        "reversed": learned.select(learned.column_names[::-1]),
+        "shorter": learned.slice(1),
+        "other ids": learned.set_column(0, "id", [np.arange(200) * 7]),
+    }
+    train, test = str(tmp_path / "train.csv"), str(tmp_path / f"test.{form}")
+    pyarrow.csv.write_csv(learned, train)
+    write = pyarrow.csv.write_csv if form == "csv" else pyarrow.parquet.write_table
+    write(changed[change], test)
+    with pytest.raises(BadInput, match=r"test\.\w+: all \d+ rows are the same as rows that are learned"):
+        selected(train, tmp_path, target="y", test_files=[test])
+
+
+@pytest.mark.parametrize("learned", [0, 1, 30])
+def test_learned_rows_among_those_of_a_test_are_counted(tmp_path: Path, learned: int) -> None:
+    train, test = str(tmp_path / "train.csv"), str(tmp_path / "test.parquet")
+    rows = noisy(200, 1)
+    pyarrow.csv.write_csv(rows, train)
+    pyarrow.parquet.write_table(pyarrow.concat_tables([rows.slice(0, learned), noisy(100, 2)]), test)
+    result = selected(train, tmp_path, target="y", test_files=[test]).result
+    said = " ".join(words(result))
+    assert result["test"]["seen"] == learned
+    assert ("that it had not seen" in said) == (learned == 0)
+    assert ("the same as rows it was trained on" in said) == (learned > 0)
+    assert any("test rows" in note and "trained on" in note for note in result["notes"]) == (learned > 0)
+
+
+def test_rows_that_repeat_are_no_learned_ones(tmp_path: Path) -> None:
+    """Where a table has few cells, new rows are the same as old ones: that is said, but not refused."""
+    files = []
+    for name, seed in (("train", 1), ("test", 2)):
+        files.append(str(tmp_path / f"{name}.csv"))
+        pyarrow.csv.write_csv(noisy(200, seed).select(["n", "t", "y"]), files[-1])
+    result = selected(files[0], tmp_path, target="y", test_files=[files[1]]).result
+    assert result["test"]["seen"] > 150
+
+
+def test_duplicates_on_both_sides_of_a_split_are_counted(tmp_path: Path) -> None:
+    file = str(tmp_path / "twice.csv")
+    pyarrow.csv.write_csv(pyarrow.concat_tables([noisy(100, 1), noisy(100, 1)]), file)
+    result = selected(file, tmp_path, target="y").result
+    assert 20 < result["test"]["seen"] <= result["test"]["rows"]
+    assert "that it had not seen" not in " ".join(words(result))
 
 
 def test_new_categories_in_a_test_file_are_no_harm(tmp_path: Path) -> None:

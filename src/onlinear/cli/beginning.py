@@ -24,8 +24,10 @@ from onlinear.learner import Settings
 from onlinear.profile.mixed import has_mixed_target, mixed_columns
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
 from onlinear.runs import Run
+from onlinear.streams.blanks import BLANKS
 from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import CSVText
+from onlinear.streams.formats import Format
 from onlinear.streams.pipes import with_looks
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand
@@ -49,7 +51,11 @@ def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
     training = training_for(labels, stream.recipe, wanted, chosen)
     bad = BadLines(wanted["bad_lines"])
     run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=bad.on_bad, begun=blocks)
-    return job_of(run, bad, wanted, wanted["model"])
+    job = job_of(run, bad, wanted, wanted["model"])
+    job.task_reason = reason_for_task(labels, stream.format, wanted)
+    if job.task_reason is not None and is_doubtful(labels) and not wanted["quiet"]:
+        say(f"{job.task_reason}.")
+    return job
 
 
 def job_of(run: Run, bad: BadLines, wanted: dict[str, Any], path: Path | None) -> Job:
@@ -167,7 +173,34 @@ def task_of(labels: np.ndarray, loss: str | None, classes: str | None) -> str:
         return "regression" if loss in REGRESSION else "classification"
     if classes is not None or not are_numbers(labels):
         return "classification"
-    return task_of_numbers(len(np.unique(labels)), MOST_IN_STREAM, whole=bool((labels % 1.0 == 0.0).all()))
+    return task_of_numbers(len(np.unique(labels)), MOST_IN_STREAM, whole=is_whole(labels))
+
+
+def reason_for_task(labels: np.ndarray, format: Format, wanted: dict[str, Any]) -> str | None:
+    """Why labels are taken for classes or for amounts, and how to say otherwise; None where somebody has said it."""
+    if not len(labels) or any(wanted[name] is not None for name in ("task", "loss", "classes")):
+        return None
+    columns = getattr(format, "columns", ())
+    target = next((column.name for column in columns if column.kind == "target"), getattr(format, "target", None))
+    name = "the label" if target is None else f"the target {target!r}"
+    seen = f" in its first {LOOK:,} rows" if len(labels) >= LOOK else ""
+    if labels.dtype.kind != "f":
+        return f"{name} has texts{seen}, so they are taken for classes"
+    if task_of(labels, None, None) == "classification":
+        count = len(np.unique(labels))
+        numbers = "1 whole number" if count == 1 else f"{count} different whole numbers"
+        return f"{name} has {numbers}{seen}, so they are taken for classes: say --task regression if they are amounts"
+    numbers = f"more than {MOST_IN_STREAM} different whole numbers" if is_whole(labels) else "numbers with a fraction"
+    return f"{name} has {numbers}{seen}, so they are taken for amounts: say --task classification if they name classes"
+
+
+def is_doubtful(labels: np.ndarray) -> bool:
+    """Whether labels may be classes as well as amounts: whole numbers, and more than two of them."""
+    return labels.dtype.kind == "f" and is_whole(labels) and len(np.unique(labels)) > 2
+
+
+def is_whole(labels: np.ndarray) -> bool:
+    return bool((labels % 1.0 == 0.0).all())
 
 
 def classes_for(labels: np.ndarray, named: str | None) -> Classes:
@@ -176,7 +209,7 @@ def classes_for(labels: np.ndarray, named: str | None) -> Classes:
         return classes_in([labels])
     if named == "open":
         return Classes(open=True)
-    found = [class_of(word.strip(), labels) for word in named.split(",")]
+    found = [class_of(word.strip(BLANKS), labels) for word in named.split(",")]
     if len(set(found)) < 2:
         raise Refused(f"--classes {named} names fewer than two classes: name them all, or say open")
     return Classes.closed(sorted_unique(as_array(found)))

@@ -19,6 +19,7 @@ from onlinear.modelfile import Trained, save
 from onlinear.outputs import is_in_place, printable
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.runs import Run
+from onlinear.streams.sources import expand
 from onlinear.testing import figures_of
 
 NOTHING_LEARNED = "Interrupted before anything was learned: nothing was saved."
@@ -27,6 +28,9 @@ SAVING = "Interrupted; saving what was learned. Ctrl-C ends without it."
 
 class Job:
     """A run, its bad lines, and where its model goes."""
+
+    #: why labels are taken for classes or for amounts, where nobody has said it
+    task_reason: str | None = None
 
     def __init__(self, run: Run, bad: BadLines, watch: Silent, path: Path | None, *, slim: bool, keep: bool) -> None:
         self.run, self.bad, self.watch = run, bad, watch
@@ -77,13 +81,21 @@ class Job:
         try:
             with Interruptions() as interruptions:
                 try:
-                    return figures_of(Answers(self.run.training), self.run.recipe, files)
+                    figures = figures_of(Answers(self.run.training), self.run.recipe, files)
+                    return figures | self._learned_from(files)
                 finally:
                     with interruptions.whole():
                         self._save()
         except KeyboardInterrupt as error:
             say(self._how_to_test(files))
             raise SystemExit(interrupted_code(error)) from None
+
+    def _learned_from(self, files: list[str]) -> dict[str, list[str]]:
+        """Say which of the files to test on the model has just learned from; they are figures of the test, too."""
+        learned = [file for file in expand(files) if any(is_same_file(file, known) for known in self.run.stream.files)]
+        for file in learned:
+            say(f"{file}: the test rows were learned from, so their figures flatter: test on another file")
+        return {"learned_from": learned} if learned else {}
 
     def _how_to_test(self, files: list[str]) -> str:
         if self.path is None:
@@ -143,11 +155,13 @@ class Job:
             "model": None if self.path is None else str(self.path),
             "files": self.run.stream.files,
             "task": "regression" if classes is None else "classification",
+            "task_reason": self.task_reason,
             "classes": None if classes is None else [classes.labels[code] for code in classes.order.tolist()],
             "loss": name_of(learner.losses[0], LOSSES),
             "rule": name_of(learner.rules[0], RULES),
             "passes": self.run.passes,
             "examples": figures.examples,
+            "weight_sum": figures.importance,
             "mistakes": None if classes is None else figures.mistakes,
             "progressive_error": None if classes is None else figures.mistakes / figures.examples,
             "progressive_loss": figures.loss,
@@ -157,6 +171,14 @@ class Job:
             "bad_lines": progress.bad_lines,
             "drift": None if training.adapting is None else found_drift(training.adapting),
         }
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Whether two names are of the same file; standard input is none."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def found_drift(adapting: Adapting) -> dict[str, Any]:

@@ -11,6 +11,9 @@ from onlinear.cli.jsontext import json_text
 from onlinear.outputs import printable_lines
 from onlinear.progress import aligned
 
+#: what figures are called, where their names in JSON do not say it to people
+NAMES = {"weight_sum": "sum of the weights"}
+
 
 def measure(
     model: cli.ModelFile,
@@ -32,17 +35,24 @@ def measure(
         print(json_text(figures, indent=2) if as_json else printable_lines("\n".join(words_of(figures))))
 
 
+def shown(name: str, figure: float) -> str:
+    """A figure for people, by its name.
+
+    >>> shown("weighted_error", 0.125), shown("rmse", 0.125), shown("examples", 1250), shown("weight_sum", 1250.5)
+    ('12.50%', '0.1250', '1,250', '1,250.5')
+    """
+    if isinstance(figure, int):
+        return f"{figure:,}"
+    if name == "weight_sum":
+        return f"{figure:,.10g}"
+    return f"{figure:.2%}" if name.endswith("error") else f"{figure:.4f}"
+
+
 def words_of(figures: dict[str, Any]) -> Iterator[str]:
     """The figures of a test, for people."""
     for name, figure in figures.items():
-        if isinstance(figure, float):
-            yield (
-                f"{name.replace('_', ' ')}: {figure:.2%}"
-                if name == "error"
-                else f"{name.replace('_', ' ')}: {figure:.4f}"
-            )
-        elif isinstance(figure, int):
-            yield f"{name.replace('_', ' ')}: {figure:,}"
+        if isinstance(figure, int | float):
+            yield f"{NAMES.get(name, name.replace('_', ' '))}: {shown(name, figure)}"
     if "confusion" in figures and len(figures["labels"]) <= 20:
         yield "confusion (a line for each label, a column for each prediction):"
         labels = [str(label) for label in figures["labels"]]

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from onlinear.cli import arguments as cli
-from onlinear.cli.ending import ending
+from onlinear.cli.ending import Interrupted, ending
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.steps import watching
 
@@ -100,6 +100,8 @@ def select(
             print(json_text(result, indent=1))
         elif not quiet:
             print(printable_lines("\n".join(words(result))))
+        if watcher.ended_by is not None:
+            raise Interrupted(watcher.ended_by)  # what is done is kept, but it is not all that was asked for
         if export is not None and found.certified is None:
             raise Refused("nothing was proven, so there are no rows to export: leave out --export")
 

@@ -15,6 +15,7 @@ class Steps(Watcher):
 
     def __init__(self) -> None:
         self.stopped = False
+        self.ended_by: int | None = None  # the first signal that wants an end
         self._step = ""
         self._before: dict[int, Any] = {}
 
@@ -37,7 +38,7 @@ class Steps(Watcher):
         """A first Ctrl-C, or its like, ends what can be ended early; a second one everything."""
         if self.stopped:
             raise Interrupted(number)
-        self.stopped = True
+        self.stopped, self.ended_by = True, number
         say("ending with what is done; once more to end at once")
 
 

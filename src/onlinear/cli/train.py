@@ -11,6 +11,7 @@ import click
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, outlive_broken_pipes, say
 from onlinear.cli.jsontext import json_text
+from onlinear.cli.measure import NAMES
 from onlinear.cli.options import with_field_options
 from onlinear.outputs import printable, printable_lines
 
@@ -92,18 +93,16 @@ def closing_words(document: dict[str, Any]) -> Iterator[str]:
     yield f"{examples:,} examples, {document['features']:,} features in {seconds:.1f} s."
     if document["progressive_error"] is not None:
         yield f"{document['mistakes']:,} predicted wrongly: progressive error {document['progressive_error']:.2%}."
-    yield f"Progressive loss {document['progressive_loss']:.4f} ({document['loss']}, {document['rule']})."
+    weighted = ", rows by their weights" if document["weight_sum"] != examples else ""
+    yield f"Progressive loss {document['progressive_loss']:.4f} ({document['loss']}, {document['rule']}{weighted})."
     if document["drift"]:
         yield drift_words(document["drift"])
     if document["bad_lines"]:
         yield f"{document['bad_lines']:,} bad lines were left out."
     for name, figure in document.get("test", {}).items():
-        if name not in ("confusion", "labels") and figure is not None:
-            yield (
-                f"Test {name.replace('_', ' ')}: {figure:.4f}"
-                if isinstance(figure, float)
-                else f"Test {name}: {figure:,}"
-            )
+        if isinstance(figure, int | float):
+            said = NAMES.get(name, name.replace("_", " "))
+            yield f"Test {said}: {figure:.4f}" if isinstance(figure, float) else f"Test {said}: {figure:,}"
     if document["model"]:
         yield f"Saved. To predict: onlinear predict {printable(document['model'])} FILE"
     else:

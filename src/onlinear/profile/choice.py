@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onlinear.errors import BadInput
+from onlinear.errors import BadInput, Refused
 from onlinear.profile import sentences
 from onlinear.profile.columns import ColumnProfile
 from onlinear.profile.table import Profile
@@ -108,6 +108,11 @@ def nothing_left(ignored: dict[str, str], misread: Sequence[str]) -> BadInput:
 
 def reason_against(column: ColumnProfile, kept: set[str]) -> str | None:
     """Why a feature is ignored, if it is."""
+    if column.strange is not None:
+        reason = f"of the type {column.strange}, neither numbers nor texts"
+        if column.name in kept:
+            raise Refused(f"column {column.name!r} cannot be kept, as it is {reason}: convert it first")
+        return reason
     if column.role != "feature":
         return None
     if column.leak and column.name not in kept:

@@ -55,6 +55,8 @@ class ColumnProfile:
     leak: bool = False
     #: dates of which hardly any comes again: as categories they say nothing
     useless: bool = False
+    #: the type of a column that would be a feature if it held numbers or texts
+    strange: str | None = None
     #: what to say of numbers that are read as texts
     misread: str | None = None
     words: float = 0.0

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from shlex import quote
 
+from onlinear.streams.blanks import BLANKS
 from onlinear.streams.matching import MISSING
 
 #: a number as a stream reads it, and one with commas, a currency or a percent sign
@@ -24,7 +25,7 @@ def misread(name: str, texts: Collection[str], missing: Sequence[str] = MISSING)
     "Column wage holds numbers but for 'nan', so each number is taken for a name:"
     >>> misread("town", ["Bern", "Thun"])
     """
-    others = [text for text in texts if not NUMBER.fullmatch(text.strip())]
+    others = [text for text in texts if not NUMBER.fullmatch(text.strip(BLANKS))]
     numbers = len(texts) - len(others)
     if others and numbers >= NUMBERS and numbers >= SHARE * len(texts) and len(others) <= WORDS:
         words, that = ", ".join(repr(f"{text:.20}") for text in others), "that" if len(others) == 1 else "them"
@@ -32,7 +33,7 @@ def misread(name: str, texts: Collection[str], missing: Sequence[str] = MISSING)
             f"Column {name} holds numbers but for {words}, so each number is taken for a name: name {that} as missing "
             f"({as_missing([*others, *missing])}), or mend {'it' if that == 'that' else that}."
         )
-    written = [text for text in others if WRITTEN.fullmatch(text.strip())]
+    written = [text for text in others if WRITTEN.fullmatch(text.strip(BLANKS))]
     if written and len(texts) >= NUMBERS and numbers + len(written) >= SHARE * len(texts):
         return (
             f"Column {name} holds numbers that are read as texts, such as {written[0]!r:.30}, so each is taken for a "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,39 +22,45 @@ NO_MOMENT = (
 )
 
 
-def times_of(cells: Cells, found: Pass, name: str, on_bad: OnBad | None) -> np.ndarray:
-    """The time of each row: numbers as they are (float64, or exact), dates as microseconds since 1970 (int64)."""
+def times_of(cells: Cells, found: Pass, name: str, bad_lines: int) -> np.ndarray:
+    """The time of each gathered row: numbers as they are (float64, or exact), dates as microseconds since 1970 (int64).
+
+    ``bad_lines`` were left out then, and have no time.
+    """
     if name in cells.strange:
-        return np.concatenate([moments_in(source, name) for source in cells.sources])
+        return np.concatenate([moments_in(cells, source, name, bad_lines) for source in cells.sources])
     if cells.columns[cells.place(name)].kind == "number":
         numbers = found.exact_numbers(name)
-        absent = numbers != numbers
-        if absent.any():
-            raise missing_time(cells, int(np.flatnonzero(absent)[0]), name)
+        if (numbers != numbers).any():
+            refuse_missing_number(cells, name)
         return numbers
-    return moments_of_texts(cells, name, on_bad)
+    return moments_of_texts(cells, name, bad_lines)
 
 
-def missing_time(cells: Cells, row: int, name: str) -> BadLine:
-    """The error for a row without a time, with its place: found by reading again, as hardly anybody needs it."""
-    for piece in cells.pieces(lambda line, text: None):
-        if row < piece.first + len(piece):
-            return piece.origin.error(row - piece.first, NO_TIME.format(name=name))
-    raise AssertionError("the table has become shorter")
+def refuse_missing_number(cells: Cells, name: str) -> NoReturn:
+    """Raise the error for a row without a time, with its place: read again as a label, as hardly anybody needs it."""
+    for _ in cells.words(name, refuse_missing(name, 1)):
+        pass
+    raise AssertionError("the table has changed")
 
 
-def moments_of_texts(cells: Cells, name: str, on_bad: OnBad | None) -> np.ndarray:
-    """The moments that texts stand for; a missing one is an error, though other bad lines may be passed over."""
-    known: dict[str, int] = {}
+def refuse_missing(name: str, bad_lines: int) -> OnBad:
+    """Raises what is wrong with a time that is read as a label; other bad lines are passed over, if there were any."""
 
-    def refuse_missing(line: BadLine, text: bytes) -> None:
+    def refuse(line: BadLine, text: bytes) -> None:
         if line.kind == NO_LABEL:
             raise BadLine(line.source, line.line, line.column, NO_TIME.format(name=name))
-        if on_bad is None:
+        if not bad_lines:
             raise line
 
+    return refuse
+
+
+def moments_of_texts(cells: Cells, name: str, bad_lines: int) -> np.ndarray:
+    """The moments that texts stand for."""
+    known: dict[str, int] = {}
     parts = [np.empty(0, np.int64)]
-    for words, origin in cells.words(name, refuse_missing):
+    for words, origin in cells.words(name, refuse_missing(name, bad_lines)):
         parts.append(np.array([moment(known, word, origin, row, name) for row, word in enumerate(words)], np.int64))
     return np.concatenate(parts)
 
@@ -62,28 +69,40 @@ def moment(known: dict[str, int], word: str, origin: Origin, row: int, name: str
     if word not in known:
         found = moment_of(word)
         if found is None:
-            raise origin.error(row, NO_MOMENT.format(word=word, name=name))
+            raise origin.label_error(row, NO_MOMENT.format(word=word, name=name))
         known[word] = found
     return known[word]
 
 
-def moments_in(source: Any, name: str) -> np.ndarray:
-    """A column of Arrow's dates or times, as microseconds."""
+def moments_in(cells: Cells, source: Any, name: str, bad_lines: int) -> np.ndarray:
+    """A column of Arrow's dates or times, as microseconds, of all rows that are not bad."""
     import pyarrow
 
+    column = [each.name for each in cells.table.columns].index(name) + 1
+    kept = kept_rows(cells, source) if bad_lines else None
     parts = [np.empty(0, np.int64)]
     for piece in pieces_of(source, [name], rows_of_a_piece(1)):
-        cells = piece.batch.column(name)
-        if cells.null_count:
-            row = int(np.flatnonzero(cells.is_null().to_numpy(zero_copy_only=False))[0])
-            raise BadLine(label_of(source), piece.first_row + row, 1, NO_TIME.format(name=name))
+        ends = piece.first_row, piece.first_row + piece.batch.num_rows
+        rows = np.arange(*ends) if kept is None else kept[slice(*kept.searchsorted(ends))]
+        if not len(rows):
+            continue
+        times = piece.batch.column(name).take(pyarrow.array(rows - piece.first_row))
+        if times.null_count:
+            row = rows[times.is_null().to_numpy(zero_copy_only=False).argmax()]
+            raise BadLine(label_of(source), int(row), column, NO_TIME.format(name=name))
         try:
-            moments = cells.cast(pyarrow.timestamp("us"), safe=False)
+            moments = times.cast(pyarrow.timestamp("us"), safe=False)
         except pyarrow.ArrowException:
-            reason = NO_MOMENT.format(word=str(cells[0]), name=name)
-            raise BadLine(label_of(source), piece.first_row, 1, reason) from None
+            reason = NO_MOMENT.format(word=str(times[0]), name=name)
+            raise BadLine(label_of(source), int(rows[0]), column, reason) from None
         parts.append(moments.cast(pyarrow.int64()).to_numpy())
     return np.concatenate(parts)
+
+
+def kept_rows(cells: Cells, source: Any) -> np.ndarray:
+    """The rows of a table that are not bad, counted from 1."""
+    pieces = replace(cells, sources=[source]).pieces(lambda line, text: None)
+    return np.concatenate([np.empty(0, np.int64), *(piece.origin.places for piece in pieces)])
 
 
 def groups_of(found: Pass, name: str) -> np.ndarray:

@@ -124,7 +124,7 @@ def profile_of(
         digest_of(cells.sources) if is_file else found.digest(),
         columns,
         goal,
-        None if asked.time is None else times_of(cells, found, asked.time, on_bad),
+        None if asked.time is None else times_of(cells, found, asked.time, bad.count),
         None if asked.group is None else groups_of(found, asked.group),
         [],
         reading_of(cells, asked, is_file),
@@ -223,6 +223,7 @@ def strange_column(name: str, type_name: str, role: str) -> ColumnProfile:
     """A column that nothing can be learned from."""
     column = ColumnProfile(name, "other", "ignored" if role == "feature" else role)
     if role == "feature":
+        column.strange = type_name
         column.notes.append(f"Column {name} is of the type {type_name}, neither numbers nor texts, so it is ignored.")
     return column
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +12,7 @@ from onlinear.classes import MOST_IN_TABLE, check_task_name, most_in_table, task
 from onlinear.errors import BadInput, Refused
 from onlinear.profile.gathering import Gathered
 from onlinear.profile.misread import misread
+from onlinear.streams.blanks import BLANKS
 
 #: rows that each of more classes than a table's numbers may be has to have on average: fewer are names of rows
 ROWS_OF_A_LEARNED_CLASS = 1.5
@@ -109,7 +112,7 @@ def label_of(column: Gathered, value: int) -> Label:
     """A class as a stream has it."""
     if column.kind == "number":
         return column.wholes.get(value, float(np.uint64(value).view(np.float64)))
-    return column.texts[value].strip()
+    return column.texts[value].strip(BLANKS)
 
 
 def codes_of(bits: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -126,18 +129,37 @@ def missing_note(column: Gathered, rows: int) -> str:
 
 
 def alike_notes(classes: list[tuple[Label, int]]) -> list[str]:
-    """What to say of classes that differ in capitals alone.
+    """What to say of classes that differ in capitals alone, or in what nobody sees.
 
     >>> alike_notes([("yes", 7), ("no", 5), ("Yes", 1)])
     ['The classes yes and Yes differ in capitals only: write them alike if they mean the same.']
     """
-    first: dict[str, Label] = {}
-    pairs = [(first.setdefault(str(label).casefold(), label), label) for label, _ in classes]
-    return [
-        f"The classes {one} and {other} differ in capitals only: write them alike if they mean the same."
-        for one, other in pairs
-        if one != other
+    labels = [str(label) for label, _ in classes]
+    said = [
+        f"The classes {one!a} and {other!a} look the same, but differ in blanks or signs that are not seen: "
+        "write them alike if they mean the same."
+        for one, other in same_by(visible, labels)
     ]
+    return said + [
+        f"The classes {one} and {other} differ in capitals only: write them alike if they mean the same."
+        for one, other in same_by(str.casefold, labels)
+    ]
+
+
+def same_by(key: Callable[[str], str], labels: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of different labels of the same key: each with the first one that has it."""
+    first: dict[str, str] = {}
+    pairs = [(first.setdefault(key(label), label), label) for label in labels]
+    return [(one, other) for one, other in pairs if one != other]
+
+
+def visible(label: str) -> str:
+    """What is seen of a label: blanks of all kinds look alike, at its ends they are not seen, and some signs never are.
+
+    >>> visible("\\u200bNew\\u00a0York ") == "New York"
+    True
+    """
+    return " ".join("".join(sign for sign in label if unicodedata.category(sign) != "Cf").split())
 
 
 def single_notes(classes: list[tuple[Label, int]]) -> list[str]:

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from onlinear.streams.blanks import BLANKS
+
 #: words and characters of a text to be cut into words, on average, and how many texts have to be different
 WORDS, CHARACTERS, DIFFERENT = 4.0, 20.0, 0.5
 #: texts that are looked at
@@ -45,7 +47,7 @@ def moment_of(text: str) -> int | None:
     (86400000000, 0, None)
     """
     try:
-        moment = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(text.strip(BLANKS))
     except ValueError:
         return None
     moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onlinear.report.markup import NOTHING, Html, join, paragraph, shortened, tag, terms
-from onlinear.report.numbers import between, finite, level, many, score, seconds
+from onlinear.report.numbers import between, count, finite, level, many, score, seconds
 from onlinear.report.result import BASELINES, Result, baseline, items, measure, measured, pair, part
 
 
@@ -51,10 +51,22 @@ def sentence(result: Result) -> str:
         return "No test was made, so nothing is known of how good the model is on rows that it has not seen."
     rows = "rows" if test.get("rows") is None else many(test["rows"], "row")
     said = "The model is wrong on" if by == "error" else "The model has a root mean squared error of"
-    said += f" {score(found, by)} {'of' if by == 'error' else 'on'} {rows} that it had not seen"
+    said += f" {score(found, by)} {'of' if by == 'error' else 'on'} {rows}{seen_before(result)}"
     if pair(test.get("interval")) is not None:
         said += f" ({interval_name(result)} {between(test['interval'], by)})"
     return f"{said}{against(result)}."
+
+
+def seen_before(result: Result) -> str:
+    """How many of the test rows the model knows.
+
+    >>> seen_before({"test": {"rows": 600, "seen": 100}}), seen_before({"test": {"rows": 600, "seen": 0}})
+    (', of which 100 are the same as rows it was trained on', ' that it had not seen')
+    """
+    seen = finite(part(result, "test").get("seen"))
+    if not seen:
+        return " that it had not seen"
+    return f", of which {count(seen)} {'is' if seen == 1 else 'are'} the same as rows it was trained on"
 
 
 def against(result: Result) -> str:
@@ -82,7 +94,8 @@ def figures(result: Result) -> Html:
     shown: list[tuple[str, Html]] = []
     if found is not None:
         limits = between(test.get("interval"), by) if pair(test.get("interval")) else ""
-        name = "error on unseen rows" if by == "error" else "RMSE on unseen rows"
+        which = "test" if finite(test.get("seen")) else "unseen"
+        name = f"error on {which} rows" if by == "error" else f"RMSE on {which} rows"
         shown.append((name, join([score(found, by), tag("small", limits)])))
     if finite(simple.get("score")) is not None:
         shown.append((f"always the {simple['name']}", join([score(simple["score"], by), tag("small", "baseline")])))

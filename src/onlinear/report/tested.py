@@ -30,6 +30,9 @@ def measures(result: Result) -> list[tuple[str, str]]:
     for key, name, write in (
         ("mistakes", "mistakes", count),
         ("rows", "test rows", count),
+        ("weighted_error", "error by weight", share),
+        ("weighted_rmse", "RMSE by weight", number),
+        ("weight_sum", "sum of the weights", number),
         ("mean_absolute_error", "mean absolute error", number),
         ("r2", "R²", number),
         ("log_loss", "log loss", number),

@@ -38,6 +38,9 @@ def told(result: Result) -> Iterable[tuple[str, str]]:
         yield "Beware", (known or ["These test rows were used before: the result looks better than it is."])[0]
     for note in notes[:3]:
         yield "Odd", note
+    for said in items(result, "recipe"):
+        if str(said).startswith("Not learned from"):
+            yield "Columns", said
     winner = part(result, "winner")
     if winner.get("name"):
         yield "Winner", raced(result, winner)

@@ -131,11 +131,16 @@ class ArrowTable:
         def text_at(place: int) -> bytes:
             return row_text(piece, place - piece.first_row)
 
-        origin = RowNumbers(source, piece.first_row + rows[left], text_at)
+        origin = RowNumbers(source, piece.first_row + rows[left], text_at, self._target_column)
         block = Block(NO_ROWS, found.labels[left], found.importance[left], origin, bad, piece.read)
         named = self._named(found, rows[left], text_at)
         named.cells_of = lambda place, which: piece.batch.column(self.columns[place].name).take(rows[left][which])
         return with_columns(block, named, self.naming, stop_at_bad)
+
+    @property
+    def _target_column(self) -> int:
+        """Which column has the labels, counted from 1; the first one, if there is none."""
+        return next((place for place, column in enumerate(self.columns, 1) if column.kind == "target"), 1)
 
     def _read(self, piece: Piece) -> Found:
         batch, rows = piece.batch, piece.batch.num_rows

@@ -27,6 +27,9 @@ class Origin(Protocol):
     def error(self, row: int, reason: str) -> BadLine:
         """What is wrong with a row, with the place of its line."""
 
+    def label_error(self, row: int, reason: str) -> BadLine:
+        """What is wrong with the label of a row, with its place."""
+
     def text(self, row: int) -> bytes:
         """The row as it stands in the file."""
 
@@ -45,9 +48,14 @@ class RowNumbers:
     places: np.ndarray
     #: the text of the row at a place
     text_at: Callable[[int], bytes]
+    #: the column of the labels, counted from 1
+    label_column: int = 1
 
     def error(self, row: int, reason: str) -> BadLine:
         return BadLine(self.source, int(self.places[row]), 1, reason)
+
+    def label_error(self, row: int, reason: str) -> BadLine:
+        return BadLine(self.source, int(self.places[row]), self.label_column, reason)
 
     def text(self, row: int) -> bytes:
         return self.text_at(int(self.places[row]))
@@ -59,7 +67,7 @@ class RowNumbers:
         return replace(self, places=self.places[rows])
 
 
-#: the first row of a block that is refused, and why; None if none is
+#: the first row of a block whose label is refused, and why; None if none is
 Refusal = Callable[["Block"], tuple[int, str] | None]
 
 
@@ -136,7 +144,7 @@ def good_parts(block: Block, refused: Refusal) -> Iterator[tuple[Block, list[tup
         row, reason = found
         part, rest = block.split(row)
         last, block = rest.split(1)
-        yield part, [(rest.origin.error(0, reason), rest.origin.text(0)), *last.bad]
+        yield part, [(rest.origin.label_error(0, reason), rest.origin.text(0)), *last.bad]
     yield block, []
 
 

@@ -83,6 +83,11 @@ class Cells(NamedTuple):
         pairs = zip(starts.tolist(), self.breaks[ends].tolist(), strict=True)
         return [self.buffer[start:stop].tobytes() for start, stop in pairs]
 
+    def cell_from(self, place: int, number: int) -> int:
+        """Where a cell, counted from 0, of the record that starts at a place begins."""
+        k = self.break_behind(place) + number
+        return self.words(k, k)[0][0]
+
     def first_record(self) -> tuple[int, int]:
         """The first break of the first record that is not blank, and its last; twice the number of breaks if none is.
 

@@ -24,7 +24,7 @@ from onlinear.kernels import table as kernel
 from onlinear.kernels.grams import Grams, room_for_grams
 from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
 from onlinear.streams import sources
-from onlinear.streams.blanks import bare
+from onlinear.streams.blanks import BLANKS, bare
 from onlinear.streams.blocks import Block
 from onlinear.streams.cells import (
     MOST_LINE_ENDS,
@@ -109,7 +109,7 @@ class CSVText:
         if self.target_kind not in TARGET_KINDS:
             raise OnlinearError(f"the target's kind is {self.target_kind!r}: choose one of {', '.join(TARGET_KINDS)}")
         for missing in self.missing:
-            if '"' in missing or missing != missing.strip():
+            if '"' in missing or missing != missing.strip(BLANKS):
                 raise OnlinearError(f"{missing!r} can be no missing cell: take a word without quotes or blanks around")
 
     def numbers(self) -> list[str]:
@@ -144,7 +144,11 @@ class CSVText:
         plan = plan_for(self.columns, self.target_kind, self.missing, self.quoted, self.trimmed)
         found = self._room(cells)
         lines = Lines(
-            chunk, source, found.places, lambda place: cut(chunk, self.delimiter, self.quoted).record_from(place)
+            chunk,
+            source,
+            found.places,
+            lambda place: cut(chunk, self.delimiter, self.quoted).record_from(place),
+            lambda place: cut(chunk, self.delimiter, self.quoted).cell_from(place, self._target_place),
         )
         if self.header and chunk.first_line == 1:
             found.counts[BREAK], found.counts[NEXT] = self._behind_header(cells, lines)
@@ -179,6 +183,11 @@ class CSVText:
         named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, cells.record_from, found.groups, cells_of)
         block = with_columns(block, named, self.naming, stop_at_bad)
         return block if swallowed is None else before_swallowing(block, swallowed, lines, stop_at_bad)
+
+    @property
+    def _target_place(self) -> int:
+        """Which cell of a record has the label; the first one, if there is none."""
+        return next((place for place, column in enumerate(self.columns) if column.kind == "target"), 0)
 
     def _room(self, cells: Cells) -> kernel.Table:
         """Room for the rows of a text: an entry for each cell, and the grams of texts."""

@@ -15,8 +15,9 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, QUOTE, Plan, judge_columns, plan_of
-from onlinear.streams.cells import QUOTED, Cells, Top, cut, first_record, texts
+from onlinear.streams.cells import QUOTED, Cells, Top, cut, first_record, texts, unclosed
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
+from onlinear.streams.lines import Lines
 from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import Naming
 from onlinear.streams.pipes import looks_at
@@ -140,10 +141,19 @@ def looked_at(
             more, count = judged(file, delimiter, plan, int(header), rows - seen)
             below, seen = below + more, seen + count
     if header and seen == 0:
-        raise BadSource(f"{files[0]}: has a header, but no records: the columns may be anything")
+        raise nothing_below(files, delimiter, quoted)
     if header:
         return Look(checked_names(top), below, True)
     return Look([str(k) for k in range(1, len(top.words) + 1)], first + below, False)
+
+
+def nothing_below(files: Sequence[str], delimiter: str, quoted: bool) -> OnlinearError:
+    """Why there are no records below a header: a quote that is never closed has swallowed them, or nothing is there."""
+    for file in files:
+        for chunk, cells in texts(file, delimiter, quoted):
+            if cells.unclosed >= 0:
+                return unclosed(cells, Lines(chunk, file, np.empty(0)))[0]
+    return BadSource(f"{files[0]}: has a header, but no records: the columns may be anything")
 
 
 def judged(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tuple[np.ndarray, int]:

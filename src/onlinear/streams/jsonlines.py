@@ -38,8 +38,8 @@ from onlinear.wholes import FIRST_INEXACT
 NO_VALUE = "{value} of {key!r} is neither a number nor a text nor a list of texts: mend it, or ignore the key"
 NO_WORDS = "{value} of {key!r} is not a text to be cut into words: mend it, or do not have the key cut"
 NO_LABEL = "the label, key {key!r}, is missing: fill it in, or leave the record out"
-NO_NUMBER = "the label {value} is not a finite number, as those before it: mend it"
-NO_TEXT = "the label {value} is not a text, as those before it: write it in quotes"
+NO_NUMBER = "the label {value} is not a finite number, as other labels are: mend it"
+NO_TEXT = "the label {value} is not a text, as other labels are: write all of them in quotes, or all as numbers"
 BAD_WEIGHT = "the weight {value} is not a finite number of at least 0: mend it, or take another key"
 
 #: held by the one thread that reads: two would fight for the interpreter, and take twice as long
@@ -102,7 +102,12 @@ class JSONLines:
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""
         found = Records([], [], [], [0], [], [], [])
-        lines = Lines(chunk, source, np.empty(0, np.int64))
+
+        def label_at(place: int) -> int:
+            line = chunk.text[place:].tobytes().partition(b"\n")[0]
+            return place + byte_of(line, Wrong("", self.target))
+
+        lines = Lines(chunk, source, np.empty(0, np.int64), label_at=label_at)
         with READING:
             bad = self._read_all(found, lines, stop_at_bad)
         lines.places = np.array(found.places, np.int64)

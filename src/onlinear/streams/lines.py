@@ -27,13 +27,22 @@ class Lines:
     """A chunk whose rows start at ``places``."""
 
     def __init__(
-        self, chunk: Chunk, source: str, places: np.ndarray, text_at: Callable[[int], bytes] | None = None
+        self,
+        chunk: Chunk,
+        source: str,
+        places: np.ndarray,
+        text_at: Callable[[int], bytes] | None = None,
+        label_at: Callable[[int], int] | None = None,
     ) -> None:
-        """``text_at`` gives the record that starts at a place, if it may have several lines."""
+        """``text_at`` gives the record that starts at a place, if it may have several lines.
+
+        ``label_at`` gives the place of its label, if that is not where it starts.
+        """
         self.chunk = chunk
         self.source = source
         self.places = places
         self.text_at = text_at  # not a method of its own: a cycle would keep the chunk in memory
+        self.label_at = label_at
 
     @cached_property
     def _ends(self) -> np.ndarray:
@@ -44,17 +53,22 @@ class Lines:
         """What is wrong with a row."""
         return self.at(int(self.places[row]), reason)
 
+    def label_error(self, row: int, reason: str) -> BadLine:
+        """What is wrong with the label of a row."""
+        place = int(self.places[row])
+        return self.at(place if self.label_at is None else self.label_at(place), reason)
+
     def text(self, row: int) -> bytes:
         """The row as it stands in the file."""
         return (self.text_at or self.line)(int(self.places[row]))
 
     def behind(self, row: int) -> Lines:
         """The lines of the rows from this one on."""
-        return Lines(self.chunk, self.source, self.places[row:], self.text_at)
+        return Lines(self.chunk, self.source, self.places[row:], self.text_at, self.label_at)
 
     def only(self, rows: np.ndarray) -> Lines:
         """The lines of those rows alone for which there is a True."""
-        return Lines(self.chunk, self.source, self.places[: len(rows)][rows], self.text_at)
+        return Lines(self.chunk, self.source, self.places[: len(rows)][rows], self.text_at, self.label_at)
 
     def at(self, where: int, reason: str, kind: str = "") -> BadLine:
         """What is wrong at a place. Columns are counted in bytes from 1."""

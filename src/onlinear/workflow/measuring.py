@@ -43,10 +43,14 @@ class JudgedClasses:
         confusion = np.zeros((len(self.labels), len(self.labels)), np.int64)
         np.add.at(confusion, (self.codes, self.found), 1)
         low, high = wilson(wrong, rows, LEVEL)
+        weight, by_weight = weighted(self.found != self.codes, self.rows.importance)
         return {
             "rows": rows,
             "error": wrong / rows,
             "rmse": None,
+            "weight_sum": weight,
+            "weighted_error": by_weight,
+            "weighted_rmse": None,
             "interval": [low, high],
             "level": LEVEL,
             "mistakes": wrong,
@@ -88,10 +92,14 @@ class JudgedNumbers:
         mean = float(squares.mean())
         around = DEVIATIONS * float(squares.std(ddof=1)) / math.sqrt(len(squares)) if len(squares) > 1 else mean
         spread = float(((labels - labels.mean()) ** 2).mean())
+        weight, by_weight = weighted(squares, self.rows.importance)
         return {
             "rows": len(squares),
             "error": None,
             "rmse": math.sqrt(mean),
+            "weight_sum": weight,
+            "weighted_error": None,
+            "weighted_rmse": None if by_weight is None else math.sqrt(by_weight),
             "interval": [math.sqrt(max(mean - around, 0.0)), math.sqrt(mean + around)],
             "level": LEVEL,
             "mistakes": None,
@@ -125,6 +133,14 @@ def judged_on(answers: Answers, parts: Parts) -> Judged:
     if parts.classes is None:
         return JudgedNumbers(answers, parts.test)
     return JudgedClasses(answers, parts.test, parts.wanted)
+
+
+def weighted(values: np.ndarray, importance: np.ndarray) -> tuple[float | None, float | None]:
+    """The sum of weights, and the mean of values by them; None where all are 1, which say nothing, or 0."""
+    if (importance == 1.0).all():
+        return None, None
+    weight = float(importance.sum())
+    return weight, float((importance * values).sum()) / weight if weight > 0.0 else None
 
 
 def calibration(chances: np.ndarray, codes: np.ndarray) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from onlinear.streams.stream import open_alike
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import digest_of_test
 from onlinear.workflow.rows import Held, check_labels, classes_of, held, scaled
+from onlinear.workflow.seen import Seen, seen_rows
 
 
 @dataclass(slots=True)
@@ -38,6 +39,7 @@ class Parts:
     digest: str  # of the test rows
     split: Split
     divided: int  # groups with rows on both sides: there are some where the split goes by time
+    seen: Seen
 
     @property
     def task(self) -> Task:
@@ -103,7 +105,11 @@ def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
         split = split_rows(len(rows), share=asked.test_share, seed=asked.seed, codes=codes, times=times, groups=groups)
         test = rows.part(split.test)
         digest = digest_of_test(profile.sha256, test.numbers)
-    train = scaled(stream.recipe, rows.part(split.train), learns=True)
+    train = rows.part(split.train)
+    seen = seen_rows(train, test, profile.sources, asked.test_files, stream.format)
+    if asked.test_files:
+        check_unseen(asked, seen)
+    train = scaled(stream.recipe, train, learns=True)
     test = scaled(stream.recipe, test, learns=False)
     if classes is None:
         train, test = train.with_numbers(), test.with_numbers()
@@ -115,7 +121,20 @@ def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
     features = 1 << stream.recipe.bits if stream.recipe.bits is not None else len(stream.recipe.exact_names or ())
     learned_groups = None if groups is None else groups[split.train]
     divided = 0 if groups is None else len(np.intersect1d(groups[split.train], groups[split.test]))
-    return Parts(train, test, targets, wanted, learned_groups, classes, stream.recipe, features, digest, split, divided)
+    return Parts(
+        train,
+        test,
+        targets,
+        wanted,
+        learned_groups,
+        classes,
+        stream.recipe,
+        features,
+        digest,
+        split,
+        divided,
+        seen,
+    )
 
 
 def order_of(rows: int, times: np.ndarray | None, seed: int) -> np.ndarray:
@@ -133,6 +152,16 @@ def check_apart(asked: Asked) -> None:
     for file in expand(asked.test_files):
         if sha256_of([file]) in learned:
             raise BadInput(f"{file}: holds the rows that are learned, so it is no test: name another file, or none")
+
+
+def check_unseen(asked: Asked, seen: Seen) -> None:
+    """Refuse to test on nothing but learned rows, in whatever form; unless rows repeat anyway, as of few cells."""
+    if seen.rows == seen.tested and not seen.repetitive:
+        rows = "the only row is" if seen.rows == 1 else f"all {seen.rows:,} rows are"
+        raise BadInput(
+            f"{asked.test_files[0]}: {rows} the same as rows that are learned, so it is no test: "
+            "name another file, or none"
+        )
 
 
 def tested_file(asked: Asked, recipe: Recipe) -> Held:

@@ -15,6 +15,7 @@ from onlinear.workflow.ledger import Ledger
 from onlinear.workflow.measuring import Judged
 from onlinear.workflow.parts import Parts
 from onlinear.workflow.racing import Plan
+from onlinear.workflow.seen import Seen
 from onlinear.workflow.texts import cells_of
 
 INTERRUPTED = "It was interrupted: what was done until then is here, and the rest is missing."
@@ -26,6 +27,22 @@ def used_words(times: int, ledger: Ledger) -> str:
         f"These test rows have been measured on {often} before (see {ledger.path}): each further look makes the result "
         "more flattering than it is; get new rows for an honest test."
     )
+
+
+def seen_words(seen: Seen) -> list[str]:
+    """What is odd about the rows of a test."""
+    said = []
+    if seen.rows:
+        are = "is the same as a row" if seen.rows == 1 else "are the same as rows"
+        said.append(
+            f"{seen.rows:,} of {seen.tested:,} test rows {are} that it was trained on: on rows that are all new it may "
+            "be worse."
+        )
+    if seen.unlabelled:
+        have = "1 row" if seen.unlabelled == 1 else f"{seen.unlabelled:,} of {seen.tested + seen.unlabelled:,} rows"
+        has = "has" if seen.unlabelled == 1 else "have"
+        said.append(f"{have} to test on {has} no target: nothing can be measured on such rows, and they are left out.")
+    return said
 
 
 def divided_words(groups: int) -> str:

@@ -42,6 +42,7 @@ from onlinear.workflow.saying import (
     data_words,
     divided_words,
     race_words,
+    seen_words,
     used_words,
     worst_words,
 )
@@ -95,13 +96,14 @@ def select(
     judged = judged_on(answers, parts)
     worst = worst_words(asked, choice, judged, parts)
     uses = ledger.uses(parts.digest)
-    test = measured(judged, uses)
+    test = measured(judged, uses) | {"seen": parts.seen.rows, "unlabelled": parts.seen.unlabelled}
     ledger.enter(
         parts.digest,
         {"files": asked.files + asked.test_files, "score": test["rmse"] if test["error"] is None else test["error"]},
     )
     notes = [used_words(len(uses), ledger)] if uses else []
     notes += [INTERRUPTED] if watcher.stopped else []
+    notes += seen_words(parts.seen)
     notes += [divided_words(parts.divided)] if parts.divided else []
     result = {
         "onlinear": onlinear.__version__,
@@ -201,8 +203,21 @@ def measured(judged: Judged, uses: list[dict[str, Any]]) -> dict[str, Any]:
     else:
         said = f"{found['mistakes']:,} of {found['rows']:,} test rows are wrong, {100 * found['error']:.2f} %"
         low, high = (f"{100 * end:.2f} %" for end in found["interval"])
-    words = f"{said} (95 % interval {low} to {high})."
+    words = f"{said} (95 % interval {low} to {high}).{weighted_words(found)}"
     return {**found, "used_before": bool(uses), "words": words}
+
+
+def weighted_words(test: dict[str, Any]) -> str:
+    """What a test comes to by the weights of its rows, where they have some; else all rows count alike.
+
+    >>> weighted_words({"weight_sum": 998.0, "weighted_error": 0.25, "weighted_rmse": None})
+    ' There all rows count alike; by their weights, 998 in all, it is 25.00 %.'
+    """
+    error, rmse = test["weighted_error"], test["weighted_rmse"]
+    if error is None and rmse is None:
+        return ""
+    said = f"{100 * error:.2f} %" if rmse is None else shown(rmse)
+    return f" There all rows count alike; by their weights, {shown(test['weight_sum'])} in all, it is {said}."
 
 
 def shown(number: float) -> str:

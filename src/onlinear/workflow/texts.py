@@ -6,6 +6,7 @@ import csv
 from collections.abc import Sequence
 from typing import Any
 
+from onlinear.streams.blanks import BLANKS
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.formats import Format
 from onlinear.streams.stream import Stream, open_alike
@@ -56,5 +57,5 @@ def cells_of_table(files: Sequence[Any], wanted: set[int]) -> dict[int, dict[str
 
 
 def shown(cell: str) -> str:
-    cell = cell.strip()
+    cell = cell.strip(BLANKS)
     return cell if len(cell) <= MOST_LETTERS else f"{cell[:MOST_LETTERS]} ..."

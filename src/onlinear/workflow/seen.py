@@ -1,0 +1,60 @@
+"""Rows of a test that the model has learned: the same cells in every column that is learned from, and the same target.
+
+They are compared by value, whatever the form or the order of their tables: a number is its bits, a text its hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onlinear.profile.cells import NAMED, Cells
+from onlinear.profile.counting import mix_bits
+from onlinear.profile.gathering import row_hashes
+from onlinear.streams.arrow import ArrowTable
+from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.matching import FEATURE_KINDS
+from onlinear.streams.stream import open_alike
+from onlinear.workflow.rows import Held
+
+#: a share of different rows among those learned: with fewer, a test of new rows repeats them, too
+OFTEN = 0.5
+
+
+class Seen(NamedTuple):
+    """How many of the ``tested`` rows are the same as a learned one; of ``repetitive`` rows that is to be expected.
+
+    ``unlabelled`` are the rows of test files that have no target, and are not tested.
+    """
+
+    rows: int
+    tested: int
+    repetitive: bool
+    unlabelled: int
+
+
+def seen_rows(learned: Held, tested: Held, sources: Sequence[Any], test_files: Sequence[str], table: Any) -> Seen:
+    """The tested rows that are the same as a learned one. All come from the same sources, or from the test files."""
+    assert isinstance(table, CSVText | ArrowTable)
+    hashes = hashes_in(sources, table)
+    others = hashes_in(test_files, table) if test_files else hashes
+    codes = np.unique(np.concatenate([learned.labels, tested.labels]), return_inverse=True)[1].astype(np.uint64)
+    known = mix_bits(hashes[learned.numbers], codes[: len(learned)])
+    found = mix_bits(others[tested.numbers], codes[len(learned) :])
+    repetitive = len(np.unique(known)) <= OFTEN * len(known)
+    unlabelled = len(others) - len(tested) if test_files else 0
+    return Seen(int(np.isin(found, known).sum()), len(found), repetitive, unlabelled)
+
+
+def hashes_in(sources: Sequence[Any], table: CSVText | ArrowTable) -> np.ndarray:
+    """A hash of each row's cells in the columns that are learned from, in the order of their names."""
+    kinds = [(name, kind if kind in FEATURE_KINDS else "ignore") for name, kind in table.columns]
+    columns = tuple(Column(name, "category" if kind == "text" else kind) for name, kind in kinds)
+    stream = open_alike(list(sources), replace(table, columns=columns, naming=NAMED), labelled=False)
+    assert isinstance(stream.format, CSVText | ArrowTable)
+    cells = Cells(stream.sources, "", stream.format, "", {})
+    order = np.argsort([column.name for column in cells.columns])
+    return np.concatenate([np.empty(0, np.uint64), *(row_hashes(piece.bits[order], None) for piece in cells.pieces())])
