@@ -182,3 +182,62 @@ def test_a_table_without_features_is_refused(tmp_path: Path) -> None:
         open_stream(file, delimiter=",")
     with pytest.raises(Refused, match="name columns that are texts"):
         open_stream(file, ngrams=2)
+
+
+@pytest.mark.parametrize("option", ["ignore", "categories", "text", "missing", "numbers"])
+@pytest.mark.parametrize("kind", ["CSV", "frame"])
+def test_one_name_alone_is_one_and_not_its_letters(tmp_path: Path, kind: str, option: str) -> None:
+    """``ignore="ab"`` must not ignore the columns a and b."""
+    table = pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "ab": ["u", "v"], "t": ["N", "ab"], "y": [0.0, 1.0]})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    source: Any = str(tmp_path / "t.csv") if kind == "CSV" else table
+    alone, listed = {option: "ab"}, {option: ["ab"]}
+    if option == "numbers" and kind == "frame":  # only CSV is told so
+        with pytest.raises(Refused):
+            open_stream(source, target="y", **alone)  # type: ignore[arg-type]
+        return
+    assert open_stream(source, target="y", **alone).format == open_stream(source, target="y", **listed).format  # type: ignore[arg-type]
+    if option != "numbers":
+        one, several = (onlinear.profile_of(source, target="y", **said) for said in (alone, listed))  # type: ignore[arg-type]
+        assert one.reading == several.reading
+        assert [column.role for column in one.columns] == [column.role for column in several.columns]
+
+
+def test_a_frequent_category_and_a_kept_column_alone_are_one() -> None:
+    table = pandas.DataFrame({"t": ["ab", "a", "b"], "n": [1.0, 2.0, 3.0], "y": ["p", "q", "p"]})
+    stream = open_stream(table, target="y", frequent={"t": "ab"})
+    assert stream.format.naming is not None
+    assert stream.format.naming.frequent == (("t", ("ab",)),)
+    many = pandas.DataFrame({"a": range(90), "ab": [f"id{k}" for k in range(90)], "y": ["p", "q"] * 45})
+    choice = onlinear.choose_recipe(onlinear.profile_of(many, target="y"), keep="ab")
+    assert choice.roles["ab"] == "feature"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ignore": b"ab"}, r"ignore is b'ab': give a list of names"),
+        ({"missing": None}, r"missing is None: give a list of names"),
+        ({"missing": [-999]}, r"missing has -999 among its texts: write what stands in the cells, in quotes"),
+        ({"crosses": ("ab", "cd")}, r"crosses has 'ab' for a pair: give a list of pairs of names"),
+        ({"crosses": "ab"}, r"crosses has 'ab' for a pair"),
+        ({"crosses": [("a", "b", "c")]}, r"crosses has \('a', 'b', 'c'\) for a pair"),
+        ({"ranges": {"a": "12"}}, r"the edges of 'a' are '12': give numbers"),
+        ({"clip": {"a": "12"}}, r"the bounds of 'a' are '12': give two numbers"),
+        ({"clip": {"a": 3}}, r"the bounds of 'a' are 3: give two numbers"),
+        ({"clip": [("a", 1, 2)]}, r"clip is \[\('a', 1, 2\)\]: give a dict with the names of columns as its keys"),
+        ({"frequent": "a"}, r"frequent is 'a': give a dict"),
+        ({"on_bad": "skip"}, r"on_bad is 'skip'.*give a function of \(line, text\)"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_by_its_option(options: dict[str, Any], said: str) -> None:
+    table = pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "c": [5.0, 6.0], "d": [5.0, 6.0], "y": ["p", "q"]})
+    with pytest.raises(OnlinearError, match=said):
+        open_stream(table, target="y", **options)
+
+
+def test_a_word_for_on_bad_is_refused_at_every_door() -> None:
+    table, word = pandas.DataFrame({"a": [1.0, 2.0] * 9, "y": ["p", "q"] * 9}), {"on_bad": "skip"}
+    for door in (onlinear.profile_of, onlinear.race):
+        with pytest.raises(Refused, match="on_bad is 'skip'"):
+            door(table, target="y", **word)  # type: ignore[operator]
