@@ -127,14 +127,6 @@ class OneByOne:
         path = self._path
         return path.view if path is not None and path.learner is self._learner else None
 
-    def set_params(self, **params: Any) -> Any:
-        """Set parameters, as scikit-learn does; what is learned from now on follows them."""
-        super().set_params(**params)  # type: ignore[misc]
-        self._path = None
-        if self._learner is not None and params:
-            self._settled = None
-        return self
-
     def __getstate__(self) -> Any:
         with whole(self):
             given: Any = super().__getstate__()
