@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas
 import polars
 import pyarrow
+import pyarrow.parquet
 import pytest
 
 import onlinear
@@ -241,3 +243,63 @@ def test_a_word_for_on_bad_is_refused_at_every_door() -> None:
     for door in (onlinear.profile_of, onlinear.race):
         with pytest.raises(Refused, match="on_bad is 'skip'"):
             door(table, target="y", **word)  # type: ignore[operator]
+
+
+# ------------------------------------------------------------------ a missing cell, and a category of its name
+
+
+def towns(folder: Path, form: str, towns: list[Any]) -> Any:
+    """Rows of a town and a label, in a file or a frame."""
+    rows = [{"t": town, "y": label} for town, label in zip(towns, "pqpq", strict=True)]
+    table = pyarrow.Table.from_pylist(rows)
+    match form:
+        case "CSV":
+            cells = [f"{row['t'] or ''},{row['y']}" for row in rows]
+            (folder / "t.csv").write_text("\n".join(["t,y", *cells]))
+        case "JSON lines":
+            (folder / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        case "Parquet":
+            pyarrow.parquet.write_table(table, folder / "t.parquet")
+        case "pandas":
+            return table.to_pandas()
+        case "categories":
+            return table.to_pandas().astype({"t": "category"})
+    return str(next(iter(folder.iterdir())))
+
+
+FORMS = ["CSV", "JSON lines", "Parquet", "pandas", "categories"]
+
+
+@pytest.mark.parametrize(
+    "how", [{"names": "exact", "features": 9}, {"bits": 10}, {"bits": 10, "keep_names": True}], ids=str
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_category_that_has_the_name_of_a_missing_cell_is_a_bad_row(
+    tmp_path: Path, form: str, how: dict[str, Any]
+) -> None:
+    """With words of one's own for what is missing, a question mark is a category; but no other than the missing one."""
+    source, bad = towns(tmp_path, form, ["Bern", "none", "?", None]), list[BadLine]()
+    own: dict[str, Any] = {"target": "y", "missing": ["none", ""], **how}
+    said = r":\d+:\d+: the category '\?' of 't' is how a missing cell is named: say --missing '\?' too"
+    with pytest.raises(BadLine, match=said):
+        list(open_stream(source, **own))
+    blocks = list(open_stream(source, **own, on_bad=lambda line, text: bad.append(line)))
+    assert [label for block in blocks for label in block.y.tolist()] == ["p", "q", "q"]
+    assert [line.line for line in bad] == [4 if form == "CSV" else 3]
+    (block,) = open_stream(source, **own | {"missing": ["none", "", "?"]})
+    assert len(set(block.X.indices[1:].tolist())) == 1  # all of them are missing
+
+
+@pytest.mark.parametrize("form", ["CSV", "Parquet", "pandas"])
+def test_a_question_mark_is_a_label_and_a_text_as_any_other(tmp_path: Path, form: str) -> None:
+    source = towns(tmp_path, form, ["Bern", "?", "Ulm", "?"])
+    (block,) = open_stream(source, target="t", missing="none", categories="y", names="exact", features=9)
+    assert block.y.tolist() == ["Bern", "?", "Ulm", "?"]
+    (block,) = open_stream(source, target="y", missing="none", text="t", names="exact", features=9)
+    assert block.X.getnnz(axis=1).tolist() == [1, 0, 1, 0]  # there is no word in it
+
+
+def test_a_word_of_a_list_that_has_the_name_of_a_missing_one_is_a_bad_line(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"y": "p", "t": ["a", "?"]}\n')
+    with pytest.raises(BadLine, match=r"t.jsonl:1:12: the category '\?' of 't'"):
+        list(open_stream(str(tmp_path / "t.jsonl"), target="y", missing="none"))

@@ -10,6 +10,7 @@ import numpy as np
 
 from onlinear.features.words import Words, grams_in
 from onlinear.streams.cells import BLANKS
+from onlinear.streams.matching import ABSENT
 from onlinear.streams.texts import Cut, grams_of_texts
 from onlinear.streams.words import is_missing, text_of
 
@@ -55,10 +56,10 @@ def is_truth(kind: Any) -> bool:
     return types.is_boolean(kind)
 
 
-def category(name: str, cells: Any, missing: Sequence[str]) -> Feature:
-    """The features of texts: ``town=Bern``, or ``town=?``."""
-    words, codes = coded(cells, missing)
-    return Feature(name, [f"{name}={'?' if word is None else word}" for word in words], codes, np.ones(len(cells)))
+def category(name: str, words: Sequence[str | None], codes: np.ndarray) -> Feature:
+    """The features of texts, as they are ``coded``: ``town=Bern``, or ``town=?``."""
+    names = [f"{name}={ABSENT if word is None else word}" for word in words]
+    return Feature(name, names, codes, np.ones(len(codes)))
 
 
 def number(name: str, numbers: np.ndarray) -> Feature:

@@ -14,6 +14,12 @@ FEATURE_KINDS = ("number", "category", "text")
 ROLES = ("target", "weight")
 #: texts of cells that stand for nothing, unless told
 MISSING = ("", "?", "NA")
+#: the category that a missing cell is, whatever stands in it; so no other cell may be that one
+ABSENT = "?"
+IS_ABSENT = (
+    f"the category {ABSENT!r} of {{name!r}} is how a missing cell is named: say --missing '{ABSENT}' too "
+    "(in Python missing=[...]), or rename it"
+)
 
 
 def several(given: Any, role: str) -> tuple[Any, ...]:
