@@ -184,6 +184,8 @@ def row_of(
             continue
         if kind in ("number", "category") and is_missing:
             x[name] = "?"
+        elif kind == "category" and cell.said == b"?":
+            return wrong  # a missing cell has this name
         elif kind == "category":
             x[name] = (cell.bare if trimmed else cell.said).decode()
         elif kind == "target" and target_kind == "category" and not is_missing:

@@ -18,7 +18,7 @@ import onlinear
 from commands import run_here
 from onlinear import losses, modelfile, rules
 from onlinear.conversion.directions import Wish, convert
-from onlinear.errors import BadLine, BadSource, OnlinearError, Refused
+from onlinear.errors import BadLine, BadModel, BadSource, OnlinearError, Refused
 from onlinear.learner import Settings
 from onlinear.modelfile import Trained
 from onlinear.streams.recipe import Recipe
@@ -265,6 +265,23 @@ def test_a_row_that_is_bad_to_the_recipe_is_an_error(tmp_path: Path) -> None:
     assert bad == [3]
     with pytest.raises(BadLine, match=r"new.csv:3:1"):
         list(open_alike(str(tmp_path / "new.csv"), recipe.format, labelled=False, recipe=recipe).as_known())
+
+
+@pytest.mark.parametrize("ask", [lambda model: onlinear.predict(model, "rows.csv"), onlinear.load])
+def test_a_model_where_the_path_of_one_is_wanted(ask: Callable[[Any], Any]) -> None:
+    learned = onlinear.OnlineClassifier().fit([[1.0], [-1.0]], ["p", "q"])
+    for model in (learned, onlinear.OnlineSearch(), onlinear.KernelPerceptron()):
+        with pytest.raises(BadModel, match=f"ask the {type(model).__name__} itself, by its own predict"):
+            ask(model)
+    for number in (None, 0, [learned]):  # a number would be a file that someone else has opened
+        with pytest.raises(BadModel, match="a model is given by the path of its file, and this is of the type"):
+            ask(number)
+
+
+def test_on_bad_is_looked_at_before_any_row(tmp_path: Path) -> None:
+    model = model_with_names(tmp_path)
+    with pytest.raises(Refused, match="on_bad is 'skip'"):
+        onlinear.predict(model, tmp_path / "rows.csv", on_bad="skip")  # type: ignore[arg-type]
 
 
 def test_a_row_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:

@@ -18,7 +18,9 @@ def predict(model: PathLike, source: Any, *, on_bad: OnBad | None = None) -> np.
     The model says how to read and scale them. ``source`` is a file of the format it was trained on, several of them, or
     a frame of pandas, polars or Arrow; a table is found by the names of its columns, in whichever of these forms. A
     target need not be there. A bad row is an error; with ``on_bad`` it is called with each of them, as in
-    :func:`onlinear.open_stream`, and there is no answer for those.
+    :func:`onlinear.open_stream`, and there is no answer for those: the answers are fewer than the rows, in the
+    same order. ``line.line`` says which are left out: the number of the line in the file ``line.source``, its header
+    counted, or of the row in a Parquet or Arrow file or a frame; both from 1.
     """
     trained = open_model(model)
     answers = Answers(trained.training)

@@ -25,6 +25,13 @@ def learn(model: Any, start: int = 0, stop: int = 60) -> Any:
     return model
 
 
+def assigned(model: Any, values: dict[str, Any]) -> Any:
+    """The model, whose parameters are set as any attribute is."""
+    for name, value in values.items():
+        setattr(model, name, value)
+    return model
+
+
 def shown(model: Any) -> Any:
     return model.coef_.tolist(), model.intercept_.tolist(), model.mistakes_, model.examples_
 
@@ -73,6 +80,7 @@ def test_dicts_and_sparse_rows_each_have_their_intercept_rate() -> None:
 def test_a_change_takes_effect_from_the_next_example_on(first: dict[str, Any], later: dict[str, Any]) -> None:
     model = onlinear.OnlineClassifier(**first)
     ours = learn(learn(clone(model)).set_params(**later), 60, 120)
+    assert shown(learn(assigned(learn(clone(model)), later), 60, 120)) == shown(ours)
     table = clone(model).partial_fit(X[:60], Y[:60]).set_params(**later).partial_fit(X[60:], Y[60:])
     np.testing.assert_allclose(ours.coef_, table.coef_, rtol=1e-9)
     assert ours.coef_.tolist() != learn(clone(model), 0, 120).coef_.tolist()
@@ -81,11 +89,14 @@ def test_a_change_takes_effect_from_the_next_example_on(first: dict[str, Any], l
     assert shown(together.learn_many(DICTS[60:], Y[60:])) == shown(ours)
 
 
-def test_a_regressor_follows_its_parameters() -> None:
+@pytest.mark.parametrize(
+    "set_in", [lambda model, **values: model.set_params(**values), lambda model, **values: assigned(model, values)]
+)
+def test_a_regressor_follows_its_parameters(set_in: Any) -> None:
     model = onlinear.OnlineRegressor(rule=rules.SGD(rules.Constant(0.25)))
     model.learn_one({"a": 1.0}, 1.0)
     model.predict_one({"a": 1.0})
-    model.set_params(rule=rules.SGD(rules.Constant(0.0625)))
+    set_in(model, rule=rules.SGD(rules.Constant(0.0625)))
     before = model.predict_one({"a": 1.0})
     model.learn_one({"a": 1.0}, 2.0)
     assert model.coef_[0] == 0.25 + 0.0625 * (2.0 - before)
@@ -99,6 +110,16 @@ def test_the_cap_can_be_raised_as_its_refusal_advises() -> None:
     assert len(model.feature_names_) == 5
     with pytest.raises(TooManyNames, match="the cap is 5"):
         model.learn_one({"newer": 1.0}, 0)
+
+
+def test_a_kernel_perceptron_sees_parameters_that_are_assigned() -> None:
+    model = learn(onlinear.KernelPerceptron("rbf", gamma=0.5))
+    model.gamma = 2.0
+    with pytest.raises(Refused, match="kernel and budget cannot change"):
+        model.learn_one(DICTS[60], Y[60])
+    model.gamma = 0.5
+    again = learn(onlinear.KernelPerceptron("rbf", gamma=0.5), 0, 120)
+    assert learn(model, 60, 120).dual_coef_.tolist() == again.dual_coef_.tolist()
 
 
 @pytest.mark.parametrize(
@@ -116,7 +137,7 @@ def test_the_cap_can_be_raised_as_its_refusal_advises() -> None:
 def test_what_cannot_change_is_refused_before_anything_moves(change: dict[str, Any], named: str) -> None:
     model = learn(onlinear.OnlineClassifier())
     before, back = shown(model), {name: model.get_params()[name] for name in change}
-    model.set_params(**change)
+    assigned(model, change)
     answers = [model.predict_one(row) for row in DICTS]
     for call in (lambda: model.learn_one(DICTS[60], Y[60]), lambda: model.learn_many(DICTS[60:], Y[60:])):
         with pytest.raises(Refused, match=named):

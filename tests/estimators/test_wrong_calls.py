@@ -82,6 +82,70 @@ def test_dicts_for_a_method_of_arrays(make: Callable[[], Any], rows: Any) -> Non
             ask(rows)
 
 
+# ------------------------------------------------------------------ frames that cannot be meant
+
+ODD: dict[str, tuple[Any, str]] = {
+    "lazy": (
+        polars.DataFrame({"a": X[:, 0], "b": X[:, 1]}).lazy(),
+        r"a LazyFrame has no rows yet: collect\(\) it first",
+    ),
+    "pandas, twice": (pandas.DataFrame(X, columns=["a", "b", "a"]), "the frame has 2 columns 'a': give each a name"),
+    "Arrow, twice": (pyarrow.table(list(X.T), names=["a", "b", "a"]), "the frame has 2 columns 'a': give each a name"),
+}
+EMPTY = {
+    "pandas": pandas.DataFrame(index=range(len(X))),
+    "polars": polars.DataFrame(),
+    "Arrow": pyarrow.table({}),
+}
+
+
+@pytest.mark.parametrize("make", [*MODELS, onlinear.OnlineSearch], ids=lambda make: make.__name__)
+def test_a_frame_that_cannot_be_meant_is_refused_by_every_method(make: Callable[[], Any]) -> None:
+    fitted = make().fit(X, Y)
+    learning = [make().fit, make().partial_fit, *([make().learn_many] if hasattr(make(), "learn_many") else [])]
+    for frame, said in ODD.values():
+        for method in [*learning, *(lambda rows, y, ask=ask: ask(rows) for ask in answering_methods(fitted))]:
+            with pytest.raises(BadInput, match=said):
+                method(frame, Y)
+    with pytest.raises(BadInput, match="a LazyFrame has no rows yet"):
+        make().fit(X, polars.DataFrame({"y": Y}).lazy())
+    for empty in EMPTY.values():
+        for method in (make().fit, make().partial_fit):
+            with pytest.raises(BadInput, match="has no columns: give at least one to learn from"):
+                method(empty, Y)
+
+
+@pytest.mark.parametrize("make", [onlinear.RandomFeatures, onlinear.PolynomialProducts])
+def test_an_expansion_refuses_such_frames_too(make: Callable[[], Any]) -> None:
+    for frame, said in ODD.values():
+        for method in (make().fit, make().fit(X).transform):
+            with pytest.raises(BadInput, match=said):
+                method(frame)
+
+
+@each_model
+def test_learn_many_takes_a_table_of_arrow_row_by_row(make: Callable[[], Any]) -> None:
+    table = pyarrow.Table.from_pylist(DICTS)
+    expected = [make().learn_many(DICTS, Y.tolist()).predict_one(x) for x in DICTS]
+    for rows in (table, table.to_batches()[0]):
+        model = make().learn_many(rows, pyarrow.array(Y))
+        assert [model.predict_one(x) for x in DICTS] == expected
+
+
+@pytest.mark.parametrize("make", CLASSIFIERS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("labels", ["yes", None, 3, pandas.DataFrame({"y": [1, 0, 1]}), polars.Series([1]).to_frame()])
+def test_labels_that_are_no_list_of_them(make: Callable[[], Any], labels: Any) -> None:
+    """``"yes"`` is no list of three labels, and a frame is one of the names of its columns."""
+    with pytest.raises(BadInput, match=r"y is .*: give a list"):
+        make().learn_many(DICTS[:3], labels)
+
+
+@each_model
+def test_rows_that_are_no_list_of_them(make: Callable[[], Any]) -> None:
+    with pytest.raises(BadInput, match="the rows are 3: give a list of dicts, or a frame"):
+        make().learn_many(3, Y)
+
+
 # ------------------------------------------------------------------ classes, as users write them
 
 NAMED: dict[str, Callable[[], Any]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas
 import polars
 import pyarrow
+import pyarrow.parquet
 import pytest
 
 import onlinear
@@ -182,3 +184,122 @@ def test_a_table_without_features_is_refused(tmp_path: Path) -> None:
         open_stream(file, delimiter=",")
     with pytest.raises(Refused, match="name columns that are texts"):
         open_stream(file, ngrams=2)
+
+
+@pytest.mark.parametrize("option", ["ignore", "categories", "text", "missing", "numbers"])
+@pytest.mark.parametrize("kind", ["CSV", "frame"])
+def test_one_name_alone_is_one_and_not_its_letters(tmp_path: Path, kind: str, option: str) -> None:
+    """``ignore="ab"`` must not ignore the columns a and b."""
+    table = pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "ab": ["u", "v"], "t": ["N", "ab"], "y": [0.0, 1.0]})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    source: Any = str(tmp_path / "t.csv") if kind == "CSV" else table
+    alone, listed = {option: "ab"}, {option: ["ab"]}
+    if option == "numbers" and kind == "frame":  # only CSV is told so
+        with pytest.raises(Refused):
+            open_stream(source, target="y", **alone)  # type: ignore[arg-type]
+        return
+    assert open_stream(source, target="y", **alone).format == open_stream(source, target="y", **listed).format  # type: ignore[arg-type]
+    if option != "numbers":
+        one, several = (onlinear.profile_of(source, target="y", **said) for said in (alone, listed))  # type: ignore[arg-type]
+        assert one.reading == several.reading
+        assert [column.role for column in one.columns] == [column.role for column in several.columns]
+
+
+def test_a_frequent_category_and_a_kept_column_alone_are_one() -> None:
+    table = pandas.DataFrame({"t": ["ab", "a", "b"], "n": [1.0, 2.0, 3.0], "y": ["p", "q", "p"]})
+    stream = open_stream(table, target="y", frequent={"t": "ab"})
+    assert stream.format.naming is not None
+    assert stream.format.naming.frequent == (("t", ("ab",)),)
+    many = pandas.DataFrame({"a": range(90), "ab": [f"id{k}" for k in range(90)], "y": ["p", "q"] * 45})
+    choice = onlinear.choose_recipe(onlinear.profile_of(many, target="y"), keep="ab")
+    assert choice.roles["ab"] == "feature"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ignore": b"ab"}, r"ignore is b'ab': give a list of names"),
+        ({"missing": None}, r"missing is None: give a list of names"),
+        ({"missing": [-999]}, r"missing has -999 among its texts: write what stands in the cells, in quotes"),
+        ({"crosses": ("ab", "cd")}, r"crosses has 'ab' for a pair: give a list of pairs of names"),
+        ({"crosses": "ab"}, r"crosses has 'ab' for a pair"),
+        ({"crosses": [("a", "b", "c")]}, r"crosses has \('a', 'b', 'c'\) for a pair"),
+        ({"ranges": {"a": "12"}}, r"the edges of 'a' are '12': give numbers"),
+        ({"clip": {"a": "12"}}, r"the bounds of 'a' are '12': give two numbers"),
+        ({"clip": {"a": 3}}, r"the bounds of 'a' are 3: give two numbers"),
+        ({"clip": [("a", 1, 2)]}, r"clip is \[\('a', 1, 2\)\]: give a dict with the names of columns as its keys"),
+        ({"frequent": "a"}, r"frequent is 'a': give a dict"),
+        ({"on_bad": "skip"}, r"on_bad is 'skip'.*give a function of \(line, text\)"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_by_its_option(options: dict[str, Any], said: str) -> None:
+    table = pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "c": [5.0, 6.0], "d": [5.0, 6.0], "y": ["p", "q"]})
+    with pytest.raises(OnlinearError, match=said):
+        open_stream(table, target="y", **options)
+
+
+def test_a_word_for_on_bad_is_refused_at_every_door() -> None:
+    table, word = pandas.DataFrame({"a": [1.0, 2.0] * 9, "y": ["p", "q"] * 9}), {"on_bad": "skip"}
+    for door in (onlinear.profile_of, onlinear.race):
+        with pytest.raises(Refused, match="on_bad is 'skip'"):
+            door(table, target="y", **word)  # type: ignore[operator]
+
+
+# ------------------------------------------------------------------ a missing cell, and a category of its name
+
+
+def towns(folder: Path, form: str, towns: list[Any]) -> Any:
+    """Rows of a town and a label, in a file or a frame."""
+    rows = [{"t": town, "y": label} for town, label in zip(towns, "pqpq", strict=True)]
+    table = pyarrow.Table.from_pylist(rows)
+    match form:
+        case "CSV":
+            cells = [f"{row['t'] or ''},{row['y']}" for row in rows]
+            (folder / "t.csv").write_text("\n".join(["t,y", *cells]))
+        case "JSON lines":
+            (folder / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        case "Parquet":
+            pyarrow.parquet.write_table(table, folder / "t.parquet")
+        case "pandas":
+            return table.to_pandas()
+        case "categories":
+            return table.to_pandas().astype({"t": "category"})
+    return str(next(iter(folder.iterdir())))
+
+
+FORMS = ["CSV", "JSON lines", "Parquet", "pandas", "categories"]
+
+
+@pytest.mark.parametrize(
+    "how", [{"names": "exact", "features": 9}, {"bits": 10}, {"bits": 10, "keep_names": True}], ids=str
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_category_that_has_the_name_of_a_missing_cell_is_a_bad_row(
+    tmp_path: Path, form: str, how: dict[str, Any]
+) -> None:
+    """With words of one's own for what is missing, a question mark is a category; but no other than the missing one."""
+    source, bad = towns(tmp_path, form, ["Bern", "none", "?", None]), list[BadLine]()
+    own: dict[str, Any] = {"target": "y", "missing": ["none", ""], **how}
+    said = r":\d+:\d+: the category '\?' of 't' is how a missing cell is named: say --missing '\?' too"
+    with pytest.raises(BadLine, match=said):
+        list(open_stream(source, **own))
+    blocks = list(open_stream(source, **own, on_bad=lambda line, text: bad.append(line)))
+    assert [label for block in blocks for label in block.y.tolist()] == ["p", "q", "q"]
+    assert [line.line for line in bad] == [4 if form == "CSV" else 3]
+    (block,) = open_stream(source, **own | {"missing": ["none", "", "?"]})
+    assert len(set(block.X.indices[1:].tolist())) == 1  # all of them are missing
+
+
+@pytest.mark.parametrize("form", ["CSV", "Parquet", "pandas"])
+def test_a_question_mark_is_a_label_and_a_text_as_any_other(tmp_path: Path, form: str) -> None:
+    source = towns(tmp_path, form, ["Bern", "?", "Ulm", "?"])
+    (block,) = open_stream(source, target="t", missing="none", categories="y", names="exact", features=9)
+    assert block.y.tolist() == ["Bern", "?", "Ulm", "?"]
+    (block,) = open_stream(source, target="y", missing="none", text="t", names="exact", features=9)
+    assert block.X.getnnz(axis=1).tolist() == [1, 0, 1, 0]  # there is no word in it
+
+
+def test_a_word_of_a_list_that_has_the_name_of_a_missing_one_is_a_bad_line(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"y": "p", "t": ["a", "?"]}\n')
+    with pytest.raises(BadLine, match=r"t.jsonl:1:12: the category '\?' of 't'"):
+        list(open_stream(str(tmp_path / "t.jsonl"), target="y", missing="none"))

@@ -87,10 +87,7 @@ def flat(record: Object, prefix: str = "") -> Object:
     found: Object = {}
     for name, value in record.items():
         key = prefix + name
-        inner = flat(value, f"{key}.") if isinstance(value, dict) else {key: json_cell(key, value)}
-        for twice in found.keys() & inner.keys():
-            raise OnlinearError(f"the key {twice!r} is there twice, within an object and without: rename one of them")
-        found |= inner
+        found |= flat(value, f"{key}.") if isinstance(value, dict) else {key: json_cell(key, value)}
     return found
 
 

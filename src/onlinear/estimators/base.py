@@ -74,12 +74,21 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
     _path: Any = None  # of dicts into the learner
     _quick_features = -1  # features of a row that may take the short way; -1: none may
     _values: Callable[[Any], Any] = staticmethod(lambda estimator: ())
+    _parameters: frozenset[str] = frozenset()  # their names
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         names = cls._get_param_names()
+        cls._parameters = frozenset(names)
         if names:
             cls._values = staticmethod(attrgetter(*names))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; if it is a parameter, whether by ``set_params`` or not, what is learned next follows it."""
+        super().__setattr__(name, value)
+        if name in self._parameters and self._learner is not None:
+            self._path = None
+            self._settled = None
 
     def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
         """Loss, rule and settings; ``growing`` for a stream whose features are not all known."""

@@ -24,6 +24,7 @@ from onlinear.features.names import ExactNames
 from onlinear.kernels.state import PULL
 from onlinear.parameters import ranges_of
 from onlinear.rows import DenseRows, SparseRows
+from onlinear.streams.tables import check_different, is_frame, names_in
 from onlinear.wholes import unless_rounded
 
 FLOATS = [np.float64, np.float32]
@@ -93,6 +94,7 @@ def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tu
 
 def checked_rows(estimator: Any, X: Any) -> Any:
     """X for a prediction: finite, with the features that were learned."""
+    check_frame(X)
     refuse_dicts(X)
     refuse_dates(X, "X")
     if not hasattr(estimator, "n_features_in_"):
@@ -109,6 +111,8 @@ def too_large() -> BadInput:
 
 def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
     """X and y by scikit-learn's ``validate_data``; a target that is missing or infinite is refused with its row."""
+    check_frame(X)
+    is_frame(y)  # which refuses one that has no rows yet
     refuse_dicts(X)
     refuse_dates(X, "X")
     refuse_dates(y, "y")
@@ -154,6 +158,16 @@ def refuse_missing_target(y: Any) -> None:
         if missing or (isinstance(target, float | np.floating) and not np.isfinite(target)):
             said = "infinity" if isinstance(target, float) and np.isinf(target) else "NaN"
             raise BadInput(f"Input y contains {said}: the target of row {row} is {target}: drop the row or mend it")
+
+
+def check_frame(X: Any) -> None:
+    """Refuse a frame that has no rows yet, or no columns, or two of them with one name."""
+    if type(X) is np.ndarray or not is_frame(X):
+        return
+    names = names_in(X)
+    if not names:
+        raise BadInput(f"the {type(X).__name__} has no columns: give at least one to learn from")
+    check_different(names)
 
 
 def refuse_dicts(X: Any) -> None:

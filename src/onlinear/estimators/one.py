@@ -21,6 +21,7 @@ from onlinear.features.names import ExactNames, HashedNames
 from onlinear.learner import Learner
 from onlinear.one_against_rest import Decoder, answering, decoder_of, has_row_loss
 from onlinear.rows import SparseRows
+from onlinear.streams.tables import check_different, is_frame, names_in
 from onlinear.targets import Numbers
 
 if TYPE_CHECKING:
@@ -126,14 +127,6 @@ class OneByOne:
         """The calls that answer without a lock; None where there is no way yet, or another learner."""
         path = self._path
         return path.view if path is not None and path.learner is self._learner else None
-
-    def set_params(self, **params: Any) -> Any:
-        """Set parameters, as scikit-learn does; what is learned from now on follows them."""
-        super().set_params(**params)  # type: ignore[misc]
-        self._path = None
-        if self._learner is not None and params:
-            self._settled = None
-        return self
 
     def __getstate__(self) -> Any:
         with whole(self):
@@ -298,7 +291,7 @@ class ClassifiesOne(OneByOne):
         A bad row refuses them all before any weight moves. ``classes`` are all labels there will ever be, as in
         ``partial_fit``: only needed in the first call, which may be one without rows.
         """
-        labels = as_array(list(y))
+        labels = as_array(labels_in(y))
         rows = records(rows)
         check_length(len(rows), len(labels))
         weights = importance_of(importance, len(labels))
@@ -423,14 +416,31 @@ def copied_containers(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def records(rows: Any) -> list[Any]:
-    """A list of dicts: as it is, or from a frame of pandas or polars."""
+    """A list of dicts: as it is, or from a frame of pandas or polars, or a table of Arrow."""
+    if is_frame(rows):
+        check_different(names_in(rows))
     if hasattr(rows, "to_dicts"):
         return rows.to_dicts()
+    if hasattr(rows, "to_pylist"):
+        return rows.to_pylist()
     if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
         return rows.to_dict("records")
     if isinstance(rows, Mapping):
         raise BadRow("one dict was given where a list of them is wanted: use learn_one, or put it into a list")
-    return list(rows)
+    return listed(rows, "the rows are", "a list of dicts, or a frame")
+
+
+def labels_in(y: Any) -> list[Any]:
+    """The labels of many rows as a list: a text is one of them, and a frame has columns of them."""
+    if isinstance(y, str | bytes) or is_frame(y):
+        raise BadInput(f"y is of the type {type(y).__name__}: give a list or a column with one label a row")
+    return y.to_pylist() if hasattr(y, "to_pylist") else listed(y, "y is", "a list with one label a row")
+
+
+def listed(given: Any, what: str, wanted: str) -> list[Any]:
+    if not hasattr(given, "__iter__") and not hasattr(given, "__getitem__"):
+        raise BadInput(f"{what} {given!r:.60}: give {wanted}")
+    return list(given)
 
 
 def check_length(rows: int, targets: int) -> None:

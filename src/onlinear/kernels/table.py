@@ -55,7 +55,7 @@ from onlinear.kernels.words import finite_number
 #: what a column is
 NUMBER, CATEGORY, NUMBER_TARGET, CATEGORY_TARGET, WEIGHT, IGNORED, TEXT = range(7)
 #: what may be wrong with a record
-WRONG_COUNT, AFTER_QUOTE, NOT_NUMBER, NO_LABEL, BAD_LABEL, BAD_WEIGHT, ZERO_BYTE, NOT_UTF_8 = range(1, 9)
+WRONG_COUNT, AFTER_QUOTE, NOT_NUMBER, NO_LABEL, BAD_LABEL, BAD_WEIGHT, ZERO_BYTE, NOT_UTF_8, IS_ABSENT = range(1, 10)
 #: beside the counts that all parsers have: where the bad record starts, how many cells it has, and which one is bad;
 #: how many labels are written down
 START, CELLS, COLUMN, CODES = range(SHARED_COUNTS, SHARED_COUNTS + 4)
@@ -394,6 +394,8 @@ def cell(text, start, stop, kind, column, at, row, plan, rows):
             rows.hashes[at] = mixed(hashed_doubled(text, first, last, state))
         else:
             rows.hashes[at] = remembered(text, first, last, state, rows.memo)
+        if rows.hashes[at] == plan.absent[column]:
+            return IS_ABSENT, _NONE
         rows.values[at] = 1.0
     else:
         value, fine = finite_number(text, low, high)

@@ -168,6 +168,7 @@ class Source(NamedTuple):
 
 def read_model(path: PathLike) -> tuple[Header, Arrays]:
     """Header and arrays of a model file; anything but a whole and unharmed one is refused with a sentence."""
+    check_is_path(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise BadModel(f"{path} is no file: give the path of one that save() wrote")
@@ -178,6 +179,15 @@ def read_model(path: PathLike) -> tuple[Header, Arrays]:
             return header, {entry.name: read_array(source, entry) for entry in entries}
     except OSError as error:
         raise BadModel(f"{path} cannot be read: {reason_of(error)}; check the path") from error
+
+
+def check_is_path(path: Any) -> None:
+    """Refuse what is no path, with what to call instead if it is a model itself."""
+    if isinstance(path, str | bytes | os.PathLike):
+        return
+    kind = type(path).__name__
+    advice = f": ask the {kind} itself, by its own predict" if hasattr(path, "predict") else ""
+    raise BadModel(f"a model is given by the path of its file, and this is of the type {kind}{advice}")
 
 
 def read_header(source: Source) -> Header:

@@ -136,7 +136,7 @@ def open_cells(
     categories: Sequence[str | int],
     header: bool | None,
     delimiter: str | None,
-    missing: Sequence[str],
+    missing: tuple[str, ...],
 ) -> Cells:
     """A table by its files or as a frame, ready to be read from its beginning as often as one likes."""
     if is_frame(source):
@@ -156,14 +156,14 @@ def open_cells(
         header=header,
         delimiter=delimiter,
         categories=categories,
-        missing=tuple(missing),
+        missing=missing,
         naming=NAMED,
     )
     return Cells(list(files), name, without_target(table), target_name(table), {})
 
 
 def arrow_cells(
-    sources: list[Any], name: str, target: str | int | None, categories: Sequence[str | int], missing: Sequence[str]
+    sources: list[Any], name: str, target: str | int | None, categories: Sequence[str | int], missing: tuple[str, ...]
 ) -> Cells:
     """A table of Arrow's, less the columns that hold neither numbers nor texts."""
     schema = schema_of(sources[0])
@@ -174,7 +174,7 @@ def arrow_cells(
     if chosen in strange:
         raise OnlinearError(f"the target {chosen!r} is of the type {strange[chosen]}: make it numbers or texts")
     table = loaded("arrow.infer_table")(
-        sources, target=chosen, ignore=list(strange), categories=categories, missing=tuple(missing), naming=NAMED
+        sources, target=chosen, ignore=list(strange), categories=categories, missing=missing, naming=NAMED
     )
     return Cells(sources, name, without_target(table), chosen, strange)
 

@@ -10,7 +10,7 @@ from onlinear.errors import BadInput, Refused
 from onlinear.profile import sentences
 from onlinear.profile.columns import ColumnProfile
 from onlinear.profile.table import Profile
-from onlinear.streams.inference import position_of
+from onlinear.streams.matching import several
 from onlinear.streams.stream import BITS, Stream, open_stream
 
 #: so many names have a weight each; more are hashed
@@ -57,7 +57,7 @@ class Choice:
 def choose_recipe(
     profile: Profile,
     *,
-    keep: Sequence[str | int] = (),
+    keep: str | int | Sequence[str | int] = (),
     names: str | None = None,
     scale: str | None = None,
     clip: bool = True,
@@ -79,7 +79,7 @@ def choose_recipe(
         these come in no order of time, as later numbers may lie in other ranges
     rare_below : categories with fewer rows than that share one feature; with 0 or 1, none do
     """
-    kept = {profile.columns[position_of([each.name for each in profile.columns], name)].name for name in keep}
+    kept = {profile.column(name).name for name in several(keep, "keep")}
     ignored = {column.name: reason for column in profile.columns if (reason := reason_against(column, kept))}
     features = [column for column in profile.columns if column.role == "feature" and column.name not in ignored]
     if not features:

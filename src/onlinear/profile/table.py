@@ -16,8 +16,8 @@ from onlinear.profile.gathering import Gathered, Pass, gathered
 from onlinear.profile.splitting import groups_of, times_of
 from onlinear.profile.targets import Target, codes_of, target_of
 from onlinear.streams.inference import position_of
-from onlinear.streams.matching import MISSING
-from onlinear.streams.stream import OnBad
+from onlinear.streams.matching import MISSING, missing_words, several
+from onlinear.streams.stream import OnBad, check_on_bad
 from onlinear.streams.tables import label_of
 
 #: a share of duplicates that is worth a sentence
@@ -46,8 +46,8 @@ class Profile:
     reading: dict[str, Any] = field(default_factory=dict)
     bad_lines: int = 0
 
-    def column(self, name: str) -> ColumnProfile:
-        """The column of a name."""
+    def column(self, name: str | int) -> ColumnProfile:
+        """The column of a name, or else by its number."""
         return self.columns[position_of([column.name for column in self.columns], name)]
 
 
@@ -79,12 +79,12 @@ def profile_of(
     time: str | int | None = None,
     group: str | int | None = None,
     weight: str | int | None = None,
-    ignore: Sequence[str | int] = (),
-    categories: Sequence[str | int] = (),
-    text: Sequence[str | int] = (),
+    ignore: str | int | Sequence[str | int] = (),
+    categories: str | int | Sequence[str | int] = (),
+    text: str | int | Sequence[str | int] = (),
     header: bool | None = None,
     delimiter: str | None = None,
-    missing: Sequence[str] = MISSING,
+    missing: str | Sequence[str] = MISSING,
     format: str | None = None,
     task: str | None = None,
     seed: int = 0,
@@ -103,8 +103,10 @@ def profile_of(
     on_bad : called with every bad line instead of ending with the first one
     """
     bad = BadLines(on_bad)
+    ignore, categories, text = several(ignore, "ignore"), several(categories, "categories"), several(text, "text")
+    words = missing_words(missing)
     cells = open_cells(
-        source, format, target=target, categories=categories, header=header, delimiter=delimiter, missing=missing
+        source, format, target=target, categories=categories, header=header, delimiter=delimiter, missing=words
     )
     asked = asked_for(cells, time, group, weight, ignore, text, categories)
     whole = [name for name in {asked.target, asked.time, asked.group} if name is not None and name not in cells.strange]
@@ -138,6 +140,7 @@ class BadLines:
     """Bad lines, handed on and counted."""
 
     def __init__(self, on_bad: OnBad | None) -> None:
+        check_on_bad(on_bad)
         self.count = 0
         self._on_bad = on_bad
 

@@ -38,7 +38,7 @@ from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.csvtext import Column, check_columns
 from onlinear.streams.held import Held, check_held, check_known, held_in
 from onlinear.streams.inference import with_roles
-from onlinear.streams.matching import FEATURE_KINDS, MISSING, kinds_for, listed
+from onlinear.streams.matching import ABSENT, FEATURE_KINDS, IS_ABSENT, MISSING, kinds_for, listed
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.ranges import check_ranges
 from onlinear.streams.rare import check_frequent
@@ -165,7 +165,9 @@ class ArrowTable:
             found.blame(np.isnan(numbers), place)
             found.labels = with_exact(numbers, lambda rows: exact_numbers(cells.take(rows)))
         elif column.kind == "category":
-            found.features.append(category(column.name, cells, self.missing, self.trimmed))
+            words, codes = coded(cells, self.missing, self.trimmed)
+            found.blame(np.array([word == ABSENT for word in words])[codes], place)
+            found.features.append(category(column.name, words, codes))
         elif column.kind == "text":
             found.features.append(uncut(column.name, cells, self.missing))
         else:
@@ -204,6 +206,8 @@ class ArrowTable:
             reason = BAD_WEIGHT
         elif column.kind == "target":
             reason = BAD_LABEL if isinstance(value, float) and math.isinf(value) else NO_LABEL
+        elif isinstance(value, str):
+            reason = IS_ABSENT
         said = reason.format(value=shown(value), name=column.name)
         kind = errors.NO_LABEL if reason == NO_LABEL else ""
         return BadLine(source, piece.first_row + row, place, said, kind), row_text(piece, row)

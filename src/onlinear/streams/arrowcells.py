@@ -12,6 +12,7 @@ import numpy as np
 from onlinear.features.words import Words, grams_in
 from onlinear.streams.arrowdecimals import decimals_of
 from onlinear.streams.blanks import BEFORE, BLANKS
+from onlinear.streams.matching import ABSENT
 from onlinear.streams.texts import Cut, grams_of_texts
 from onlinear.streams.words import is_missing, text_of
 
@@ -57,10 +58,10 @@ def is_truth(kind: Any) -> bool:
     return types.is_boolean(kind)
 
 
-def category(name: str, cells: Any, missing: Sequence[str], trimmed: bool = True) -> Feature:
-    """The features of texts: ``town=Bern``, or ``town=?``; with the blanks around them unless they are trimmed."""
-    words, codes = coded(cells, missing, trimmed)
-    return Feature(name, [f"{name}={'?' if word is None else word}" for word in words], codes, np.ones(len(cells)))
+def category(name: str, words: Sequence[str | None], codes: np.ndarray) -> Feature:
+    """The features of texts, as they are ``coded``: ``town=Bern``, or ``town=?``."""
+    names = [f"{name}={ABSENT if word is None else word}" for word in words]
+    return Feature(name, names, codes, np.ones(len(codes)))
 
 
 def number(name: str, numbers: np.ndarray) -> Feature:

@@ -40,7 +40,7 @@ from onlinear.streams.cells import (
 )
 from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.lines import Lines
-from onlinear.streams.matching import FEATURE_KINDS, MISSING, ROLES, kind_now, kinds_for
+from onlinear.streams.matching import FEATURE_KINDS, IS_ABSENT, MISSING, ROLES, kind_now, kinds_for
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.pipes import looks_at
 from onlinear.streams.ranges import check_ranges
@@ -72,6 +72,7 @@ REASONS = {
     kernel.BAD_WEIGHT: "the weight {word!r} is not a finite number of at least 0: mend it, or take another column",
     kernel.ZERO_BYTE: "there is a zero byte in this record: is it a text file?",
     kernel.NOT_UTF_8: NOT_UTF_8,
+    kernel.IS_ABSENT: IS_ABSENT,
 }
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
 

@@ -97,7 +97,7 @@ class Options(NamedTuple):
     categories: Sequence[str | int] = ()
     header: bool | None = None
     delimiter: str | None = None
-    missing: Sequence[str] = MISSING
+    missing: tuple[str, ...] = MISSING
     first_index: int = 1
     naming: Naming = Naming()
     text: Sequence[str | int] = ()
@@ -112,7 +112,7 @@ class Options(NamedTuple):
             if column is not None and not isinstance(column, str | Integral | tuple):  # tuples are pandas' levels
                 raise OnlinearError(f"the {role} of a table is one of its columns: give its name or its number")
         said = self._asdict()
-        return {name: said[name] for name in OF_COLUMNS} | {"missing": tuple(self.missing)}
+        return {name: said[name] for name in OF_COLUMNS}
 
 
 def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:

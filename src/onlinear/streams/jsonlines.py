@@ -27,7 +27,7 @@ from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.inference import ROWS
 from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, taken
 from onlinear.streams.lines import Lines
-from onlinear.streams.matching import MISSING, listed
+from onlinear.streams.matching import ABSENT, IS_ABSENT, MISSING, listed
 from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
 from onlinear.streams.pipes import looks_at
 from onlinear.streams.sources import Chunk, chunks
@@ -205,7 +205,11 @@ class JSONLines:
         return f"{key}=?" if is_missing(text, self.missing) else Uncut(key, text)
 
     def _category(self, key: str, word: str) -> str:
-        return f"{key}=?" if is_missing(word, self.missing) else f"{key}={word}"
+        if is_missing(word, self.missing):
+            return f"{key}=?"
+        if word == ABSENT:
+            raise Wrong(IS_ABSENT.format(name=key), key)
+        return f"{key}={word}"
 
     def _word(self, key: str, word: Any) -> str:
         if type(word) is not str:

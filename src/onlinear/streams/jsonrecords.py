@@ -15,6 +15,7 @@ from onlinear.streams.words import shown
 
 NOT_FINITE = "{value} of {key!r} is not a finite number: mend it, or write null"
 TWICE = "the key {key!r} is there twice: rename one of them, or leave it out"
+JOINED = "the key {key!r} is there twice, within an object and without: rename one of them, or leave it out"
 NO_OBJECT = "a line is one object, {{...}}, and this one is {value}: write each record on a line of its own"
 NOT_JSON = "this is not JSON ({problem}): write each record as one object on a line of its own"
 SURROGATE = "there is half of a surrogate pair in this line, which is no character: mend it"
@@ -58,11 +59,34 @@ def record_in(line: bytes) -> dict[str, Any]:
         raise Wrong(TOO_LONG) from None
     except RecursionError:
         raise Wrong(TOO_DEEP.format(most=MOST_NESTED)) from None
-    if line.count(b"{") > MOST_NESTED and nesting_of(record) > MOST_NESTED:
+    braces = line.count(b"{")
+    if braces > MOST_NESTED and nesting_of(record) > MOST_NESTED:
         raise Wrong(TOO_DEEP.format(most=MOST_NESTED))
     if type(record) is not dict:
         raise Wrong(NO_OBJECT.format(value=shown(record)))
+    if braces > 1:
+        check_joined(record)
     return record
+
+
+def check_joined(record: dict[str, Any]) -> None:
+    """Refuse two keys that are the same when those of objects within are joined with a dot."""
+    for key, count in Counter(joined_keys(record)).items():
+        if count > 1:
+            raise Wrong(JOINED.format(key=key), key)
+
+
+def joined_keys(record: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """The keys of all values that are no objects.
+
+    >>> list(joined_keys({"a": {"b": 1}, "a.b": 2}))
+    ['a.b', 'a.b']
+    """
+    for name, value in record.items():
+        if type(value) is dict:
+            yield from joined_keys(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name
 
 
 def nesting_of(record: Any) -> int:

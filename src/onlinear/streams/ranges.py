@@ -17,6 +17,7 @@ import numpy as np
 
 from onlinear.errors import BadInput, OnlinearError
 from onlinear.features.names import hash_name
+from onlinear.streams.matching import numbers_in
 
 if TYPE_CHECKING:
     from onlinear.streams.naming import NamedRows
@@ -30,7 +31,7 @@ def ranges_of(edges: Mapping[str, Sequence[float]]) -> tuple[Ranges, ...]:
     found = []
     for name, some in edges.items():
         try:
-            found.append((name, tuple(map(float, some))))
+            found.append((name, numbers_in(some)))
         except (TypeError, ValueError, OverflowError):
             raise BadInput(f"the edges of {name!r} are {some!r:.60}: give numbers, each larger than the last") from None
     return tuple(found)

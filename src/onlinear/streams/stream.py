@@ -12,10 +12,11 @@ from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blanks import bare
 from onlinear.streams.blocks import Block
-from onlinear.streams.clipping import Bounds
+from onlinear.streams.clipping import bounds_of
+from onlinear.streams.crossing import pairs_of
 from onlinear.streams.formats import Format, Options, check_features, check_used, common_format, format_alike, format_of
 from onlinear.streams.generated import Generated
-from onlinear.streams.matching import MISSING
+from onlinear.streams.matching import MISSING, by_column, missing_words, several
 from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.pipes import is_pipe, refuse_pipes, with_looks
 from onlinear.streams.ranges import ranges_of
@@ -31,6 +32,15 @@ BITS = 18
 
 #: called with each bad line and its text
 OnBad = Callable[[BadLine, bytes], None]
+
+
+def check_on_bad(on_bad: Any) -> None:
+    """Refuse what cannot be called with a bad line."""
+    if on_bad is not None and not callable(on_bad):
+        raise Refused(
+            f"on_bad is {on_bad!r:.60}, and it is called with every bad row: give a function of (line, text), such as "
+            "lambda line, text: None to leave them out"
+        )
 
 
 class Stream:
@@ -49,6 +59,7 @@ class Stream:
         recipe: Recipe | None = None,
         features: int | None = None,
     ) -> None:
+        check_on_bad(on_bad)
         self.sources = list(sources)
         self.format = format
         self.on_bad = on_bad
@@ -145,10 +156,10 @@ def open_stream(
     *,
     target: Any = None,
     weight: Any = None,
-    ignore: Sequence[str | int] = (),
-    categories: Sequence[str | int] = (),
-    text: Sequence[str | int] = (),
-    numbers: Sequence[str | int] = (),
+    ignore: str | int | Sequence[str | int] = (),
+    categories: str | int | Sequence[str | int] = (),
+    text: str | int | Sequence[str | int] = (),
+    numbers: str | int | Sequence[str | int] = (),
     ngrams: int = 1,
     lower: bool = True,
     presence: bool = False,
@@ -156,12 +167,12 @@ def open_stream(
     header: bool | None = None,
     delimiter: str | None = None,
     quoted: bool | None = None,
-    missing: Sequence[str] = MISSING,
+    missing: str | Sequence[str] = MISSING,
     names: str = "hashed",
     bits: int | None = None,
     keep_names: bool = False,
     crosses: Sequence[tuple[str, str]] = (),
-    frequent: Mapping[str, Sequence[str]] | None = None,
+    frequent: Mapping[str, str | Sequence[str]] | None = None,
     ranges: Mapping[str, Sequence[float]] | None = None,
     clip: Mapping[str, tuple[float, float]] | None = None,
     scale: str | None = None,
@@ -206,18 +217,20 @@ def open_stream(
     options = Options(
         target,
         weight,
-        tuple(ignore),
-        tuple(categories),
+        several(ignore, "ignore"),
+        several(categories, "categories"),
         header,
         delimiter,
-        missing,
+        missing_words(missing),
         first_index,
-        naming_of(names, bits, keep_names, crosses, features, frequent or {}, ranges or {}),
-        tuple(text),
+        naming_of(
+            names, bits, keep_names, crosses, features, by_column(frequent, "frequent"), by_column(ranges, "ranges")
+        ),
+        several(text, "text"),
         Words(ngrams, lower, presence, unit_length),
         None if names == "exact" else features,
         quoted,
-        tuple(numbers),
+        several(numbers, "numbers"),
     )
     if clip and (is_matrix(source) or isinstance(source, Generated)):
         raise Refused("clip says between which bounds columns of a table are kept: an array has no names for them")
@@ -232,8 +245,8 @@ def open_stream(
     check_features(found, sources[0])
     if options.words != Words() and not options.text:
         raise Refused("ngrams, lower, presence and unit_length say how texts are cut: name columns that are texts")
-    bounds = [Bounds(column, float(low), float(high)) for column, (low, high) in (clip or {}).items()]
-    return Stream(sources, found, on_bad, recipe=Recipe(found, scale, bounds), features=features)
+    recipe = Recipe(found, scale, bounds_of(by_column(clip, "clip")))
+    return Stream(sources, found, on_bad, recipe=recipe, features=features)
 
 
 def naming_of(
@@ -242,13 +255,15 @@ def naming_of(
     keep: bool,
     crosses: Sequence[tuple[str, str]],
     features: int | None,
-    frequent: Mapping[str, Sequence[str]],
+    frequent: Mapping[str, Any],
     ranges: Mapping[str, Sequence[float]],
 ) -> Naming:
     """How names become columns."""
-    pairs = tuple((first, second) for first, second in crosses)
-    known = tuple((column, tuple(map(bare, categories))) for column, categories in frequent.items())
-    edges = ranges_of(ranges)
+    pairs, edges = pairs_of(crosses), ranges_of(ranges)
+    known = tuple(
+        (column, tuple(map(bare, several(categories, f"frequent[{column!r}]"))))
+        for column, categories in frequent.items()
+    )
     if names == "hashed":
         bits = HashedNames(BITS if bits is None else bits).bits  # refuses too many
         return Naming(bits, keep, crosses=pairs, frequent=known, ranges=edges)

@@ -55,8 +55,14 @@ def frame_kind(thing: Any) -> tuple[str, str] | None:
     """The package and the name of the class that makes it a table."""
     kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(thing).__mro__]
     if LAZY in kinds:
-        raise BadInput("a LazyFrame has no rows yet, and they are read more than once: pass frame.collect()")
+        raise BadInput("a LazyFrame has no rows yet: collect() it first")
     return next((kind for kind in kinds if kind in FRAMES), None)
+
+
+def names_in(frame: Any) -> list[Any]:
+    """The names of the columns of a table in memory."""
+    kind = frame_kind(frame)
+    return list(frame.schema.names if kind is not None and kind[0] == "pyarrow" else frame.columns)
 
 
 def schema_of(source: Any) -> Any:
