@@ -255,6 +255,7 @@ WRITERS = {
     "mkstemp",
     "NamedTemporaryFile",
     "FileIO",
+    "WaitingFile",
     "truncate",
     "rename",
     "touch",

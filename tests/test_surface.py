@@ -18,7 +18,7 @@ HEAVY = ("numpy", "numba", "sklearn", "scipy")
 
 # Each layer may import itself and those before it.
 LAYERS = (
-    {"errors", "gate", "seen", "mixing", "outputs", "parameters", "powers", "rows", "targets", "verify"},
+    {"errors", "gate", "seen", "mixing", "outputs", "parameters", "powers", "rows", "signals"} | {"targets", "verify"},
     {"losses", "calls", "batch", "classes"},
     {"rules", "features"},
     {"registry", "trial"},
@@ -40,7 +40,7 @@ LAYERS = (
 )
 # Some must not know what comes before them: reading knows nothing of learning, measuring nothing of learners.
 ONLY = {
-    "streams": {"errors", "rows", "targets", "batch", "features", "kernels", "streams"},
+    "streams": {"errors", "rows", "signals", "targets", "batch", "features", "kernels", "streams"},
     "features": {"errors", "batch", "features"},
     "measures": {"errors", "batch", "measures"},
 }

@@ -35,18 +35,16 @@ class Job:
 
     def go(self, *, test_follows: bool = False) -> None:
         """Run to the end, and save the model."""
-        self.watch.begin(self.run)
-        try:
-            with Interruptions() as interruptions:
-                try:
-                    self._steps(interruptions, test_follows)
-                except (BadLine, BadSource, Diverged) as error:
-                    if self.keep:
-                        self._save_partial(interruptions, error)
-                    raise
-        finally:
-            self.watch.end(self.run)
-            self.bad.close()
+        with self.bad, Interruptions() as interruptions:
+            self.watch.begin(self.run)
+            try:
+                self._steps(interruptions, test_follows)
+            except (BadLine, BadSource, Diverged) as error:
+                if self.keep:
+                    self._save_partial(interruptions, error)
+                raise
+            finally:
+                self.watch.end(self.run)
 
     def _steps(self, interruptions: Interruptions, test_follows: bool) -> None:
         try:
@@ -56,7 +54,9 @@ class Job:
                     self._save(unfinished=True)
             self._finish(test_follows)
         except KeyboardInterrupt as error:
-            self.watch.end(self.run)  # a bar would be in the way of what is said
+            with suppress(KeyboardInterrupt):  # again, if standard output would be waited for
+                self.watch.end(self.run)  # a bar would be in the way of what is said
+            interruptions.take()
             self._save_interrupted(interruptions)
             raise SystemExit(interrupted_code(error)) from None
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from onlinear.cli import arguments as cli
-from onlinear.cli.ending import ending, outlive_broken_pipes, say
+from onlinear.cli.ending import ending, last_words, outlive_broken_pipes
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.options import with_field_options
 from onlinear.outputs import printable, printable_lines
@@ -71,11 +71,8 @@ def train(
         from onlinear.cli.job import NOTHING_LEARNED
         from onlinear.cli.resuming import job_for
 
-        try:
+        with last_words(NOTHING_LEARNED):
             job = job_for(click.get_current_context(), chosen)
-        except KeyboardInterrupt:
-            say(NOTHING_LEARNED)
-            raise
         job.go(test_follows=bool(test))
         document = job.document(time.perf_counter() - began)
         if test:
