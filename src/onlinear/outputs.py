@@ -420,6 +420,16 @@ def printable(path: PathLike) -> str:
     return "".join(letter if letter.isprintable() else escape_of(letter) for letter in text)
 
 
+def as_argument(path: PathLike) -> str:
+    """A path as a word of a command line, where one that begins with a dash would be an option.
+
+    >>> as_argument("-q.csv"), as_argument("q.csv"), as_argument(STANDARD)
+    ('./-q.csv', 'q.csv', '-')
+    """
+    text = os.fspath(path)
+    return os.path.join(os.curdir, text) if text.startswith("-") and text != STANDARD else text
+
+
 def printable_lines(text: str) -> str:
     """A text of several lines that is safe to print."""
     return "\n".join(map(printable, text.split("\n")))

@@ -16,7 +16,7 @@ from onlinear.cli.watching import Silent
 from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine, BadSource, Diverged, OnlinearError
 from onlinear.modelfile import Trained, save
-from onlinear.outputs import is_in_place, printable
+from onlinear.outputs import as_argument, is_in_place, printable
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.runs import Run
 from onlinear.testing import figures_of
@@ -88,7 +88,7 @@ class Job:
     def _how_to_test(self, files: list[str]) -> str:
         if self.path is None:
             return "Interrupted; the test is missing, and nothing was saved, since no --model was named."
-        words = ["onlinear", "test", str(self.path), *files]
+        words = ["onlinear", "test", *map(as_argument, [str(self.path), *files])]
         command = " ".join(shlex.quote(printable(word)) for word in words)
         return f"The model is finished and saved; only the test is missing: {command}"
 
@@ -113,7 +113,7 @@ class Job:
             return f"To go on: {self._checkpoint().command(path)}"
         return (
             f"The model has learned {self.run.progress.rows:,} rows; a pipe cannot be read again, so what comes next "
-            f"counts as new: onlinear train - --resume {printable(path)}"
+            f"counts as new: onlinear train - --resume {printable(as_argument(path))}"
         )
 
     def _save(self, *, unfinished: bool = False) -> None:

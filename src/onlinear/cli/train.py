@@ -12,7 +12,7 @@ from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, last_words, outlive_broken_pipes
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.options import with_field_options
-from onlinear.outputs import printable, printable_lines
+from onlinear.outputs import as_argument, printable, printable_lines
 
 
 @with_field_options
@@ -102,7 +102,7 @@ def closing_words(document: dict[str, Any]) -> Iterator[str]:
                 else f"Test {name}: {figure:,}"
             )
     if document["model"]:
-        yield f"Saved. To predict: onlinear predict {printable(document['model'])} FILE"
+        yield f"Saved. To predict: onlinear predict {printable(as_argument(document['model']))} FILE"
     else:
         yield "Not saved: name a file with --model to keep the model."
 
