@@ -242,9 +242,9 @@ FILES = [
     FileCase("t.svm", b"1 1:1\n-1 2:1\n", "--classes names 'a', but the labels", ("--classes", "a,b"), 2),
     FileCase("t.svm", b"1 1:1\n-1 2:1\n", "names fewer than two classes", ("--classes", "1"), 2),
     FileCase("t.svm", b"1 1:1\n", "t.svm:1:1: learning diverged at example 1", ("--rate", "1e308")),
-    FileCase("-", None, "-: its name does not say which format it has"),
+    FileCase("-", None, "standard input: its name does not say which format it has"),
     FileCase("-", None, "standard input (-) can be read only once", ("-", "--format", "vw")),
-    FileCase("-", None, "-: is empty: there is no table in it", ("--format", "csv")),
+    FileCase("-", None, "standard input: is empty: there is no table in it", ("--format", "csv")),
 ]
 
 
@@ -301,7 +301,7 @@ def test_a_bad_line_does_not_wait_for_the_end_of_a_pipe() -> None:
         command.stdin.write(text)
         command.stdin.flush()
         ended = Ended(command.wait(60), "", command.stderr.read().decode())
-    refused(ended, 1, "-:1:1: the label 'oops' is not a number")
+    refused(ended, 1, "standard input:1:1: the label 'oops' is not a number")
 
 
 # ------------------------------------------------------------------ model files

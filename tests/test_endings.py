@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pickle
@@ -112,6 +113,29 @@ def test_a_command_that_is_refused_leaves_no_empty_file_of_bad_lines(folder: Pat
     for words in (["convert", "rows.svm", "there.vw"], ["predict", "rows.svm", "rows.svm"]):
         assert run_here(*words, "--bad-lines", "bad").code in (2, 3)
         assert not Path("bad").exists()
+
+
+@pytest.mark.compiles
+def test_a_run_that_fails_leaves_no_empty_file_of_bad_lines(folder: Path) -> None:
+    """Nor is its like refused the next time, since the file were there."""
+    Path("none.svm").write_text("# nothing\n")
+    Path("cut.svm.gz").write_bytes(gzip.compress(ROWS.encode())[:-20])
+    diverging = ["rows.svm", "--loss", "squared_error", "--rule", "sgd", "--rate", "1e308", "--schedule", "constant"]
+    for words in (["none.svm"], ["cut.svm.gz"], diverging):
+        first = run_here("train", *words, "--bad-lines", "bad", "--quiet")
+        assert (first.code, Path("bad").exists()) == (1, False), first
+        assert run_here("train", *words, "--bad-lines", "bad", "--quiet") == first
+
+
+@pytest.mark.compiles
+def test_an_empty_file_of_bad_lines_stays_if_a_checkpoint_counts_on_it(folder: Path) -> None:
+    whole = gzip.compress(ROWS.encode())
+    Path("rows.svm.gz").write_bytes(whole[:-20])
+    copied = ["--bad-lines", "bad", "--quiet"]
+    assert run_here("train", "rows.svm.gz", "--keep-partial", "--model", "m", *copied).code == 1
+    assert Path("bad").read_bytes() == b""
+    Path("rows.svm.gz").write_bytes(whole)
+    assert run_here("train", "rows.svm.gz", "--resume", "m", *copied) == (0, "", "")
 
 
 def test_a_seed_below_zero_is_refused() -> None:

@@ -7,12 +7,14 @@ import pty
 import select
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from commands import process
+from commands import process, run_apart, run_here
 from killing import is_finished
 from onlinear.cli.job import SAVING
 from onlinear.modelfile import open_model
@@ -113,3 +115,74 @@ def test_help_that_cannot_be_written(words: list[str], broken: int) -> None:
     with process(*words, stdout=broken) as command:
         assert command.communicate(timeout=LONG)[1] == b""
     assert command.returncode in (-13, 141)  # SIGPIPE, which a shell calls 141
+
+
+# ------------------------------------------------------------------ output that somebody has made non-blocking
+
+
+class SlowReader(threading.Thread):
+    """Reads a pipe that is non-blocking for its writer, and full until it begins."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reader, self.writer = os.pipe()
+        os.set_blocking(self.writer, False)
+        self.filled = 0
+        while True:
+            try:
+                self.filled += os.write(self.writer, b"x" * 512)
+            except BlockingIOError:
+                break
+        self.read = b""
+
+    def run(self) -> None:
+        while piece := os.read(self.reader, 4096):
+            self.read += piece
+        os.close(self.reader)
+
+    def read_from(self, command: subprocess.Popen[bytes]) -> bytes:
+        """What a command writes, of which nothing is read before it has had time to lose it."""
+        os.close(self.writer)
+        with suppress(subprocess.TimeoutExpired):
+            command.wait(3)
+        self.start()
+        self.join(LONG)
+        command.wait(LONG)
+        return self.read[self.filled :]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--help",
+        "inspect m",
+        "test m rows.svm --json",
+        "predict m many.svm --scores",
+        "predict m many.svm --output-format jsonl",
+        "predict m rows.svm -o /dev/stdout",
+        "predict m bad.svm --bad-lines /dev/stdout",
+        "train rows.svm --loss perceptron --rule perceptron",
+        "convert many.svm - --to vw",
+    ],
+)
+def test_nothing_is_lost_if_standard_output_is_non_blocking(folder: Path, words: str) -> None:
+    assert run_here("train", "rows.svm", *LEARNING, "--model", "m", "--quiet").code == 0
+    Path("many.svm").write_bytes(PAIR * 10_000)  # more than a pipe holds
+    Path("bad.svm").write_bytes(b"1 2:x\n")
+    wanted = run_apart(*words.split())
+    slow = SlowReader()
+    with process(*words.split(), stdout=slow.writer) as command:
+        found = slow.read_from(command).decode()
+    assert (command.returncode, without_rates(found)) == (wanted.code, without_rates(wanted.out))
+
+
+def without_rates(text: str) -> list[str]:
+    """What a run says, but for how fast it was."""
+    return [line[:52] for line in text.splitlines() if "features in" not in line]
+
+
+def test_nothing_is_lost_if_standard_error_is_non_blocking(folder: Path) -> None:
+    slow = SlowReader()
+    with process("predict", "nothing", "rows.svm", stderr=slow.writer) as command:
+        assert slow.read_from(command).startswith(b"nothing cannot be read")
+    assert command.returncode == 3

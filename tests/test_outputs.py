@@ -255,6 +255,7 @@ WRITERS = {
     "mkstemp",
     "NamedTemporaryFile",
     "FileIO",
+    "WaitingFile",
     "truncate",
     "rename",
     "touch",
@@ -296,3 +297,11 @@ def test_files_are_written_in_one_place() -> None:
         if (lines := writes(ast.parse(path.read_text(encoding="utf-8"))))
     }
     assert set(found) <= ALLOWED, found
+
+
+def test_bad_lines_are_not_copied_to_the_names_beside_an_output(folder: Path) -> None:
+    Path("rows.csv").write_text("size,answer\n1,a\n2,b\n")
+    before = contents()
+    ended = run_here("convert", "rows.csv", "o.svm", "--bad-lines", "o.svm.names", "--force")
+    assert (ended.code, "o.svm.names would be written over by another output" in ended.err) == (2, True), ended
+    assert contents() == before

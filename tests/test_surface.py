@@ -18,7 +18,8 @@ HEAVY = ("numpy", "numba", "sklearn", "scipy")
 
 # Each layer may import itself and those before it.
 LAYERS = (
-    {"errors", "gate", "seen", "mixing", "outputs", "parameters", "powers", "rows", "targets", "verify", "wholes"},
+    {"errors", "gate", "interrupts", "seen", "mixing", "outputs", "parameters", "powers", "rows", "signals"}
+    | {"targets", "verify", "wholes"},
     {"losses", "calls", "batch", "classes"},
     {"rules", "features"},
     {"registry", "trial"},
@@ -40,7 +41,7 @@ LAYERS = (
 )
 # Some must not know what comes before them: reading knows nothing of learning, measuring nothing of learners.
 ONLY = {
-    "streams": {"errors", "rows", "targets", "batch", "features", "kernels", "streams", "wholes"},
+    "streams": {"errors", "rows", "signals", "targets", "batch", "features", "kernels", "streams", "wholes"},
     "features": {"errors", "batch", "features"},
     "measures": {"errors", "batch", "measures"},
 }

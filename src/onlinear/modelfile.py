@@ -13,6 +13,8 @@ from onlinear.training import Training
 
 #: the recipe in the header; its arrays have names that begin so
 RECIPE_KEY, RECIPE = "recipe", "recipe/"
+#: in the header of a model that was selected: the files it was selected from, as they lie from it
+ORIGIN_KEY = "selected_from"
 
 
 class Trained(NamedTuple):
@@ -24,12 +26,14 @@ class Trained(NamedTuple):
     header: Header = {}
 
 
-def save(path: PathLike, trained: Trained, *, slim: bool = False) -> None:
-    """Write a model file, whole or not at all."""
+def save(path: PathLike, trained: Trained, *, slim: bool = False, origin: list[str] | None = None) -> None:
+    """Write a model file, whole or not at all; ``origin`` are the files that it was selected from."""
     header, arrays = trained.training.parts(trained.recipe.exact_names, slim=slim)
     recipe, recipe_arrays = trained.recipe.parts()
     if trained.unfinished is not None:
         header["unfinished"] = trained.unfinished
+    if origin is not None:
+        header[ORIGIN_KEY] = origin
     header[RECIPE_KEY] = recipe
     write_model(path, header, arrays | under(RECIPE, recipe_arrays))
 
@@ -49,6 +53,14 @@ def open_model(path: PathLike) -> Trained:
         training = Training.restored(header, arrays)
         check_columns(recipe, training.bits, training.learner.features)
         return Trained(training, recipe, header.get("unfinished"), header)
+
+
+def origin_in(path: PathLike) -> Any:
+    """What the model at a path says that it was selected from; None if there is no such model."""
+    try:
+        return read_model(path)[0].get(ORIGIN_KEY)
+    except BadModel:
+        return None
 
 
 def restored_recipe(header: Header, arrays: Arrays) -> Recipe:

@@ -11,6 +11,7 @@ import errno
 import io
 import os
 import re
+import select
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from onlinear.errors import NotSaved, OnlinearError, Refused
+from onlinear.signals import begin_file, check, keep_file
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -34,6 +36,10 @@ PART = re.compile(r"\.onlinear-[0-9a-f]{16}\.part")
 DESCRIPTORS = re.compile(r"/dev/fd|/proc/(self|thread-self|\d+)(/task/\d+)?/fd")
 MOST_LINKS = 40
 BUFFER = 1 << 16
+#: bytes for which there is room in what says that it has some
+PIECE = getattr(select, "PIPE_BUF", 512)
+#: milliseconds between two questions whether a signal has come, while there is no room
+STEP = 100
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -79,12 +85,14 @@ def instead_of(path: PathLike, target: Path) -> Iterator[BinaryIO]:
         file.flush()
         with blaming(path):
             os.fsync(raw.fileno())
+            check()
             os.replace(temporary, target)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
     finally:
+        keep_file(str(temporary))
         output.close()  # and with it the lock
     sync_folder(target.parent)
 
@@ -93,9 +101,11 @@ def new_part(target: Path) -> tuple[Any, Path]:
     """A locked file beside the target, with its mode."""
     while True:
         temporary = target.with_name(f".onlinear-{os.urandom(8).hex()}.part")
+        begin_file(str(temporary))
         raw = open(temporary, "xb", buffering=0)  # noqa: SIM115
         if lock(raw.fileno(), wait=True) and not is_there(temporary, raw.fileno()):
             raw.close()  # somebody took it for a leftover before it was locked
+            keep_file(str(temporary))
             continue
         with suppress(FileNotFoundError):
             if not target.is_symlink():
@@ -108,7 +118,7 @@ def in_place_of(path: PathLike) -> Iterator[BinaryIO]:
     """A pipe, a device or an open file of this process, written to as it is."""
     with blaming(path):
         own = own_descriptor(path)
-        output = OutputFile(open(path if own is None else own, "wb", buffering=0), path)  # noqa: SIM115
+        output = OutputFile(WaitingFile(path if own is None else own, "wb"), path)
     try:
         file = io.BufferedWriter(output, BUFFER)
         yield file
@@ -133,6 +143,52 @@ def standard_output() -> Iterator[BinaryIO]:
         output.leave_open()
 
 
+class WaitingFile(io.FileIO):
+    """A file that is written to whole, and whose wait for room a signal may end.
+
+    Of a non-blocking one Python would drop what there is no room for. Whoever shares a pipe or a terminal may have made
+    it so, as Node.js and ssh do: its mode is left alone.
+    """
+
+    _always_has_room: bool | None = None
+
+    def write(self, content: Any) -> int:
+        if self._always_has_room is None:
+            self._always_has_room = stat.S_ISREG(os.fstat(self.fileno()).st_mode) or not hasattr(select, "poll")
+        piece = content if self._always_has_room else memoryview(content)[:PIECE]
+        while True:
+            if not self._always_has_room:
+                wait_for_room(self.fileno())
+            written: int | None = super().write(piece)
+            if written is not None:
+                return written
+
+
+def wait_for_room(number: int) -> None:
+    """Wait until something can be written, or nobody reads any more."""
+    waiting = select.poll()
+    waiting.register(number, select.POLLOUT)
+    while not waiting.poll(STEP):
+        check()
+
+
+def waiting_text(file: Any) -> Any:
+    """Standard output or error as it is, but as a :class:`WaitingFile`; None, or what is no open file, stays so."""
+    if not isinstance(file, io.TextIOWrapper):
+        return file
+    try:
+        raw = WaitingFile(file.fileno(), "wb", closefd=False)
+    except OSError:
+        return file
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw, BUFFER),
+        file.encoding,
+        file.errors,
+        line_buffering=file.line_buffering,
+        write_through=file.write_through,
+    )
+
+
 class OutputFile(io.RawIOBase):
     """A file whose errors say which output could not be written: whatever else goes wrong meanwhile is not its own."""
 
@@ -154,6 +210,7 @@ class OutputFile(io.RawIOBase):
         super().close()
 
     def write(self, content: Any) -> int | None:
+        check()
         with blaming(self._path):
             written: int | None = self._raw.write(content)
             return written
@@ -162,11 +219,18 @@ class OutputFile(io.RawIOBase):
 def open_log(path: PathLike, kept: int | None) -> io.FileIO:
     """A file that grows as a run goes on: a new one, or one of which ``kept`` bytes are right."""
     if kept is None:
-        return io.FileIO(path, "w" if is_in_place(path) else "x")
-    file = io.FileIO(path, "r+")
+        return WaitingFile(path, "w" if is_in_place(path) else "x")
+    file = WaitingFile(path, "r+")
     file.truncate(kept)
     file.seek(kept)
     return file
+
+
+def take_back(file: io.FileIO, count: int) -> None:
+    """Let a file that grows end so many bytes earlier; a pipe keeps what it has."""
+    with suppress(OSError):
+        file.seek(-count, os.SEEK_CUR)
+        file.truncate()
 
 
 def remove(path: PathLike) -> None:
@@ -366,6 +430,16 @@ def printable(path: PathLike) -> str:
     """
     text = os.fspath(path)
     return "".join(letter if letter.isprintable() else escape_of(letter) for letter in text)
+
+
+def as_argument(path: PathLike) -> str:
+    """A path as a word of a command line, where one that begins with a dash would be an option.
+
+    >>> as_argument("-q.csv"), as_argument("q.csv"), as_argument(STANDARD)
+    ('./-q.csv', 'q.csv', '-')
+    """
+    text = os.fspath(path)
+    return os.path.join(os.curdir, text) if text.startswith("-") and text != STANDARD else text
 
 
 def printable_lines(text: str) -> str:

@@ -6,10 +6,12 @@ import gzip
 import io
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from commands import run_here
 from onlinear.errors import BadSource
 from onlinear.streams import sources
 from onlinear.streams.pipes import Pipe, looks_at, with_looks
@@ -119,3 +121,10 @@ def test_without_a_memory_it_cannot_be_looked_at() -> None:
 def test_formats_that_need_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
     fed(monkeypatch, b"1 1:2\n")
     assert [block.rows.values.tolist() for block in open_stream("-", "svmlight")] == [[2.0]]
+
+
+def test_bad_lines_of_it_are_named_as_in_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = run_here("convert", "-", "o.vw", "--format", "svmlight", "--bad-lines", "bad", stdin=b"1 1:1\n1 2:x\n")
+    assert ended.code == 0, ended
+    assert Path("bad").read_text().startswith("# standard input:2:5: ")

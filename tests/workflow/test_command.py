@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from commands import Ended, process, run_here
+from onlinear.cli.select import stem_of
 from workflow import tables
 
 pytestmark = pytest.mark.compiles
@@ -109,6 +110,45 @@ def test_globs_stand_for_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert ended.code == 0, ended.err
     assert json.loads(ended.out)["test"]["rows"] == 169
     assert Path("cells.onlinear").exists()
+
+
+def test_another_data_set_is_not_replaced_unless_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("other").mkdir()
+    for name in ("g.csv", "g.v2.csv", "other/g.csv"):
+        tables.iris(tmp_path / name)
+    words = f"--target kind --quiet --configurations 2 {LESS}"
+    assert run(f"select g.csv {words}").code == 0
+    first = {path.name: path.read_bytes() for path in tmp_path.glob("g.*")}
+    assert run(f"select g.v2.csv {words}").code == 0
+    refused = run(f"select other/g.csv {words}")
+    assert (refused.code, "g.onlinear is there already" in refused.err, "--model" in refused.err) == (2, True, True)
+    assert {name: Path(name).read_bytes() for name in first} == first
+    assert run(f"select ./g.csv {words}").code == 0  # the same once more
+    assert run(f"select other/g.csv --model g.onlinear {words}").code == 0
+    assert run(f"select g.csv {words}").code == 2
+    Path("g.onlinear").unlink()
+    refused = run(f"select g.csv {words}")
+    assert (refused.code, "is there already" in refused.err) == (2, True)  # whose certificate and report they are
+
+
+@pytest.mark.parametrize(
+    ("file", "stem"),
+    [
+        *(("d/2024.01.csv.gz", "2024.01"), ("2024.02.csv", "2024.02"), ("iris.data", "iris.data")),
+        *(("g.v2.parquet", "g.v2"), ("plain", "plain"), (".csv", ".csv"), ("A.TSV", "A")),
+    ],
+)
+def test_outputs_keep_the_name_of_the_data(file: str, stem: str) -> None:
+    assert stem_of(file) == stem
+
+
+def test_a_name_that_begins_with_a_dash_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tables.iris(tmp_path / "-q.csv")
+    ended = run(f"select ./-q.csv --target kind --json --configurations 2 {LESS}")
+    use = json.loads(ended.out)["use"]["command"]
+    assert run(use.removeprefix("onlinear ")).code == 0
 
 
 def test_rows_of_weight_0_are_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

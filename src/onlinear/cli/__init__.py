@@ -18,12 +18,14 @@ from onlinear.cli.certify import certify, verify
 from onlinear.cli.convert import convert
 from onlinear.cli.declaring import Command
 from onlinear.cli.demo import demo
-from onlinear.cli.ending import ending, handle_signals, interrupt, interrupted_code, say
+from onlinear.cli.ending import ending, interrupted_code, say
 from onlinear.cli.inspect import inspect
 from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
 from onlinear.cli.select import select
 from onlinear.cli.train import train
+from onlinear.outputs import waiting_text
+from onlinear.signals import end_at_once, handle_signals
 
 #: an option of the C library's malloc, by its number in malloc.h
 M_ARENA_MAX = -8
@@ -87,8 +89,9 @@ def main() -> NoReturn:
         # Python ignores SIGPIPE and raises instead, even at exit, where nobody can catch it.
         # A command that writes to sockets, or has more to do than to write, has to ignore it again.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    handle_signals(end_at_once)
     occupy_standard_files()
-    handle_signals(interrupt)
+    sys.stdout, sys.stderr = waiting_text(sys.stdout), waiting_text(sys.stderr)
     gc.disable()  # no large cycles are made here, and looking for them takes a tenth of a second
     share_memory()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices are multiplied, and threads take time to start

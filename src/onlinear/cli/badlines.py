@@ -8,12 +8,12 @@ import os
 import re
 import stat
 from collections.abc import Callable
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from onlinear.errors import BadLine, BadSource
-from onlinear.outputs import open_log, printable, remove
+from onlinear.outputs import is_in_place, open_log, printable, remove, take_back
+from onlinear.signals import begin_file, keep_file
 
 FAIL, SKIP = "fail", "skip"
 #: what a record begins with, and how its first line reads: file, line, column, reason
@@ -37,23 +37,29 @@ class BadLines:
         self.count = 0
         self._file: io.FileIO | None = None
         self._digest = hashlib.sha256()
-        self._new = wanted not in (FAIL, SKIP) and kept is None
+        self._in_vain = False  # whether it is a new file of which nobody knows, with nothing in it
         if wanted not in (FAIL, SKIP):
             if kept is not None:
                 self._digest = checked_log(wanted, kept)
             self._file = opened(wanted, None if kept is None else kept.size)
+            self._in_vain = kept is None and not is_in_place(wanted)
+        if self._in_vain:
+            begin_file(wanted)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-        if error is not None and self._new and not self.count:
-            remove(self.wanted)  # nothing came of it, and the next try finds its place free
-
-    def close(self) -> None:
         if self._file is not None:
             self._file.close()
+        if error is not None and self._in_vain:
+            remove(self.wanted)  # the next try finds its place free
+        self._keep()
+
+    def _keep(self) -> None:
+        """Let the file stay, whatever comes."""
+        self._in_vain = False
+        keep_file(self.wanted)
 
     @property
     def on_bad(self) -> Callable[[BadLine, bytes], None] | None:
@@ -61,9 +67,13 @@ class BadLines:
         return None if self.wanted == FAIL else self.take
 
     def settled(self) -> Log | None:
-        """How much of the file is safe on the disk, which is all; None if there is no file."""
+        """How much of the file is safe on the disk, which is all; None if there is no file.
+
+        A run that goes on counts on it, even if nothing is in it.
+        """
         if self._file is None:
             return None
+        self._keep()
         try:
             if stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
                 os.fsync(self._file.fileno())
@@ -74,6 +84,7 @@ class BadLines:
 
     def take(self, line: BadLine, text: bytes) -> None:
         if self._file is not None:
+            self._keep()
             record = f"{MARK}{line}\n".encode("utf-8", "surrogateescape") + text + b"\n"
             self._write(self._file, record)
             self._digest.update(record)
@@ -86,9 +97,7 @@ class BadLines:
             while left:
                 left = left[file.write(left) :]
         except OSError as error:
-            with suppress(OSError):  # a pipe keeps what it has
-                file.seek(len(left) - len(record), os.SEEK_CUR)
-                file.truncate()
+            take_back(file, len(record) - len(left))
             raise not_written(self.wanted, error) from None
 
     def summary(self) -> str:

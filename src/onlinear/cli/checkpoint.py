@@ -16,7 +16,7 @@ from typing import Any
 
 from onlinear.cli.badlines import FAIL, SKIP, Log
 from onlinear.errors import BadModel
-from onlinear.outputs import printable
+from onlinear.outputs import as_argument, printable
 from onlinear.runs import Progress
 from onlinear.training import Totals
 
@@ -64,8 +64,8 @@ class Checkpoint:
     def command(self, resume: Path) -> str:
         """How the run goes on, in words that are safe to print."""
         files = [relative(file) for file in self.files]
-        words = ["onlinear", "train", *files, "--resume", str(resume)]
-        words += ["--bad-lines", relative(self.bad_lines)] if self.log is not None else []
+        words = ["onlinear", "train", *map(as_argument, files), "--resume", as_argument(resume)]
+        words += ["--bad-lines", as_argument(relative(self.bad_lines))] if self.log is not None else []
         return " ".join(shlex.quote(printable(word)) for word in words)
 
 

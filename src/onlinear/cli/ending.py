@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
@@ -17,12 +18,15 @@ from typing import Any, Self
 
 from onlinear.errors import BadModel, NotSaved, OnlinearError, Refused
 from onlinear.outputs import printable, printable_lines
+from onlinear.signals import (
+    Interrupted as Interrupted,
+    handle_signals as handle_signals,
+    restore_signals as restore_signals,
+    set_checking,
+    set_last_words,
+)
 
 BAD_DATA, BAD_USAGE, BAD_MODEL, BROKEN_PIPE = 1, 2, 3, 141
-#: signals that end a command early, each as Ctrl-C does
-ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-Handler = Callable[[int, FrameType | None], None]
 
 
 def outlive_broken_pipes() -> None:
@@ -31,35 +35,9 @@ def outlive_broken_pipes() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
-class Interrupted(KeyboardInterrupt):
-    """A signal that ends the command, by its number."""
-
-    def __init__(self, number: int = signal.SIGINT) -> None:
-        super().__init__(number)
-        self.code = 128 + number  # as shells say it
-
-
 def interrupted_code(error: KeyboardInterrupt) -> int:
     """The exit code after a signal; Python's own interruption has no number."""
     return (error if isinstance(error, Interrupted) else Interrupted()).code
-
-
-def interrupt(number: int, frame: FrameType | None) -> None:
-    raise Interrupted(number)
-
-
-def handle_signals(handler: Handler) -> dict[int, Any]:
-    """Let a handler take the signals that end a command; what took them before, for :func:`restore_signals`.
-
-    Those that are ignored, as a hangup under ``nohup``, stay so; but for Ctrl-C, which shells ignore in the background.
-    """
-    wanted = [number for number in ENDING if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN]
-    return {number: signal.signal(number, handler) for number in wanted}
-
-
-def restore_signals(before: dict[int, Any]) -> None:
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 def code_of(error: OnlinearError) -> int:
@@ -148,6 +126,9 @@ class StandardOutput:
             forget_output()
             self._failure = OutputFailed(error)
             raise self._failure from None
+        except KeyboardInterrupt:
+            forget_output()  # it was waited for, and what ends the command is not to wait for it again
+            raise
 
 
 class ProgressOutput:
@@ -182,24 +163,48 @@ def say(sentence: str) -> None:
             print(printable_lines(sentence), file=sys.stderr, flush=True)
 
 
+@contextmanager
+def last_words(words: str) -> Iterator[None]:
+    """Within, have something said if a signal ends the process."""
+    before = set_last_words(words)
+    try:
+        yield
+    finally:
+        set_last_words(before)
+
+
 class Interruptions:
-    """Ctrl-C within the block: at once, but not while ``whole``, what must be done whole or not at all, is under way.
+    """Ctrl-C within the block: at the next point that is safe, but for what must be done ``whole`` or not at all.
 
     To be terminated, or hung up, is the same. Only the first signal counts: a shutdown sends two of them. What is done
-    about it may be ended by a further Ctrl-C, once the user was told so.
+    about it, once it was ``taken``, may be ended by a further Ctrl-C, once the user was told so.
     """
 
     def __init__(self) -> None:
         self._wanted: int | None = None
-        self._busy = self._may_be_ended = False
+        self._busy = self._taken = self._may_be_ended = self._is_ended = False
         self._before: dict[int, Any] = {}
+        self._checked_before: Callable[[], None] | None = None
 
     def __enter__(self) -> Self:
+        self._checked_before = set_checking(self.check)
         self._before = handle_signals(self._note)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         restore_signals(self._before)
+        set_checking(self._checked_before)
+        if kind is None:
+            self.check()  # what came too late for the last point
+
+    def check(self) -> None:
+        """Raise what was noted, unless it has to wait. Other threads have nothing to do with it."""
+        if self._busy or threading.current_thread() is not threading.main_thread():
+            return
+        if self._is_ended:
+            raise Interrupted
+        if self._wanted is not None and not self._taken:
+            raise Interrupted(self._wanted)
 
     @contextmanager
     def whole(self) -> Iterator[None]:
@@ -209,8 +214,11 @@ class Interruptions:
             yield
         finally:
             self._busy = False
-        if self._wanted is not None:
-            raise Interrupted(self._wanted)
+        self.check()
+
+    def take(self) -> None:
+        """Say that the first signal is being seen to."""
+        self._taken = True
 
     @contextmanager
     def ended_by_ctrl_c(self) -> Iterator[None]:
@@ -219,12 +227,10 @@ class Interruptions:
         try:
             yield
         finally:
-            self._may_be_ended = False
+            self._may_be_ended = self._is_ended = False
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self._wanted is None:
             self._wanted = number
-            if not self._busy:
-                raise Interrupted(number)
         elif self._may_be_ended and number == signal.SIGINT:
-            raise Interrupted(number)
+            self._is_ended = True

@@ -16,7 +16,7 @@ from onlinear.cli.watching import Silent
 from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine, BadSource, Diverged, OnlinearError
 from onlinear.modelfile import Trained, save
-from onlinear.outputs import is_in_place, printable
+from onlinear.outputs import as_argument, is_in_place, printable
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.runs import Run
 from onlinear.streams.sources import expand
@@ -39,18 +39,16 @@ class Job:
 
     def go(self, *, test_follows: bool = False) -> None:
         """Run to the end, and save the model."""
-        self.watch.begin(self.run)
-        try:
-            with Interruptions() as interruptions:
-                try:
-                    self._steps(interruptions, test_follows)
-                except (BadLine, BadSource, Diverged) as error:
-                    if self.keep:
-                        self._save_partial(interruptions, error)
-                    raise
-        finally:
-            self.watch.end(self.run)
-            self.bad.close()
+        with self.bad, Interruptions() as interruptions:
+            self.watch.begin(self.run)
+            try:
+                self._steps(interruptions, test_follows)
+            except (BadLine, BadSource, Diverged) as error:
+                if self.keep:
+                    self._save_partial(interruptions, error)
+                raise
+            finally:
+                self.watch.end(self.run)
 
     def _steps(self, interruptions: Interruptions, test_follows: bool) -> None:
         try:
@@ -60,7 +58,9 @@ class Job:
                     self._save(unfinished=True)
             self._finish(test_follows)
         except KeyboardInterrupt as error:
-            self.watch.end(self.run)  # a bar would be in the way of what is said
+            with suppress(KeyboardInterrupt):  # again, if standard output would be waited for
+                self.watch.end(self.run)  # a bar would be in the way of what is said
+            interruptions.take()
             self._save_interrupted(interruptions)
             raise SystemExit(interrupted_code(error)) from None
 
@@ -100,7 +100,7 @@ class Job:
     def _how_to_test(self, files: list[str]) -> str:
         if self.path is None:
             return "Interrupted; the test is missing, and nothing was saved, since no --model was named."
-        words = ["onlinear", "test", str(self.path), *files]
+        words = ["onlinear", "test", *map(as_argument, [str(self.path), *files])]
         command = " ".join(shlex.quote(printable(word)) for word in words)
         return f"The model is finished and saved; only the test is missing: {command}"
 
@@ -125,7 +125,7 @@ class Job:
             return f"To go on: {self._checkpoint().command(path)}"
         return (
             f"The model has learned {self.run.progress.rows:,} rows; a pipe cannot be read again, so what comes next "
-            f"counts as new: onlinear train - --resume {printable(path)}"
+            f"counts as new: onlinear train - --resume {printable(as_argument(path))}"
         )
 
     def _save(self, *, unfinished: bool = False) -> None:

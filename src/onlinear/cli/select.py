@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from dataclasses import fields
@@ -16,9 +17,13 @@ from onlinear.cli import arguments as cli
 from onlinear.cli.ending import Interrupted, ending
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.steps import watching
+from onlinear.outputs import as_argument, printable
 
 #: what may be said of a selection that is repeated
 BESIDE_REPEAT = ("files", "test", "repeat", "model", "report", "export", "as_json", "quiet")
+
+#: what the names of models end with
+MODEL = ".onlinear"
 
 CHANGED = "The data are not those of {} any more, so this is no repetition of it."
 
@@ -78,13 +83,18 @@ def select(
 
         context = click.get_current_context()
         asked = asked_by(context.params) if repeat is None else repeated(repeat, context)
-        path = model or Path(f"{stem_of(expand(asked.files)[0])}.onlinear")
-        page_path = report or Path(f"{str(path).removesuffix(path.suffix)}.report.html")
+        files = expand(asked.files)
+        path = model or Path(f"{stem_of(files[0])}{MODEL}")
+        page_path = report or beside(path, "report.html")
+        origin = origin_of(files, path)
         ledger = Ledger(path.with_name(NAME))
         outputs = [path, page_path, proof_path(path), ledger.path, *([] if export is None else [export])]
         check_outputs(outputs, [*expand(asked.files + asked.test_files), *([] if repeat is None else [repeat])])
+        if model is None:
+            unnamed = [path, proof_path(path), *([page_path] if report is None else [])]
+            refuse_others(unnamed, origin)
         with watching(quiet or as_json) as watcher:
-            found = whole_job(asked, ledger, watcher, on_model=lambda trained: save(path, trained))
+            found = whole_job(asked, ledger, watcher, on_model=lambda trained: save(path, trained, origin=origin))
             result = found.result
             finish(result, path, page_path)
             if repeat is not None and result_in(repeat)["data"]["sha256"] != result["data"]["sha256"]:
@@ -149,13 +159,40 @@ def exported_rows(found: Any, path: str) -> dict[str, Any]:
 
 def proof_path(path: Path) -> Path:
     """Where the certificate of a model goes: beside it."""
-    return path.with_name(f"{path.stem}.certificate.json")
+    return beside(path, "certificate.json")
+
+
+def beside(path: Path, ending: str) -> Path:
+    """A file that belongs to a model, and to no other one."""
+    return path.with_name(f"{path.name.removesuffix(MODEL) or path.name}.{ending}")
 
 
 def stem_of(file: str) -> str:
-    """The name of a file without what says how it is written: data of data.csv.gz."""
-    name = Path(file).name
-    return name.split(".")[0] or name
+    """The name of a file without what says how it is written: data.v2 of data.v2.csv.gz."""
+    from onlinear.streams.formats import EXTENSIONS
+    from onlinear.streams.sources import inner_name
+
+    name = Path(inner_name(Path(file).name))
+    return name.stem if name.suffix.lower() in EXTENSIONS else name.name
+
+
+def origin_of(files: list[str], path: Path) -> list[str]:
+    """The files that a model is selected from, as they lie from it: the same wherever both are."""
+    folder = os.path.realpath(path.parent)
+    return [printable(os.path.relpath(os.path.realpath(file), folder)) for file in files]
+
+
+def refuse_others(outputs: list[Path], origin: list[str]) -> None:
+    """Refuse to replace what nobody has named, unless it is of an earlier selection from the same files."""
+    from onlinear.errors import Refused
+    from onlinear.modelfile import origin_in
+
+    there = [path for path in outputs if os.path.lexists(path)]
+    if there and origin_in(outputs[0]) != origin:
+        raise Refused(
+            f"{printable(there[0])} is there already, and not from a selection of {origin[0]}: name another "
+            "with --model, or move it away"
+        )
 
 
 def finish(result: dict[str, Any], path: Path, page_path: Path) -> None:
@@ -165,6 +202,6 @@ def finish(result: dict[str, Any], path: Path, page_path: Path) -> None:
     result["asked"]["command"] = shlex.join(["onlinear", *sys.argv[1:]])
     example = (result["asked"]["test_files"] or result["asked"]["files"])[0]
     result["use"] = {
-        "command": shlex.join(["onlinear", "predict", str(path), example]),
+        "command": shlex.join(["onlinear", "predict", as_argument(path), as_argument(example)]),
         "python": PYTHON.format(model=str(path), file=example),
     }

@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from onlinear.cli import arguments as cli
-from onlinear.cli.ending import ending, outlive_broken_pipes, say
+from onlinear.cli.ending import ending, last_words, outlive_broken_pipes
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.measure import NAMES
 from onlinear.cli.options import with_field_options
-from onlinear.outputs import printable, printable_lines
+from onlinear.outputs import as_argument, printable, printable_lines
 
 
 @with_field_options
@@ -72,11 +72,8 @@ def train(
         from onlinear.cli.job import NOTHING_LEARNED
         from onlinear.cli.resuming import job_for
 
-        try:
+        with last_words(NOTHING_LEARNED):
             job = job_for(click.get_current_context(), chosen)
-        except KeyboardInterrupt:
-            say(NOTHING_LEARNED)
-            raise
         job.go(test_follows=bool(test))
         document = job.document(time.perf_counter() - began)
         if test:
@@ -104,7 +101,7 @@ def closing_words(document: dict[str, Any]) -> Iterator[str]:
             said = NAMES.get(name, name.replace("_", " "))
             yield f"Test {said}: {figure:.4f}" if isinstance(figure, float) else f"Test {said}: {figure:,}"
     if document["model"]:
-        yield f"Saved. To predict: onlinear predict {printable(document['model'])} FILE"
+        yield f"Saved. To predict: onlinear predict {printable(as_argument(document['model']))} FILE"
     else:
         yield "Not saved: name a file with --model to keep the model."
 

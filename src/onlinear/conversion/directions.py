@@ -34,7 +34,7 @@ from onlinear.conversion.objects import (
 from onlinear.conversion.output import (
     BINARY,
     STANDARD_OUTPUT,
-    check_place,
+    check_places,
     format_for,
     opened,
     opened_beside,
@@ -92,13 +92,19 @@ def convert(wish: Wish, on_bad: OnBad | None = None, others: Sequence[str] = ())
     """
     to = format_for(wish.output, wish.to)
     sources, name = sources_of(wish.files, "csv" if wish.format == "tsv" else wish.format)
-    check_place(wish.output, [*sources, *others], wish.force)
+    check_places(outputs_of(wish, name, to), sources, others, wish.force)
     way = Direction(Stream(sources, source_format(name, sources, to, wish), on_bad), wish, to)
     if to in OF_RECORDS:
         return write_records(way)
     if to == "jsonl":
         return write_json(way)
     return write_binary(way) if to in BINARY else write_table(way)
+
+
+def outputs_of(wish: Wish, name: str, to: str) -> list[str]:
+    """The files that are written: svmlight has its names beside it, unless it had none before."""
+    has_names = to == "svmlight" and name != "svmlight" and wish.output != STANDARD_OUTPUT
+    return [wish.output, *([wish.output + NAMES] if has_names else [])]
 
 
 def source_format(name: str, sources: Sequence[str], to: str, wish: Wish) -> Format:
@@ -148,7 +154,6 @@ def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers
     beside = way.wish.output + NAMES
     if way.wish.output == STANDARD_OUTPUT:
         raise Refused("svmlight has no names, and they need a file beside the output: name a file to write to")
-    check_place(beside, [*way.stream.files, way.wish.output], way.wish.force)
     with ExitStack() as files:
         file, names = files.enter_context(opened(way.wish.output)), files.enter_context(opened_beside(beside))
         write_lines(file, svmlight_lines(rows, numbers, indices))

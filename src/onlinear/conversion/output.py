@@ -40,11 +40,12 @@ def format_for(output: str, wanted: str | None) -> str:
     return found
 
 
-def check_place(output: str, others: Sequence[str], force: bool) -> None:
-    """Refuse to write where something is: never one of the other files, and nothing else unless forced."""
-    check_outputs([output], others)
-    if output != STANDARD_OUTPUT and not is_in_place(output) and os.path.lexists(output) and not force:
-        raise Refused(f"{output} is there already: name another output, or say --force to replace it")
+def check_places(outputs: Sequence[str], inputs: Sequence[str], others: Sequence[str], force: bool) -> None:
+    """Refuse to write where something is: never what is read or written meanwhile, and nothing else unless forced."""
+    check_outputs([*others, *outputs], inputs)
+    for output in outputs:
+        if output != STANDARD_OUTPUT and not is_in_place(output) and os.path.lexists(output) and not force:
+            raise Refused(f"{output} is there already: name another output, or say --force to replace it")
 
 
 @contextmanager

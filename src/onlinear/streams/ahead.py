@@ -7,11 +7,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
+from onlinear.signals import check
+
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 #: seconds that threads have to end when nobody wants their results; longer, they wait for a pipe, perhaps for ever
 PATIENCE = 2.0
+#: seconds between two questions whether a signal has come, while nothing does
+STEP = 0.1
 
 
 def in_order(work: Callable[[Given], Made], things: Iterable[Given], threads: int) -> Iterator[Made]:
@@ -105,8 +109,10 @@ class _Ahead(Generic[Given, Made]):
 
     def results(self) -> Iterator[Made]:
         while True:
+            check()
             with self.changed:
-                self.changed.wait_for(lambda: self.given in self.made or self.end == self.given)
+                while not self.changed.wait_for(lambda: self.given in self.made or self.end == self.given, STEP):
+                    check()
                 if self.given not in self.made:
                     return
                 made = self.made.pop(self.given)

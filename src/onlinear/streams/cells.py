@@ -13,6 +13,7 @@ from onlinear.kernels.breaks import LINE_FEED
 from onlinear.kernels.table import CLOSED, NEVER, NOWHERE, OPENED, find_cells, last_record_end
 from onlinear.streams import blanks
 from onlinear.streams.lines import SHOWN, Lines
+from onlinear.streams.pipes import source_label
 from onlinear.streams.reading import with_room
 from onlinear.streams.sources import Chunk, chunks
 
@@ -222,13 +223,13 @@ def first_record(file: str, delimiter: str, quoted: bool = True) -> Top:
     for chunk, cells in texts(file, delimiter, quoted):
         first, last = cells.first_record()
         if first < len(cells.breaks):
-            lines = Lines(chunk, file, np.empty(0))
+            lines = Lines(chunk, source_label(file), np.empty(0))
             if last + 1 == len(cells.breaks) and has_lone_returns(chunk.text.tobytes(), delimiter, quoted):
                 raise lines.at(0, LONE_RETURNS)
             return Top(cells.words(first, last), int(cells.breaks[last]), lines)
         if cells.unclosed >= 0:
-            raise unclosed(cells, Lines(chunk, file, np.empty(0)))[0]
-    raise BadSource(f"{file}: is empty: there is no table in it")
+            raise unclosed(cells, Lines(chunk, source_label(file), np.empty(0)))[0]
+    raise BadSource(f"{source_label(file)}: is empty: there is no table in it")
 
 
 def has_lone_returns(record: bytes, delimiter: str, quoted: bool) -> bool:

@@ -14,6 +14,7 @@ from onlinear.features.words import Words
 from onlinear.streams.blocks import Block
 from onlinear.streams.matching import FEATURE_KINDS, MISSING
 from onlinear.streams.naming import MOST_FEATURES, Naming
+from onlinear.streams.pipes import source_label
 from onlinear.streams.sources import inner_name
 
 EXTENSIONS = {
@@ -187,7 +188,7 @@ def common_format(files: Sequence[str]) -> str:
     strange = [file for file in files if extension_of(file) not in EXTENSIONS]
     if strange:
         raise OnlinearError(
-            f"{strange[0]}: its name does not say which format it has: name one of {', '.join(FORMATS)}"
+            f"{source_label(strange[0])}: its name does not say which format it has: name one of {', '.join(FORMATS)}"
         )
     raise OnlinearError(f"the files have several formats ({', '.join(sorted(map(str, found)))}): read them apart")
 

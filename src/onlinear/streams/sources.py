@@ -3,7 +3,8 @@
 ``expand`` turns what a user typed into files, ``open_bytes`` decompresses one of them, and ``chunks`` cuts what comes
 out of it at line ends. A damaged file gives everything before the damage first and raises ``BadSource`` then. What that
 is depends on the format: a truncated file is right to its last byte, but gzip, bzip2, xz and zstd keep their
-checksums *behind* the data, so after a flipped bit wrong lines may come out before the error does.
+checksums *behind* the data, so after a flipped bit wrong lines may come out before the error does. A checksum of zstd
+is optional: the program ``zstd`` writes it, PyArrow cannot, and without it a flipped bit may be no error at all.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from onlinear.streams.formats import Format, Options, check_features, check_used
 from onlinear.streams.generated import Generated
 from onlinear.streams.matching import MISSING, by_column, missing_words, several
 from onlinear.streams.naming import MOST_FEATURES, Naming
-from onlinear.streams.pipes import is_pipe, refuse_pipes, with_looks
+from onlinear.streams.pipes import is_pipe, refuse_pipes, source_label, with_looks
 from onlinear.streams.ranges import ranges_of
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand, total_bytes
@@ -142,7 +142,7 @@ class Stream:
             before = self.read
 
     def _blocks(self, source: Any, stop_at_bad: bool) -> Iterator[Block]:
-        name = source if isinstance(source, str) else type(source).__name__
+        name = source_label(source) if isinstance(source, str) else type(source).__name__
 
         def parse(piece: Any) -> Block:
             return self.format.parse(piece, name, stop_at_bad)
