@@ -431,3 +431,38 @@ def test_a_schedule_of_ones_own_is_not_cached_for_everybody(tmp_path: Path) -> N
     (mine / "my_schedule.py").write_text(SCHEDULE.format(factor="0.25"))
     assert run(mine, cache, "Mine()", "from my_schedule import Mine") == "0.25"  # edited: noticed
     assert run(others, cache, "rules.Constant(1.0)") == "1.0"  # knows no my_schedule
+
+
+def too_large(x: float) -> float:
+    if x > 100.0:
+        raise ValueError("too large")
+    return x
+
+
+class RaisingRule(NamedTuple):
+    CELL = ("weight", "steps")
+
+    def move(self, cell: Any, x: float, step: float, seen: Any) -> Any:
+        return cell[0] + step * too_large(x), cell[1] + 1.0
+
+
+class RaisingLoss(NamedTuple):
+    def value(self, score: float, target: float) -> float:
+        return abs(score - target)
+
+    def slope(self, score: float, target: float) -> float:
+        if score > 1e9:
+            raise OverflowError
+        return math.copysign(1.0, score - target)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [({"rule": RaisingRule()}, "RaisingRule.move may raise"), ({"loss": RaisingLoss()}, "RaisingLoss.slope may raise")],
+)
+def test_what_would_raise_in_the_midst_of_a_row_is_refused(parts: Any, message: str) -> None:
+    model = onlinear.OnlineRegressor(**parts)
+    with pytest.raises(
+        Refused, match=rf"{message}, in the midst of a row: answer math.nan.*test_user_defined.py, line"
+    ):
+        model.partial_fit([[1.0]], [1.0])

@@ -66,6 +66,7 @@ class DictPath:
     def settle(self) -> None:
         """Look again where the learner's arrays are, which move when it grows. The caller is alone with it."""
         learner = self.learner
+        self.table = None  # whoever is stopped on the way has to look once more
         learner.face_sparse()
         if learner.features < self.names.size:
             learner.grow_unlocked(max(self.names.size, GROWTH * learner.features))

@@ -12,6 +12,7 @@ from onlinear.batch import Batch, Rows, check_columns, check_rows, length_of
 from onlinear.calls import rule_rate
 from onlinear.errors import Diverged, Refused
 from onlinear.gate import VERSION, Busy
+from onlinear.interrupts import uninterrupted
 from onlinear.kernels.bank import bank_of, shape_of
 from onlinear.kernels.compiled import compiled_loop, interpreted_loop, kind_of
 from onlinear.kernels.read import read_weights
@@ -311,8 +312,12 @@ class Learner:
 
     def learn(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
         """Learn from the rows of a batch, in order. A bad row refuses the batch before any weight moves."""
-        with self.lock, self.busy:
-            self.learn_unlocked(batch, order, track=track)
+        if len(batch) == 1 and self._to_next_mark() > 1:  # one step of a compiled loop is whole by itself
+            with self.lock, self.busy:
+                self.learn_unlocked(batch, order, track=track)
+        else:
+            with uninterrupted, self.lock, self.busy:
+                self.learn_unlocked(batch, order, track=track)
 
     def learn_unlocked(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
         """As :meth:`learn`, for a caller who is alone with it."""
@@ -322,11 +327,14 @@ class Learner:
         if not (batch.importance.all() if len(batch) != 1 else batch.importance[0]):
             check_rows(batch.rows, batch.names)  # rows of importance 0 are never scored
         self._face(batch.rows)
-        if self._undoes_rows(batch):
-            learned = self._run(batch, order, track)
-        else:
-            learned = self._run_or_undo(batch, order, track)
-        self.busy.words[VERSION] += 1
+        ready = self._ready(batch.rows, track)
+        try:
+            if self._undoes_rows(batch):
+                learned = self._run(batch, order, ready)
+            else:
+                learned = self._run_or_undo(batch, order, ready)
+        finally:
+            self.busy.words[VERSION] += 1
         if learned < len(order):
             raise Diverged(self.diverged_message(self.examples + 1, f"row {order[learned]} of the batch"))
 
@@ -344,15 +352,15 @@ class Learner:
             check_rows(batch.rows, batch.names)
         return True
 
-    def _run_or_undo(self, batch: Batch, order: np.ndarray, track: bool) -> int:
+    def _run_or_undo(self, batch: Batch, order: np.ndarray, ready: Ready) -> int:
         """Learn; if a row cannot be, look whether one was bad, or else learn once more up to that row."""
         kept = {} if self._leaves_no_trace(order) else self._keep(batch.rows)
-        learned = self._run(batch, order, track)
+        learned = self._run(batch, order, ready)
         if learned < len(order):
             self._undo(kept)
             check_columns(batch.rows, self.features)
             check_rows(batch.rows, batch.names)
-            self._run(batch, order[:learned], track)
+            self._run(batch, order[:learned], ready)
         return learned
 
     def refuse_if_slim(self) -> None:
@@ -362,9 +370,8 @@ class Learner:
                 "load one that was saved in full, or call fit to start anew"
             )
 
-    def _run(self, batch: Batch, order: np.ndarray, track: bool) -> int:
+    def _run(self, batch: Batch, order: np.ndarray, ready: Ready) -> int:
         """Learn in stretches that end at 1, 2, 4, 8, ... examples, where the figures are kept."""
-        ready = self._ready(batch.rows, track)
         state = self._state(batch)
         targets = Averaged(batch.targets, np.empty(self.outputs)) if ready.averages else batch.targets
         learned = 0

@@ -6,6 +6,7 @@ own line. A number without an answer (the logarithm of 0, a division by 0) is no
 
 from __future__ import annotations
 
+import dis
 import linecache
 import traceback
 from collections.abc import Iterator, Sequence
@@ -42,9 +43,11 @@ def try_out(losses: Sequence[Any], rules: Sequence[Any]) -> None:
     """Refuse a loss or a rule of the user's own with a method that fails, or does not answer with numbers."""
     for loss in losses:
         if not is_ours(loss):
+            refuse_raising(loss)
             run(calls_of_loss(loss))
     for rule in rules:
         if not is_ours(rule):
+            refuse_raising(rule)
             run(calls_of_rule(rule, losses[0]))
 
 
@@ -53,6 +56,33 @@ def is_ours(thing: Any) -> bool:
     if not isinstance(thing, tuple):
         return True
     return type(thing).__module__.partition(".")[0] == "onlinear" and all(map(is_ours, thing))
+
+
+def refuse_raising(thing: Any) -> None:
+    """Refuse a method with a ``raise`` or an ``assert``, or that calls what has one: it would leave half a row learned."""
+    for part in thing:
+        if isinstance(part, tuple) and not is_ours(part):
+            refuse_raising(part)
+    cls: Any = type(thing)
+    for name, method in vars(cls).items():
+        if getattr(method, "__module__", None) == cls.__module__ and raises(method, set()):
+            raise Refused(
+                f"{cls.__name__}.{name} may raise, in the midst of a row: answer math.nan instead, and the row is undone "
+                f"and named ({place_of(method)})"
+            )
+
+
+def raises(function: Any, known: set[Any]) -> bool:
+    """Whether a function, or one that it calls by its name, raises; ``known`` are those that were looked at."""
+    function = getattr(function, "py_func", function)  # of one that Numba compiles
+    code = getattr(function, "__code__", None)
+    if code is None or code in known:
+        return False
+    known.add(code)
+    if any(each.opname == "RAISE_VARARGS" for each in dis.get_instructions(code)):
+        return True
+    called = (function.__globals__.get(name) for name in code.co_names)
+    return any(raises(each, known) for each in called)
 
 
 # ------------------------------------------------------------------ what is called
@@ -188,9 +218,14 @@ def failure_message(call: Call, error: Exception) -> str:
 
 def line_of(call: Call) -> str:
     """Where the method begins."""
-    code = getattr(getattr(type(call.thing), call.method), "__code__", None)
+    return place_of(getattr(type(call.thing), call.method)) or str(call)
+
+
+def place_of(function: Any) -> str:
+    """Where a function begins; nothing for one that is not written in Python."""
+    code = getattr(function, "__code__", None)
     if code is None:
-        return str(call)
+        return ""
     line = linecache.getline(code.co_filename, code.co_firstlineno).strip()
     return f"{code.co_filename}, line {code.co_firstlineno}" + (f": {line}" if line else "")
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from onlinear.batch import Batch, Rows
 from onlinear.errors import BadInput, Refused
+from onlinear.estimators.checks import whole
 from onlinear.estimators.figures import KeepsFigures
 from onlinear.estimators.saving import Saves
 from onlinear.estimators.shown import Shown, ShowsWeights
@@ -85,10 +86,13 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; if it is a parameter, whether by ``set_params`` or not, what is learned next follows it."""
-        super().__setattr__(name, value)
         if name in self._parameters and self._learner is not None:
-            self._path = None
-            self._settled = None
+            with whole(self):  # a thread that learns would take the new value for the one it has gone by
+                super().__setattr__(name, value)
+                self._path = None
+                self._settled = None
+        else:
+            super().__setattr__(name, value)
 
     def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
         """Loss, rule and settings; ``growing`` for a stream whose features are not all known."""

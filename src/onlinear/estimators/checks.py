@@ -21,6 +21,7 @@ from onlinear.batch import Rows, importance_of, numbers_of, plain_number, rows_o
 from onlinear.classes import refuse_mixed
 from onlinear.errors import BadInput, Diverged
 from onlinear.features.names import ExactNames
+from onlinear.interrupts import uninterrupted
 from onlinear.kernels.state import PULL
 from onlinear.parameters import ranges_of
 from onlinear.rows import DenseRows, SparseRows
@@ -266,8 +267,8 @@ def whole(estimator: Any) -> Any:
 
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Leave the estimator as it was if its data are refused."""
-    with whole(estimator):
+    """Leave the estimator as it was if its data are refused, or if it was interrupted where it lets signals through."""
+    with uninterrupted, whole(estimator):
         before = dict(vars(estimator))
         learner: Any = before.get("_learner")
         recipe = learner and (learner.losses, learner.rules, learner.settings)
@@ -276,7 +277,7 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
             yield
         except Diverged:
             raise  # what was learned before the example that did it stays
-        except Exception:
+        except BaseException:
             now = vars(estimator)  # never empty, even for a moment: another thread may be predicting
             now.update(before)
             for name in now.keys() - before.keys():

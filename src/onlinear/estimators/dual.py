@@ -31,6 +31,7 @@ from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
 from onlinear.estimators.passes import Turns
 from onlinear.estimators.saving import Saves, class_name
+from onlinear.interrupts import uninterrupted
 from onlinear.model.container import Header, PathLike, write_model
 from onlinear.model.values import Unpacker
 
@@ -85,6 +86,7 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
             scores = machine.learn(X, targets, importance, order)
             self._count(scores, codes if order is None else codes[order])
             self.n_iter_ = number
+            uninterrupted.let_through()
             if turns.comes_to_rest(self._made() > before):
                 self.converged_ = True
                 break

@@ -18,6 +18,7 @@ from onlinear.classes import as_array
 from onlinear.errors import BadInput, BadRow, OnlinearError, Refused, TooManyNames
 from onlinear.estimators.checks import all_or_nothing, whole
 from onlinear.features.names import ExactNames, HashedNames
+from onlinear.interrupts import uninterrupted
 from onlinear.learner import Learner
 from onlinear.one_against_rest import Decoder, answering, decoder_of, has_row_loss
 from onlinear.rows import SparseRows
@@ -233,7 +234,7 @@ class ClassifiesOne(OneByOne):
 
     def _learn_whole(self, path: DictPath, x: Mapping[Any, Any], y: Hashable) -> Any:
         """Learn an example with a known label that one compiled call alone could not: no class may appear meanwhile."""
-        with whole(self):
+        with uninterrupted, whole(self):
             if path is not self._path or not self._knows_classes(path) or path.learner is not self._learner:
                 return self._learn_unusual(x, y, 1.0)
             scores = self._learn_row(path, x, path.targets[y], 1.0)
@@ -384,7 +385,7 @@ class PredictsOne(OneByOne):
             return float(scores[0])
 
     def _learn_whole(self, x: Mapping[Any, Any], target: float) -> float:
-        with whole(self):
+        with uninterrupted, whole(self):
             return float(self._learn_row(self._learning_way(), x, target, 1.0)[0])
 
     def learn_many(self, rows: Any, y: Sequence[float], importance: Any = None) -> Any:

@@ -16,6 +16,7 @@ from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.base import Recipe, Start
 from onlinear.estimators.checks import all_or_nothing, refuse_all_zero
 from onlinear.estimators.shuffles import shuffled_orders
+from onlinear.interrupts import uninterrupted
 from onlinear.kernels.state import ACTIVE, NORM, OBJECTIVE, PACE, T
 from onlinear.learner import Learner
 from onlinear.rows import SparseRows
@@ -82,6 +83,8 @@ class Sweeps:
                 self.n_iter_ = number
                 before = learner.updates.sum()
                 learner.learn(batch, turns.next())
+                if not self.warm_start:  # then a new learner, which an interrupted fit takes back
+                    uninterrupted.let_through()
                 if turns.comes_to_rest(learner.updates.sum() > before):
                     self.converged_ = True
                     self._settled = self._path = None  # the next learning has to look twice, and unsets it
@@ -154,6 +157,7 @@ class Epochs:
                     f"Floating-point under-/overflow occurred at epoch #{number}. "
                     f"Scaling input data with StandardScaler or MinMaxScaler might help. {error}"
                 ) from None
+            uninterrupted.let_through()
             if stopping.after(number):
                 break
         stopping.leave(self.n_iter_ * np.count_nonzero(batch.importance))

@@ -30,6 +30,7 @@ from onlinear.estimators.checks import (
 )
 from onlinear.estimators.passes import orders
 from onlinear.estimators.saving import restore
+from onlinear.interrupts import uninterrupted
 from onlinear.model.container import PathLike
 from onlinear.rows import DenseRows
 from onlinear.selection.configurations import Configuration, check_task, configured, usual
@@ -268,6 +269,7 @@ class OnlineSearch(BaseEstimator):
                 break
             race.end_pass()
             self._learn(examples, next(turns))
+            uninterrupted.let_through()
 
     def _cross_validate(self, examples: Examples, turns: Any) -> None:
         """Judge each row by models that never learn it; then let the best learn all rows."""
@@ -279,6 +281,7 @@ class OnlineSearch(BaseEstimator):
             if number:
                 race.end_pass()
             self._learn(folded, next(turns))
+            uninterrupted.let_through()
         self._ended = self.results_
         self._race = self._raced([self._ended.best])
         turns = orders(self.order, rows, self.random_state)
