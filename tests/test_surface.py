@@ -19,6 +19,7 @@ HEAVY = ("numpy", "numba", "sklearn", "scipy")
 # Each layer may import itself and those before it.
 LAYERS = (
     {"errors", "gate", "seen", "mixing", "outputs", "parameters", "powers", "rows", "targets", "verify"},
+    {"matrices"},
     {"losses", "calls", "batch", "classes"},
     {"rules", "features"},
     {"registry", "trial"},

@@ -42,6 +42,7 @@ from onlinear.kernels.state import (
     State,
     T,
 )
+from onlinear.matrices import compressed
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
 from onlinear.room import Scratch, copied, copy_touched, scratch_of, sparse_zeros, writeable, zeros
@@ -566,7 +567,8 @@ class Learner:
     def scores(self, X: Any) -> np.ndarray:
         """The scores of rows given as an array or a sparse matrix, one column an output."""
         weights, intercepts = self._read(True)
-        return np.asarray(X @ weights.T) + intercepts
+        rows = compressed(X) if hasattr(X, "tocsr") else X
+        return np.asarray(rows @ weights.T) + intercepts
 
     # -------------------------------------------------------------- figures
 

@@ -17,11 +17,12 @@ import scipy.sparse
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from onlinear.batch import Rows, importance_of, plain_number, rows_of
+from onlinear.batch import Rows, importance_of, plain_number, rows_of_compressed
 from onlinear.classes import refuse_mixed
 from onlinear.errors import BadInput, Diverged
 from onlinear.features.names import ExactNames
 from onlinear.kernels.state import PULL
+from onlinear.matrices import compressed
 from onlinear.parameters import ranges_of
 from onlinear.rows import DenseRows, SparseRows
 
@@ -92,8 +93,7 @@ def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tu
 
 def checked_rows(estimator: Any, X: Any) -> Any:
     """X for a prediction: finite, with the features that were learned."""
-    refuse_dicts(X)
-    refuse_dates(X, "X")
+    X = plausible(X)
     if not hasattr(estimator, "n_features_in_"):
         X = in_order_of_names(estimator, X)
     return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
@@ -101,8 +101,7 @@ def checked_rows(estimator: Any, X: Any) -> Any:
 
 def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
     """X and y by scikit-learn's ``validate_data``; a target that is missing or infinite is refused with its row."""
-    refuse_dicts(X)
-    refuse_dates(X, "X")
+    X = plausible(X)
     refuse_dates(y, "y")
     try:
         X, checked_y = validate_data(estimator, X, y, **options)
@@ -112,6 +111,15 @@ def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tup
     if checked_y.dtype.kind == "O" and None in checked_y.tolist():
         refuse_missing_target(checked_y)
     return X, checked_y
+
+
+def plausible(X: Any) -> Any:
+    """X as scikit-learn may look at it: a sparse matrix in CSR whose parts fit each other; neither dicts nor dates."""
+    if scipy.sparse.issparse(X):  # also the one of SciPy's that is a dict
+        return compressed(X)
+    refuse_dicts(X)
+    refuse_dates(X, "X")
+    return X
 
 
 def refuse_bad_labels(y: Any) -> None:
@@ -189,9 +197,7 @@ def loop_rows(X: Any) -> Rows:
     Every other kind of array would cost a compilation of its own.
     """
     if scipy.sparse.issparse(X):
-        X = with_short_indices(X)
-        rows = rows_of(X)
-        assert isinstance(rows, SparseRows)
+        rows = rows_of_compressed(with_short_indices(X))
         return SparseRows(open_up(rows.starts), open_up(rows.columns), open_up(rows.values))
     return DenseRows(open_up(np.ascontiguousarray(X)))
 
