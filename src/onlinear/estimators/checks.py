@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
@@ -111,6 +112,15 @@ def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tup
     if checked_y.dtype.kind == "O" and None in checked_y.tolist():
         refuse_missing_target(checked_y)
     return X, checked_y
+
+
+def check_knows_classes(estimator: Any, classes: Any) -> None:
+    """Refuse to answer before any class is known, as before a call of ``fit``."""
+    if not len(classes):
+        raise NotFittedError(
+            f"this {type(estimator).__name__} has learned no example yet, and knows no class: all rows had an "
+            "importance of 0, or there were none; learn one with some importance, or name the classes in the first call"
+        )
 
 
 def plausible(X: Any) -> Any:
