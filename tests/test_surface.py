@@ -20,6 +20,7 @@ HEAVY = ("numpy", "numba", "sklearn", "scipy")
 LAYERS = (
     {"errors", "gate", "interrupts", "seen", "mixing", "outputs", "parameters", "powers", "rows", "signals"}
     | {"targets", "verify", "wholes"},
+    {"matrices"},
     {"losses", "calls", "batch", "classes"},
     {"rules", "features"},
     {"registry", "trial"},

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import scipy.sparse
 from scipy.special import expit
 
 import onlinear
 from cases import bits_of
 from onlinear import losses, registry, rules
 from onlinear.batch import Batch, rows_of
-from onlinear.errors import Refused
+from onlinear.errors import Diverged, Refused
 from onlinear.learner import Learner, Settings
 from onlinear.powers import exp_of_less
 from onlinear.targets import Labels, Numbers, Signs
@@ -275,6 +276,40 @@ class ShortCell(NamedTuple):
         return (cell[0] + step * x,)
 
 
+class BareCell(NamedTuple):
+    CELL = ("weight",)
+
+    def move(self, cell, x, step, seen):
+        return cell[0] + step * x
+
+
+class NoNumberInCell(NamedTuple):
+    CELL = ("weight", "squares")
+
+    def move(self, cell, x, step, seen):
+        return cell[0] + step * x, None
+
+
+class PrintingLoss(NamedTuple):
+    """Its loop would compile, and wait for ever for the interpreter that it has."""
+
+    def value(self, score, target):
+        return abs(score - target)
+
+    def slope(self, score, target):
+        print("the score", score)
+        return 1.0 if score > target else -1.0
+
+
+class PrintingRule(NamedTuple):
+    CELL = ("weight",)
+
+    def move(self, cell, x, step, seen):
+        show = lambda number: print(number)  # noqa: E731
+        show(x)
+        return (cell[0] + step * x,)
+
+
 class BadSchedule(NamedTuple):
     def at(self, t):
         return 1.0 / tt  # noqa: F821 the mistake
@@ -314,6 +349,22 @@ class BadRowLoss(NamedTuple):
         ("hinge", WrongField(), "WrongField.step.* fails: AttributeError: .* 'speed'"),
         ("hinge", NoCell(), "NoCell has the method move and no CELL: name the numbers"),
         ("hinge", ShortCell(), r"ShortCell.move\(.*\) answers \(0.05,\), and has to answer a tuple of 2"),
+        (
+            "hinge",
+            BareCell(),
+            r"BareCell.move\(.*\) answers 0.05, and has to answer a tuple of 1: mend .*, line \d+: def",
+        ),
+        (
+            "hinge",
+            NoNumberInCell(),
+            r"NoNumberInCell.move\(.*\) answers \(0.05, None\), and has to answer a tuple of 2",
+        ),
+        (
+            PrintingLoss(),
+            "sgd",
+            r"PrintingLoss.slope prints, and compiled code cannot print: mend .*defined.py, line \d+: print\(\"the",
+        ),
+        ("hinge", PrintingRule(), r"PrintingRule.move prints, and compiled code cannot print: .* line \d+: show = "),
         ("hinge", rules.SGD(BadSchedule()), r"BadSchedule.at\(1.0\) fails: NameError: .*'tt'"),
         (BadRowLoss(), "sgd", "BadRowLoss.value.* fails: AttributeError: .*'highest'"),
     ],
@@ -331,6 +382,71 @@ def test_a_mistake_is_told_before_anything_is_compiled(loss: Any, rule: Any, mes
 
 def test_a_loss_need_not_have_a_number_everywhere() -> None:
     Learner(SometimesNoNumber(), rules.SGD(), features=1)
+
+
+class NamedPrint(NamedTuple):
+    """A field of that name, and a word for it."""
+
+    print: float = 1.0
+
+    def value(self, score, target):
+        return self.print * abs(score - target)
+
+    def slope(self, score, target):
+        print = self.print
+        return print if score > target else -print
+
+
+def test_who_is_interpreted_may_print(capsys: pytest.CaptureFixture[str]) -> None:
+    Learner(NamedPrint(), rules.SGD(), features=1)
+    learner = Learner(PrintingLoss(), rules.SGD(), features=1, compiled=False)
+    learner.learn(Batch(rows_of(np.ones((1, 1))), Numbers(np.ones(1)), np.ones(1)))
+    assert "the score" in capsys.readouterr().out
+
+
+class InfiniteSlope(NamedTuple):
+    """No number at a score of 0, where every learner begins."""
+
+    def value(self, score, target):
+        return abs(score - target)
+
+    def slope(self, score, target):
+        return -target / score
+
+
+class InfiniteValue(NamedTuple):
+    """No number at the second row."""
+
+    def value(self, score, target):
+        return abs(score - target) if target < 3.0 else math.inf
+
+    def slope(self, score, target):
+        return 1.0 if score > target else -1.0
+
+
+@pytest.mark.parametrize("rule", ["normalised", "adagrad"])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    ("loss", "row", "said"),
+    [
+        (InfiniteSlope(), 0, r"InfiniteSlope.slope\(0.0, 2.0\) fails: ZeroDivisionError: .*: return -target / score\)"),
+        (InfiniteValue(), 1, r"InfiniteValue.value\(.*, 4.0\) answers inf \(.*user_defined.py, line \d+: def value"),
+    ],
+)
+def test_a_loss_without_a_number_is_named_and_not_the_rows(
+    loss: Any, row: int, said: str, sparse: bool, rule: str
+) -> None:
+    X = scipy.sparse.csr_matrix([[1.0], [2.0]]) if sparse else np.array([[1.0], [2.0]])
+    model = onlinear.OnlineRegressor(loss, rule)
+    with pytest.raises(Diverged, match=rf"\(row {row} of the batch\).*no finite number there: {said}") as diverged:
+        model.partial_fit(X, [2.0, 4.0])
+    assert "too large" not in str(diverged.value)
+    assert model.examples_ == row
+
+
+def test_a_loss_of_ones_own_may_be_the_reason_in_a_dict_row() -> None:
+    with pytest.raises(Diverged, match="or InfiniteSlope, a loss of your own, has no finite number at that score"):
+        onlinear.OnlineRegressor(InfiniteSlope()).learn_one({"a": 1.0}, 2.0)
 
 
 class NotCompiled(NamedTuple):
@@ -462,7 +578,5 @@ class RaisingLoss(NamedTuple):
 )
 def test_what_would_raise_in_the_midst_of_a_row_is_refused(parts: Any, message: str) -> None:
     model = onlinear.OnlineRegressor(**parts)
-    with pytest.raises(
-        Refused, match=rf"{message}, in the midst of a row: answer math.nan.*test_user_defined.py, line"
-    ):
+    with pytest.raises(Refused, match=rf"{message}, in the midst of a row: answer math.nan.*_defined.py, line"):
         model.partial_fit([[1.0]], [1.0])

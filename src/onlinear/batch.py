@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadInput
+from onlinear.matrices import compressed
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.targets import Averaged, ClassMembers, Labels, Members, Numbers, Signs, Watched
 
@@ -37,13 +38,17 @@ class Batch:
 def rows_of(X: Any) -> Rows:
     """View an array or a compressed sparse matrix as rows: no copy where the dtype is float32 or float64."""
     if hasattr(X, "tocsr"):  # SciPy's: asked for without importing it, which takes longer than most streams
-        X = X.tocsr()
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        columns = X.indices.view(np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64)
-        return SparseRows(X.indptr, columns, as_float(X.data))
+        return rows_of_compressed(compressed(X))
     return DenseRows(np.ascontiguousarray(as_float(np.asarray(X))))
+
+
+def rows_of_compressed(X: Any) -> SparseRows:
+    """View a CSR matrix that was looked at as rows, each with its columns in order and none twice."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    columns = X.indices.view(np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64)
+    return SparseRows(X.indptr, columns, as_float(X.data))
 
 
 def as_float(values: np.ndarray) -> np.ndarray:

@@ -43,6 +43,7 @@ from onlinear.kernels.state import (
     State,
     T,
 )
+from onlinear.matrices import compressed
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
 from onlinear.room import Scratch, copied, copy_touched, scratch_of, sparse_zeros, writeable, zeros
@@ -50,7 +51,7 @@ from onlinear.rows import DenseRows, SparseRows
 from onlinear.rules.adaptive import Normalised
 from onlinear.rules.matrix import MOST_FEATURES
 from onlinear.targets import Averaged, Labels, Watched
-from onlinear.trial import try_out
+from onlinear.trial import is_ours, try_out, without_number
 
 
 class Settings(NamedTuple):
@@ -153,7 +154,7 @@ class Learner:
         for each in self.losses:
             for one in self.rules:
                 check_pair(each, one)
-        try_out(self.losses, self.rules)
+        try_out(self.losses, self.rules, compiled)
         for one in self.rules:
             for setting in self.settings:
                 penalised = setting.l1 > 0.0 or setting.l2 > 0.0
@@ -336,7 +337,9 @@ class Learner:
         finally:
             self.busy.words[VERSION] += 1
         if learned < len(order):
-            raise Diverged(self.diverged_message(self.examples + 1, f"row {order[learned]} of the batch"))
+            row = int(order[learned])
+            fault = self._fault_of_loss(batch, row)
+            raise Diverged(self.diverged_message(self.examples + 1, f"row {row} of the batch", fault))
 
     def _undoes_rows(self, batch: Batch) -> bool:
         """Whether the loop leaves no trace of a row that cannot be learned, and no row is bad.
@@ -490,17 +493,36 @@ class Learner:
             else:
                 getattr(self, name)[...] = array
 
-    def diverged_message(self, example: int, where: str) -> str:
+    def diverged_message(self, example: int, where: str, fault: str = "") -> str:
+        """What is said of an example that cannot be learned; a ``fault`` of the loss is known to be the reason."""
+        reason = f"the loss has no finite number there: {fault}" if fault else "floating-point overflow"
+        advice = "Mend the loss" if fault else self._advice()
         return (
             f"learning diverged at example {example} ({where}) with {self.rules[0]}: "
-            f"floating-point overflow; the example was undone, those before it stay learned. {self._advice()}"
+            f"{reason}; the example was undone, those before it stay learned. {advice}"
         )
 
     def _advice(self) -> str:
         """What to do about numbers that overflow."""
+        advice = "Lower the rate, or scale the columns (the rule 'normalised' needs neither)"
         if isinstance(self.rules[0], Normalised):
-            return "Look for values or targets that are far too large, and clip them, or drop their rows"
-        return "Lower the rate, or scale the columns (the rule 'normalised' needs neither)"
+            advice = "Look for values or targets that are far too large, and clip them, or drop their rows"
+        own = next((type(loss).__name__ for loss in self.losses if not is_ours(loss)), None)
+        return advice if own is None else f"{advice}; or {own}, a loss of your own, has no finite number at that score"
+
+    def _fault_of_loss(self, batch: Batch, row: int) -> str:
+        """Which method of a loss of the user's own has no finite number for the row, in words; "" if none."""
+        if all(is_ours(loss) or hasattr(loss, "slopes") for loss in self.losses):
+            return ""
+        columns = np.asarray(batch.rows.columns_of(row)).astype(np.intp)
+        scores = self._weights_in(columns, False) @ batch.rows.values_of(row) + self._intercepts(False)
+        losses = self.losses if len(self.losses) > 1 else self.losses * self.outputs
+        tried = (
+            without_number(loss, float(score), float(batch.targets.target_of(row, m)))
+            for m, (loss, score) in enumerate(zip(losses, scores, strict=True))
+            if not is_ours(loss)
+        )
+        return next(filter(None, tried), "")
 
     # -------------------------------------------------------------- reading
 
@@ -573,7 +595,8 @@ class Learner:
     def scores(self, X: Any) -> np.ndarray:
         """The scores of rows given as an array or a sparse matrix, one column an output."""
         weights, intercepts = self._read(True)
-        return np.asarray(X @ weights.T) + intercepts
+        rows = compressed(X) if hasattr(X, "tocsr") else X
+        return np.asarray(rows @ weights.T) + intercepts
 
     # -------------------------------------------------------------- figures
 

@@ -2,16 +2,20 @@
 
 Each method is called with a few numbers, interpreted. What Python itself cannot run is refused, with the user's
 own line. A number without an answer (the logarithm of 0, a division by 0) is no mistake: compiled code goes on there.
+What Python can run and a compiled loop cannot, though it compiles, is refused too: to print.
 """
 
 from __future__ import annotations
 
+import builtins
 import dis
 import linecache
+import math
 import traceback
 from collections.abc import Iterator, Sequence
 from numbers import Real
 from pathlib import Path
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,30 +29,35 @@ SCORES = (-2.0, -0.5, 0.0, 0.5, 2.0)
 TARGETS = (-1.0, 1.0)
 #: scores of three classes, with a tie and without
 ROWS = ((0.0, 0.0, 0.0), (1.0, -0.5, 0.25))
+#: what a method answers, where it is no tuple of so many numbers
+NUMBER, NOTHING = "a number", "nothing"
 
 
 class Call(NamedTuple):
-    """A method with arguments that it has to take; ``answers`` with a number, or so many, or nothing (0)."""
+    """A method with arguments that it has to take; ``answers`` with NUMBER, a tuple of so many, or NOTHING."""
 
     thing: Any
     method: str
     arguments: tuple[Any, ...]
-    answers: int = 1
+    answers: int | str = NUMBER
 
     def __str__(self) -> str:
         return f"{type(self.thing).__name__}.{self.method}"
 
 
-def try_out(losses: Sequence[Any], rules: Sequence[Any]) -> None:
-    """Refuse a loss or a rule of the user's own with a method that fails, or does not answer with numbers."""
+def try_out(losses: Sequence[Any], rules: Sequence[Any], compiled: bool = True) -> None:
+    """Refuse a loss or a rule of the user's own with a method that fails, or does not answer with numbers.
+
+    One that is to be ``compiled`` may not print, either.
+    """
     for loss in losses:
         if not is_ours(loss):
             refuse_raising(loss)
-            run(calls_of_loss(loss))
+            run(calls_of_loss(loss), compiled)
     for rule in rules:
         if not is_ours(rule):
             refuse_raising(rule)
-            run(calls_of_rule(rule, losses[0]))
+            run(calls_of_rule(rule, losses[0]), compiled)
 
 
 def is_ours(thing: Any) -> bool:
@@ -59,7 +68,7 @@ def is_ours(thing: Any) -> bool:
 
 
 def refuse_raising(thing: Any) -> None:
-    """Refuse a method with a ``raise`` or an ``assert``, or that calls what has one: it would leave half a row learned."""
+    """Refuse a method with a ``raise`` or an ``assert``, or that calls one: it would leave half a row learned."""
     for part in thing:
         if isinstance(part, tuple) and not is_ours(part):
             refuse_raising(part)
@@ -67,8 +76,8 @@ def refuse_raising(thing: Any) -> None:
     for name, method in vars(cls).items():
         if getattr(method, "__module__", None) == cls.__module__ and raises(method, set()):
             raise Refused(
-                f"{cls.__name__}.{name} may raise, in the midst of a row: answer math.nan instead, and the row is undone "
-                f"and named ({place_of(method)})"
+                f"{cls.__name__}.{name} may raise, in the midst of a row: answer math.nan instead, and the row is "
+                f"undone and named ({place_of(method)})"
             )
 
 
@@ -107,8 +116,8 @@ def calls_of_row_loss(loss: Any) -> Iterator[Call]:
     for row in ROWS:
         for label in range(len(row)):
             yield Call(loss, "value", (np.array(row), label))
-            yield Call(loss, "slopes", (np.array(row), label, np.zeros(len(row))), 0)
-        yield from optional(loss, "link", (np.array(row), np.zeros(len(row))), 0)
+            yield Call(loss, "slopes", (np.array(row), label, np.zeros(len(row))), NOTHING)
+        yield from optional(loss, "link", (np.array(row), np.zeros(len(row))), NOTHING)
     yield from optional(loss, "row_flow", (seen_of(loss, 0.5, 1.0), 0.5))
 
 
@@ -148,7 +157,7 @@ def calls_of_cells(rule: Any, loss: Any, seen: Seen) -> Iterator[Call]:
             return
 
 
-def optional(thing: Any, method: str, arguments: tuple[Any, ...], answers: int = 1) -> Iterator[Call]:
+def optional(thing: Any, method: str, arguments: tuple[Any, ...], answers: int | str = NUMBER) -> Iterator[Call]:
     """A method that need not be there."""
     if hasattr(thing, method):
         yield Call(thing, method, arguments, answers)
@@ -169,13 +178,15 @@ def seen_of(loss: Any, score: float, target: float) -> Seen:
 # ------------------------------------------------------------------ calling
 
 
-def run(calls: Iterator[Call]) -> None:
+def run(calls: Iterator[Call], compiled: bool) -> None:
     """Make all calls; a method may have no number for some arguments, but not for all."""
     answered: set[str] = set()
     failed: dict[str, tuple[Call, Exception]] = {}
     for call in calls:
         if not hasattr(call.thing, call.method):
             raise Refused(f"{type(call.thing).__name__} has no method {call.method}: write one")
+        if compiled:
+            refuse_printing(call)
         try:
             check_answer(call, getattr(call.thing, call.method)(*call.arguments))
             answered.add(call.method)
@@ -190,19 +201,54 @@ def run(calls: Iterator[Call]) -> None:
             raise Refused(failure_message(call, reason)) from reason
 
 
+def without_number(loss: Any, score: float, target: float) -> str:
+    """Which method of a loss has no finite number for this score and target, and where it is; "" if both have."""
+    for method in ("value", "slope"):
+        call = Call(loss, method, (score, target))
+        try:
+            answer = float(getattr(loss, method)(score, target))
+        except (ArithmeticError, ValueError) as error:
+            return failure_message(call, error)
+        if not math.isfinite(answer):
+            return f"{call}({short_arguments(call)}) answers {answer} ({line_of(call)})"
+    return ""
+
+
 def check_answer(call: Call, answer: Any) -> None:
     """Refuse an answer of another kind than compiled code takes."""
-    if call.answers == 0:
+    if call.answers == NOTHING:
         return
-    if call.answers == 1:
-        fine, wanted = isinstance(answer, Real), "a number"
+    if call.answers == NUMBER:
+        fine, wanted = isinstance(answer, Real), NUMBER
     else:
         fine = isinstance(answer, tuple) and len(answer) == call.answers
+        fine = fine and all(isinstance(each, Real | tuple) for each in answer)  # numbers, and perhaps the cell
         wanted = f"a tuple of {call.answers}"
     if not fine:
         raise Refused(
             f"{call}({short_arguments(call)}) answers {answer!r:.40}, and has to answer {wanted}: mend {line_of(call)}"
         )
+
+
+def refuse_printing(call: Call) -> None:
+    """Refuse a method that prints: compiled as a part of a loop it would wait for the interpreter for ever."""
+    method = getattr(type(call.thing), call.method)
+    code = getattr(method, "__code__", None)
+    line = None if code is None else printing_line(code, method.__globals__)
+    if code is not None and line is not None:
+        raise Refused(
+            f"{call} prints, and compiled code cannot print: mend {said_line(code.co_filename, line)}, "
+            "or run it as it is, slowly, by Learner(..., compiled=False)"
+        )
+
+
+def printing_line(code: CodeType, names: dict[str, Any]) -> int | None:
+    """The first line at which the code, or a function within it, takes the built-in ``print``."""
+    for step in dis.get_instructions(code):
+        if step.opname == "LOAD_GLOBAL" and names.get(step.argval, getattr(builtins, step.argval, None)) is print:
+            return step.positions.lineno if step.positions else code.co_firstlineno
+    within = (printing_line(each, names) for each in code.co_consts if isinstance(each, CodeType))
+    return next((line for line in within if line is not None), None)
 
 
 def failure_message(call: Call, error: Exception) -> str:
@@ -226,8 +272,13 @@ def place_of(function: Any) -> str:
     code = getattr(function, "__code__", None)
     if code is None:
         return ""
-    line = linecache.getline(code.co_filename, code.co_firstlineno).strip()
-    return f"{code.co_filename}, line {code.co_firstlineno}" + (f": {line}" if line else "")
+    return said_line(code.co_filename, code.co_firstlineno)
+
+
+def said_line(file: str, number: int) -> str:
+    """A line of a file, with what it says if that can be read."""
+    line = linecache.getline(file, number).strip()
+    return f"{file}, line {number}" + (f": {line}" if line else "")
 
 
 def short_arguments(call: Call) -> str:

@@ -12,6 +12,7 @@ import polars
 import pyarrow
 import pytest
 import scipy.sparse
+from sklearn.exceptions import NotFittedError
 
 import onlinear
 from onlinear import losses, rules
@@ -132,18 +133,84 @@ def test_learn_many_takes_a_table_of_arrow_row_by_row(make: Callable[[], Any]) -
         assert [model.predict_one(x) for x in DICTS] == expected
 
 
-@pytest.mark.parametrize("make", CLASSIFIERS, ids=lambda make: make.__name__)
-@pytest.mark.parametrize("labels", ["yes", None, 3, pandas.DataFrame({"y": [1, 0, 1]}), polars.Series([1]).to_frame()])
-def test_labels_that_are_no_list_of_them(make: Callable[[], Any], labels: Any) -> None:
-    """``"yes"`` is no list of three labels, and a frame is one of the names of its columns."""
-    with pytest.raises(BadInput, match=r"y is .*: give a list"):
-        make().learn_many(DICTS[:3], labels)
+# ------------------------------------------------------------------ many dicts
+
+NO_TARGETS: dict[str, Any] = {
+    "None": None,
+    "number": 3,
+    "text": "ab",
+    "dict": {0: 1, 1: 0},
+    "set": {0, 1},
+    "frame": pandas.DataFrame({"y": [0, 1]}),
+    "column of an array": np.array([[0], [1]]),
+    "one number": np.array(1),
+    "lists": [[0], [1]],
+    "lists in tuples": [([0],), ([1],)],
+}
+NO_ROWS: dict[str, Any] = {
+    "None": None,
+    "number": 3,
+    "text": "ab",
+    "dict": DICTS[0],
+    "array": X[:2],
+    "Nones": [None] * 2,
+}
 
 
 @each_model
-def test_rows_that_are_no_list_of_them(make: Callable[[], Any]) -> None:
-    with pytest.raises(BadInput, match="the rows are 3: give a list of dicts, or a frame"):
-        make().learn_many(3, Y)
+@pytest.mark.parametrize("y", NO_TARGETS.values(), ids=NO_TARGETS)
+def test_what_is_no_column_of_targets_is_refused(make: Callable[[], Any], y: Any) -> None:
+    model = make()
+    with pytest.raises(BadInput, match=r"the target|targets have shape|is not hashable") as refused:
+        model.learn_many(DICTS[:2], y)
+    assert "\n" not in str(refused.value)
+    assert model.predict_one(DICTS[0]) in (None, 0.0)
+
+
+@each_model
+@pytest.mark.parametrize("rows", NO_ROWS.values(), ids=NO_ROWS)
+def test_what_are_no_dicts_is_refused(make: Callable[[], Any], rows: Any) -> None:
+    with pytest.raises(BadInput, match=r"the rows are of type|a row is a dict|one dict was given"):
+        make().learn_many(rows, [0, 1])
+
+
+@each_model
+def test_dicts_and_targets_of_arrow(make: Callable[[], Any]) -> None:
+    columns = pyarrow.Table.from_pylist(DICTS)
+    found = make().learn_many(columns, pyarrow.array(Y.tolist()))
+    expected = make().learn_many(DICTS, Y.tolist())
+    assert [found.predict_one(x) for x in DICTS] == [expected.predict_one(x) for x in DICTS]
+    assert type(found.predict_one(DICTS[0])) is type(expected.predict_one(DICTS[0]))
+
+
+# ------------------------------------------------------------------ before the first example
+
+
+@pytest.mark.parametrize("make", CLASSIFIERS, ids=lambda make: make.__name__)
+def test_nobody_answers_before_a_class_is_known(make: Callable[[], Any]) -> None:
+    no_weight = make().partial_fit(X, Y, sample_weight=np.zeros(len(Y)))
+    for model in (no_weight, copy.deepcopy(no_weight)):
+        for ask in answering_methods(model):
+            with pytest.raises(NotFittedError, match="has learned no example yet, and knows no class"):
+                ask(X)
+        assert model.predict_one({0: 1.0}) is None
+        assert len(model.classes_) == 0
+    expected = make().partial_fit(X, Y).predict(X)
+    np.testing.assert_array_equal(no_weight.partial_fit(X, Y).predict(X), expected)
+
+
+@pytest.mark.parametrize("make", CLASSIFIERS, ids=lambda make: make.__name__)
+def test_nobody_answers_before_the_first_dict(make: Callable[[], Any]) -> None:
+    model = make().learn_many([], [])
+    with pytest.raises(NotFittedError, match="has learned no example yet"):
+        model.predict(np.zeros((2, 0)))
+    assert model.predict_one({"a": 1.0}) is None
+
+
+@pytest.mark.parametrize("make", CLASSIFIERS, ids=lambda make: make.__name__)
+def test_classes_that_are_named_are_known(make: Callable[[], Any]) -> None:
+    model = make().partial_fit(X, Y, classes=[0, 1], sample_weight=np.zeros(len(Y)))
+    assert set(model.predict(X).tolist()) == {0}
 
 
 # ------------------------------------------------------------------ classes, as users write them

@@ -167,36 +167,37 @@ def test_an_interrupted_search_is_whole() -> None:
 # ------------------------------------------------------------------ the mechanism
 
 
-def test_a_signal_waits_and_comes_at_the_end() -> None:
-    done = []
-    with pytest.raises(KeyboardInterrupt):
-        with uninterrupted, uninterrupted:
+def work(done: list[str], *, signals: int, lets_through: bool = False) -> None:
+    with uninterrupted, uninterrupted:
+        for number in range(signals):
             signal.raise_signal(signal.SIGINT)
-            done.append("whole")
-        done.append("never")
-    assert done == ["whole"]
+            done.append(f"signal {number}")
+        if lets_through:
+            uninterrupted.let_through()
+        done.append("whole")
+    done.append("never")
+
+
+def test_a_signal_waits_and_comes_at_the_end() -> None:
+    done: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        work(done, signals=1)
+    assert done == ["signal 0", "whole"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_second_ctrl_c_does_not_wait() -> None:
-    done = []
-    with pytest.raises(KeyboardInterrupt), uninterrupted:
-        signal.raise_signal(signal.SIGINT)
-        done.append("first")
-        signal.raise_signal(signal.SIGINT)
-        done.append("never")
-    assert done == ["first"]
+    done: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        work(done, signals=2)
+    assert done == ["signal 0"]
 
 
 def test_long_work_lets_signals_through_where_it_is_whole() -> None:
-    done = []
-    with pytest.raises(KeyboardInterrupt), uninterrupted:
-        uninterrupted.let_through()
-        signal.raise_signal(signal.SIGINT)
-        done.append("a pass")
-        uninterrupted.let_through()
-        done.append("never")
-    assert done == ["a pass"]
+    done: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        work(done, signals=1, lets_through=True)
+    assert done == ["signal 0"]
 
 
 def test_other_handlers_get_their_signals_too() -> None:

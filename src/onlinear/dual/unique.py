@@ -23,6 +23,7 @@ import numpy as np
 import scipy.sparse
 
 from onlinear.errors import BadInput
+from onlinear.matrices import compressed
 
 
 def unique_features(X: Any, delta: float, *, first: int = 0, examples: int | None = None) -> scipy.sparse.csr_matrix:
@@ -35,7 +36,7 @@ def unique_features(X: Any, delta: float, *, first: int = 0, examples: int | Non
     array([[1. , 2. , 0.5, 0. ],
            [3. , 4. , 0. , 0.5]])
     """
-    rows = scipy.sparse.csr_matrix(X)
+    rows = scipy.sparse.csr_matrix(compressed(X) if scipy.sparse.issparse(X) else X)
     count = rows.shape[0]
     width = first + count if examples is None else examples
     if not 0.0 < delta < math.inf:

@@ -14,15 +14,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from onlinear.batch import Rows, importance_of, numbers_of, plain_number, rows_of
+from onlinear.batch import Rows, importance_of, numbers_of, plain_number, rows_of_compressed
 from onlinear.classes import refuse_mixed
 from onlinear.errors import BadInput, Diverged
 from onlinear.features.names import ExactNames
 from onlinear.interrupts import uninterrupted
 from onlinear.kernels.state import PULL
+from onlinear.matrices import compressed
 from onlinear.parameters import ranges_of
 from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.tables import check_different, is_frame, names_in
@@ -95,9 +97,7 @@ def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tu
 
 def checked_rows(estimator: Any, X: Any) -> Any:
     """X for a prediction: finite, with the features that were learned."""
-    check_frame(X)
-    refuse_dicts(X)
-    refuse_dates(X, "X")
+    X = plausible(X)
     if not hasattr(estimator, "n_features_in_"):
         X = in_order_of_names(estimator, X)
     try:
@@ -112,10 +112,8 @@ def too_large() -> BadInput:
 
 def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
     """X and y by scikit-learn's ``validate_data``; a target that is missing or infinite is refused with its row."""
-    check_frame(X)
+    X = plausible(X)
     is_frame(y)  # which refuses one that has no rows yet
-    refuse_dicts(X)
-    refuse_dates(X, "X")
     refuse_dates(y, "y")
     y = unless_rounded(y)
     try:
@@ -130,6 +128,25 @@ def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tup
     if checked_y.dtype.kind == "O" and None in checked_y.tolist():
         refuse_missing_target(checked_y)
     return X, checked_y
+
+
+def check_knows_classes(estimator: Any, classes: Any) -> None:
+    """Refuse to answer before any class is known, as before a call of ``fit``."""
+    if not len(classes):
+        raise NotFittedError(
+            f"this {type(estimator).__name__} has learned no example yet, and knows no class: all rows had an "
+            "importance of 0, or there were none; learn one with some importance, or name the classes in the first call"
+        )
+
+
+def plausible(X: Any) -> Any:
+    """X as scikit-learn may look at it: a sparse matrix in CSR whose parts fit each other; neither dicts nor dates."""
+    if scipy.sparse.issparse(X):  # also the one of SciPy's that is a dict
+        return compressed(X)
+    check_frame(X)
+    refuse_dicts(X)
+    refuse_dates(X, "X")
+    return X
 
 
 def refuse_bad_labels(y: Any) -> None:
@@ -217,9 +234,7 @@ def loop_rows(X: Any) -> Rows:
     Every other kind of array would cost a compilation of its own.
     """
     if scipy.sparse.issparse(X):
-        X = with_short_indices(X)
-        rows = rows_of(X)
-        assert isinstance(rows, SparseRows)
+        rows = rows_of_compressed(with_short_indices(X))
         return SparseRows(open_up(rows.starts), open_up(rows.columns), open_up(rows.values))
     return DenseRows(open_up(np.ascontiguousarray(X)))
 

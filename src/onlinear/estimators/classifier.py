@@ -20,6 +20,7 @@ from onlinear.estimators.base import LinearEstimator, Recipe, Start
 from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import (
     all_or_nothing,
+    check_knows_classes,
     checked,
     checked_rows,
     importance_for,
@@ -327,15 +328,20 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
     def _classes_now(self) -> np.ndarray:
         return self._classes.sorted
 
+    def _answering(self) -> Snapshot:
+        """Weights, intercepts and classes as of one example, if one was learned."""
+        check_is_fitted(self)
+        now = self._now()
+        check_knows_classes(self, now.classes)
+        return now
+
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores: of the second class where there are two, else one column for each class."""
-        check_is_fitted(self)
-        return flat_scores(self._now(), checked_rows(self, X))
+        return flat_scores(self._answering(), checked_rows(self, X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
-        check_is_fitted(self)
-        now = self._now()
+        now = self._answering()
         scores, classes = flat_scores(now, checked_rows(self, X)), now.classes
         assert classes is not None
         if len(classes) == 1:
@@ -347,10 +353,9 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: the loss's link of each score, normalised over several classes."""
-        check_is_fitted(self)
-        X = checked_rows(self, X)
         with whole(self):
-            now, loss = self._now(), self._answering_loss()
+            now, loss = self._answering(), self._answering_loss()
+        X = checked_rows(self, X)
         assert now.classes is not None
         if hasattr(loss, "slopes"):
             return self._row_probabilities(loss, X, now)

@@ -21,6 +21,7 @@ from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import (
     FLOATS,
     all_or_nothing,
+    check_knows_classes,
     checked_rows,
     refuse_all_zero,
     refuse_bad_labels,
@@ -239,6 +240,7 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
         """The scores: of the second class where there are two, else one column for each class."""
         check_is_fitted(self)
         with whole(self):
+            check_knows_classes(self, self._classes)
             scores = self._scores(checked_rows(self, X))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -246,6 +248,7 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
         """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
         check_is_fitted(self)
         with whole(self):
+            check_knows_classes(self, self._classes)
             return self._labels(self._scores(checked_rows(self, X)))
 
     def _labels(self, scores: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from onlinear.classes import Classes, as_array
 from onlinear.dual.perceptrons import Perceptrons
 from onlinear.errors import BadInput, OnlinearError, TooManyNames
 from onlinear.estimators.checks import all_or_nothing, whole
-from onlinear.estimators.one import check_length, checked_importance, labels_in, records, unknown_feature
+from onlinear.estimators.one import check_length, checked_importance, records, targets_in, unknown_feature
 from onlinear.features.names import ExactNames
 
 #: columns that a stream of dicts has room for at first; their number doubles
@@ -61,7 +61,7 @@ class LearnsDicts:
 
         A bad row refuses them all.
         """
-        rows, labels = records(rows), labels_in(y)
+        rows, labels = records(rows), targets_in(y)
         check_length(len(rows), len(labels))
         weights = importance_of(importance, len(labels))
         chosen = np.flatnonzero(weights > 0.0).tolist()

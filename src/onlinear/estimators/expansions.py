@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onlinear.dual.perceptrons import dense
 from onlinear.errors import BadInput
-from onlinear.estimators.checks import FLOATS, check_frame, checked_rows
+from onlinear.estimators.checks import FLOATS, checked_rows, plausible
 
 #: rows that are multiplied at once, always as many: products of other shapes may round otherwise
 ROWS = 64
@@ -34,8 +34,7 @@ class Expansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def fit(self, X: Any, y: Any = None) -> Any:
         """Look at how many columns there are."""
         self._validate_params()
-        check_frame(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+        X = validate_data(self, plausible(X), accept_sparse="csr", dtype=FLOATS)
         self._prepare(X.shape[1])
         return self
 

@@ -7,7 +7,7 @@ not matter. Names are exact and grow, or are hashed to a table of fixed size (``
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -292,7 +292,7 @@ class ClassifiesOne(OneByOne):
         A bad row refuses them all before any weight moves. ``classes`` are all labels there will ever be, as in
         ``partial_fit``: only needed in the first call, which may be one without rows.
         """
-        labels = as_array(labels_in(y))
+        labels = labels_in(y)
         rows = records(rows)
         check_length(len(rows), len(labels))
         weights = importance_of(importance, len(labels))
@@ -388,10 +388,10 @@ class PredictsOne(OneByOne):
         with uninterrupted, whole(self):
             return float(self._learn_row(self._learning_way(), x, target, 1.0)[0])
 
-    def learn_many(self, rows: Any, y: Sequence[float], importance: Any = None) -> Any:
+    def learn_many(self, rows: Any, y: Any, importance: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row."""
         rows = records(rows)
-        targets = numbers_of(y, len(rows))
+        targets = numbers_of(y if isinstance(y, np.ndarray) else targets_in(y), len(rows))
         weights = importance_of(importance, len(rows))
         with all_or_nothing(self):
             self._learn_batch(self._read_many(rows), Numbers(targets), weights)  # type: ignore[attr-defined]
@@ -422,26 +422,38 @@ def records(rows: Any) -> list[Any]:
         check_different(names_in(rows))
     if hasattr(rows, "to_dicts"):
         return rows.to_dicts()
-    if hasattr(rows, "to_pylist"):
-        return rows.to_pylist()
     if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
         return rows.to_dict("records")
+    if hasattr(rows, "to_pylist"):
+        rows = rows.to_pylist()
     if isinstance(rows, Mapping):
         raise BadRow("one dict was given where a list of them is wanted: use learn_one, or put it into a list")
-    return listed(rows, "the rows are", "a list of dicts, or a frame")
+    if not isinstance(rows, Iterable) or isinstance(rows, str | bytes):
+        raise BadInput(f"the rows are of type {type(rows).__name__}: give a list of dicts, or a frame")
+    return list(rows)
 
 
-def labels_in(y: Any) -> list[Any]:
-    """The labels of many rows as a list: a text is one of them, and a frame has columns of them."""
-    if isinstance(y, str | bytes) or is_frame(y):
-        raise BadInput(f"y is of the type {type(y).__name__}: give a list or a column with one label a row")
-    return y.to_pylist() if hasattr(y, "to_pylist") else listed(y, "y is", "a list with one label a row")
+def targets_in(y: Any) -> list[Any]:
+    """The targets of many rows as a list; what has no order, or is no single column, is refused."""
+    if hasattr(y, "to_pylist"):  # of Arrow
+        y = y.to_pylist()
+    no_column = isinstance(y, str | bytes | Mapping | Set) or hasattr(y, "columns") or getattr(y, "ndim", 1) != 1
+    if no_column or not isinstance(y, Iterable):
+        shape = f" with the shape {y.shape}" if hasattr(y, "shape") else ""
+        raise BadInput(f"the targets are of type {type(y).__name__}{shape}: give a list or a column, one target a row")
+    return list(y)
 
 
-def listed(given: Any, what: str, wanted: str) -> list[Any]:
-    if not hasattr(given, "__iter__") and not hasattr(given, "__getitem__"):
-        raise BadInput(f"{what} {given!r:.60}: give {wanted}")
-    return list(given)
+def labels_in(y: Any) -> np.ndarray:
+    """The labels of many rows as an array; one that cannot be a label is refused with its row."""
+    labels = targets_in(y)
+    for row, label in enumerate(labels):
+        try:
+            hash(label)
+        except TypeError:
+            said = f"the label {label!r:.60} of row {row}"
+            raise BadInput(f"{said} is not hashable: use a number, a string or a tuple") from None
+    return as_array(labels)
 
 
 def check_length(rows: int, targets: int) -> None:

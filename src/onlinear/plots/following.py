@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.dual import DualClassifier
+from onlinear.matrices import compressed
 
 #: by how much, relatively to the weights, a move may differ from a multiple of the row
 ROUNDING = 1e-9
@@ -52,7 +53,8 @@ class Known(NamedTuple):
 def examples_of(X: Any, y: Any, class_: Any = None) -> Examples:
     """The rows of two classes, checked: the label that sorts last is +1; or of ``class_``, which is, and the rest."""
     sparse = scipy.sparse.issparse(X)
-    X, y = scipy.sparse.csr_matrix(X, dtype=np.float64) if sparse else np.asarray(X, dtype=np.float64), np.asarray(y)
+    X = scipy.sparse.csr_matrix(compressed(X), dtype=np.float64) if sparse else np.asarray(X, dtype=np.float64)
+    y = np.asarray(y)
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise BadInput(f"X has shape {X.shape} and y {y.shape}: give a table of rows, and a label for each")
     if not np.isfinite(X.data if sparse else X).all():

@@ -11,6 +11,7 @@ import scipy.sparse
 from onlinear.classes import Classes
 from onlinear.errors import BadInput, Refused
 from onlinear.learner import Learner
+from onlinear.matrices import compressed
 from onlinear.one_against_rest import has_row_loss
 from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
@@ -210,7 +211,7 @@ def learner_of(model: Any) -> Any:
 
 def checked(X: Any, y: Any, features: int) -> tuple[Any, np.ndarray]:
     """Rows and labels, if they fit the model and each other."""
-    matrix = scipy.sparse.csr_matrix(X) if scipy.sparse.issparse(X) else np.asarray(X)
+    matrix = scipy.sparse.csr_matrix(compressed(X)) if scipy.sparse.issparse(X) else np.asarray(X)
     labels = np.asarray(y)
     if matrix.ndim != 2 or len(labels) != matrix.shape[0]:
         raise Refused(f"X has the shape {matrix.shape} and y {labels.shape}: give a label for each row of a matrix")
