@@ -72,7 +72,9 @@ KeepNames = option(bool, READING, "Remember hashed names, to read weights by nam
 Crosses = option(
     list[str] | None, READING, "Multiply the features of two columns or namespaces.", "--cross", metavar="A,B"
 )
-Features = option(int | None, READING, "Most features, of svmlight or with exact names.", min=1, metavar="N")
+Features = option(
+    int | None, READING, "Most features, of svmlight or with exact names.", min=1, max=1 << 31, metavar="N"
+)
 Bits = option(int | None, READING, "Hash names to 2^BITS columns; 18 unless you say.", min=1, max=30, metavar="N")
 FirstIndex = option(int, READING, "Where the indices of svmlight start.", min=0, max=1, metavar="0|1")
 Scale = option(

@@ -10,8 +10,15 @@ from onlinear.errors import OnlinearError
 FEATURE_KINDS = ("number", "category", "text")
 #: kinds of columns that are no features, and that rows without labels do without
 ROLES = ("target", "weight")
+#: what a target may be
+TARGET_KINDS = ("number", "category")
 #: texts of cells that stand for nothing, unless told
 MISSING = ("", "?", "NA")
+
+
+def check_target_kind(kind: str) -> None:
+    if kind not in TARGET_KINDS:
+        raise OnlinearError(f"the target's kind is {kind!r:.60}: choose one of {', '.join(TARGET_KINDS)}")
 
 
 def kinds_for(known: Mapping[str, str], names: Sequence[str], labelled: bool, source: str) -> list[str]:
