@@ -208,6 +208,11 @@ def claim_of(certificate: Certificate) -> str:
     return " ".join(said)
 
 
+def is_one(found: dict[Any, Any]) -> bool:
+    """Whether it is a certificate, and not one for each class by its label, which may be any name in a certificate."""
+    return not found or not all(isinstance(each, dict) for each in found.values())
+
+
 def sealed(certificate: Certificate) -> Certificate:
     """The certificate with a digest of all the rest."""
     return {**certificate, "sha256": seal_of(certificate)}
