@@ -177,7 +177,7 @@ OnDriftOf = option(
     choices=ON_DRIFT,
 )
 References = option(bool, LEARNING, "Compare with scikit-learn's models.", "--references/--no-references")
-Seed = option(int, LEARNING, "Of everything that is drawn.", min=0, metavar="N")
+Seed = option(int, LEARNING, "Of everything that is drawn.", min=0, max=(1 << 64) - 1, metavar="N")
 Repeat = option(Path | None, READING, "Do again what this JSON result says, with FILES.", metavar="FILE", file=INPUT)
 CertifiedExport = option(
     str | None, OUTPUT, "Write the rows of the certificate, for verify.", "--export", metavar="FILE", file=WRITTEN
