@@ -7,6 +7,7 @@ itself, and no model leads its user, or a compiled loop, out of an array later o
 from __future__ import annotations
 
 import copy
+import hashlib
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -333,3 +334,29 @@ def test_a_format_of_tables_checks_its_bits_too(bits: int) -> None:
     fields = {"columns": [{"name": "y", "kind": "target"}], "naming": packed(Naming(8)) | {"bits": bits}}
     with pytest.raises(OnlinearError, match="choose 1 to 30"):
         unpacked(ArrowTable, packed(ArrowTable((Column("y", "target"),))) | fields)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", ["rule", "l1", "average", "fit_intercept"])
+def test_a_slim_model_that_does_not_say_how_it_learned(tmp_path: Path, name: str) -> None:
+    trained("--bits", "6", "--slim")(tmp_path)
+    header, arrays = read_model(tmp_path / "model")
+    for value in (None, "x", [], {"a": 1}):
+        lying = copy.deepcopy(header)
+        lying["parameters"][name] = value
+        if value is None:
+            del lying["parameters"][name]
+        write_model(tmp_path / "crafted", lying, arrays)
+        ended = run_here("inspect", tmp_path / "crafted")
+        assert ended.code == 3, ended  # as any model file that cannot be read
+
+
+def test_a_number_in_a_header_is_finite(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", {"holds": 1e300}, {})
+    content = (tmp_path / "model").read_bytes().replace(b"1e+300", b"1e+999")
+    head, _, body = content.partition(b"bytes, sha256 ")
+    header = body[65 : 65 + int(head.split()[-1])]
+    sealed = head + b"bytes, sha256 " + hashlib.sha256(header).hexdigest().encode() + body[64:]
+    (tmp_path / "model").write_bytes(sealed)
+    with pytest.raises(BadModel, match="beyond the range of floating point"):
+        read_model(tmp_path / "model")

@@ -95,6 +95,23 @@ DAMAGE: dict[str, Callable[[Any, Any], object]] = {
     "a step": lambda header, arrays: header["perceptrons"]["steps"][0].__setitem__(0, 99),
     "outputs": lambda header, arrays: header["perceptrons"]["outputs"].pop(),
     "missing rows": lambda header, arrays: arrays.pop("rows"),
+    "classes that are closed": lambda header, arrays: header["classes"].update(open=False),
+    "other features": lambda header, arrays: header["state"].update(n_features_in_=20),
+    "no features": lambda header, arrays: header["state"].pop("n_features_in_"),
+    "no state": lambda header, arrays: header.update(state={}),
+    "fewer than no passes": lambda header, arrays: header["state"].update(n_iter_=-1),
+    "a text that was seen": lambda header, arrays: header.update(seen=["x", 1]),
+    "a class that was seen, and is not": lambda header, arrays: header.update(seen=[99]),
+    "an infinite amount": lambda header, arrays: arrays["amounts"].__setitem__(0, np.inf),
+    "an infinite coefficient": lambda header, arrays: arrays["coefficients"].__setitem__((0, 0), np.nan),
+    "an infinite row": lambda header, arrays: arrays["rows"].__setitem__((0, 0), np.inf),
+    "updates in disorder": lambda header, arrays: arrays.update(times=arrays["times"][::-1].copy()),
+    "updates to come": lambda header, arrays: arrays.update(times=arrays["times"] + 10_000),
+    "updates that nobody made": lambda header, arrays: header["perceptrons"]["outputs"][0].update(made=0),
+    "a share of no budget": lambda header, arrays: header["perceptrons"].update(share=3),
+    "a negative gamma": lambda header, arrays: header["perceptrons"]["kernel"].update(gamma=-1.0),
+    "no examples": lambda header, arrays: header["perceptrons"].update(examples=0),
+    "too many examples": lambda header, arrays: header["perceptrons"].update(examples=1 << 70),
 }
 
 
