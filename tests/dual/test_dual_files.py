@@ -108,6 +108,7 @@ DAMAGE: dict[str, Callable[[Any, Any], object]] = {
     "updates in disorder": lambda header, arrays: arrays.update(times=arrays["times"][::-1].copy()),
     "updates to come": lambda header, arrays: arrays.update(times=arrays["times"] + 10_000),
     "updates that nobody made": lambda header, arrays: header["perceptrons"]["outputs"][0].update(made=0),
+    "a debt that no budget leads to": lambda header, arrays: header["perceptrons"]["outputs"][0].update(debt=1 << 31),
     "a share of no budget": lambda header, arrays: header["perceptrons"].update(share=3),
     "a negative gamma": lambda header, arrays: header["perceptrons"]["kernel"].update(gamma=-1.0),
     "no examples": lambda header, arrays: header["perceptrons"].update(examples=0),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import onlinear
+from onlinear.dual.forgetron import ALLOWANCE
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import BLOCK, Drop, Perceptrons, Step
 from onlinear.dual.versions import Versions
@@ -177,6 +178,7 @@ def check_times(machine: Perceptrons) -> None:
         ascending = all(one < next_ for one, next_ in pairwise([-1, *times, machine.examples]))
         expect(ascending, "updates at examples that there were not")
         expect(made == kept or (machine.budget is not None and kept <= made), "updates that nobody made")
+        expect(versions.debt < ALLOWANCE * (made + 1), "a debt that no budget leads to")
 
 
 def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[Versions]:
