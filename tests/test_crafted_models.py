@@ -7,6 +7,7 @@ itself, and no model leads its user, or a compiled loop, out of an array later o
 from __future__ import annotations
 
 import copy
+import hashlib
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,6 +22,10 @@ from commands import run_here
 from onlinear import modelfile
 from onlinear.errors import BadModel, OnlinearError
 from onlinear.model.container import Arrays, Header, read_model, write_model
+from onlinear.streams.arrow import ArrowTable
+from onlinear.streams.csvtext import Column
+from onlinear.streams.naming import Naming
+from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.stream import open_alike
 
 CASES = 60  # of each model
@@ -229,3 +234,129 @@ def test_what_a_model_says_is_checked_when_it_is_loaded(tmp_path: Path, lie: str
         with pytest.raises(BadModel, match=rf"crafted cannot be loaded: .*{reason}"):
             load(tmp_path / "crafted")
     assert run_here("certify", tmp_path / "rows.csv", "--model", tmp_path / "crafted").code != 0
+
+
+# ------------------------------------------------------------------ the formats of a recipe
+
+#: a text of each format that has rows of two classes
+TEXTS = {
+    "svmlight": "".join(f"{k % 2 or -1} 1:{k} 2:1\n" for k in range(12)),
+    "vw": "".join(f"{k % 2 or -1} |a n:{k} |b w{k % 3}\n" for k in range(12)),
+    "csv": "n,w,y\n" + "".join(f"{k},w{k % 3},{'pq'[k % 2]}\n" for k in range(12)),
+    "jsonl": "".join(f'{{"n": {k}, "w": "w{k % 3}", "y": "{"pq"[k % 2]}"}}\n' for k in range(12)),
+}
+WHOLE = [-(1 << 63), 1 - (1 << 32), -1, 1 << 31, 1 << 62, 1 << 63, 1 << 70, True, 0.5, None, "1"]
+#: fields of each format with what none of them can be
+FIELDS: dict[str, list[tuple[tuple[str, ...], list[Any]]]] = {
+    "svmlight": [(("first_index",), [*WHOLE, 2]), (("most_features",), [*(n for n in WHOLE if n != 1 << 31), 0])],
+    **{
+        name: [
+            (("naming", "bits"), [0, -1, 31, 1 << 62, 1 << 70, True, "8"]),
+            (("naming", "cap"), [*(n for n in WHOLE if n != 1 << 31), 0]),
+            (("naming", "keep"), [None, 1, "yes"]),
+        ]
+        for name in ("vw", "csv", "jsonl")
+    },
+}
+FIELDS["vw"] += [(("naming", "ranges"), [[["n", [1.0]]]]), (("naming", "frequent"), [[["a", ["w1"]]]])]
+FIELDS["jsonl"] += [(("naming", "ranges"), [[["n", [1.0]]]]), (("target_kind",), ["", "text", 1])]
+FIELDS["csv"] += [(("target_kind",), ["", "text", 1]), (("words", "ngrams"), [0, 6, -1, 1 << 40])]
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", FIELDS)
+def test_no_field_of_a_format_is_believed(tmp_path: Path, name: str) -> None:
+    rows = tmp_path / f"rows.{name}"
+    rows.write_text(TEXTS[name])
+    hashed = [] if name == "svmlight" else ["--bits", "5", "--target", "y"][: 2 if name == "vw" else 4]
+    words = ["--format", name, *hashed, "--quiet", "--model", tmp_path / "model"]
+    assert run_here("train", rows, *words).code == 0
+    header, arrays = read_model(tmp_path / "model")
+    for place, values in FIELDS[name]:
+        for value in values:
+            lying = copy.deepcopy(header)
+            set_at("recipe", "format", name, *place, value=value)(lying, arrays)
+            write_model(tmp_path / "crafted", with_bits(lying), arrays)
+            for load in (modelfile.open_model, onlinear.load):
+                with pytest.raises(BadModel):
+                    load(tmp_path / "crafted")
+
+
+def with_bits(header: Header) -> Header:
+    """The header with all its bits as the recipe has them, so that nothing but their number is amiss."""
+    ((_, format),) = header["recipe"]["format"].items()
+    bits = format.get("naming", {}).get("bits")
+    if bits is not None:
+        header["names"]["bits"] = header["parameters"]["bits"] = bits
+    return header
+
+
+@pytest.mark.compiles
+def test_a_table_of_one_column_is_no_hashed_one(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.vw"
+    rows.write_text(TEXTS["vw"])
+    assert run_here("train", rows, "--bits", "5", "--quiet", "--model", tmp_path / "model").code == 0
+    header, arrays = read_model(tmp_path / "model")
+    header["recipe"]["format"]["vw"]["naming"]["bits"] = 0
+    header["learner"]["features"] = 1
+    arrays["learner/table"] = arrays["learner/table"][:1]
+    write_model(tmp_path / "crafted", with_bits(header), arrays)
+    ended = run_here("train", rows, "--resume", tmp_path / "crafted", "--quiet")
+    assert ended.code != 0
+    assert "bits is 0: choose 1 to 30" in ended.err
+
+
+@pytest.mark.compiles
+def test_only_columns_with_names_are_clipped(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.svm"
+    rows.write_text(TEXTS["svmlight"])
+    assert run_here("train", rows, "--quiet", "--model", tmp_path / "model").code == 0
+    header, arrays = read_model(tmp_path / "model")
+    header["recipe"]["clipping"] = [{"name": "1", "low": 0.0, "high": 1.0}]
+    write_model(tmp_path / "crafted", header, arrays)
+    with pytest.raises(BadModel, match="leave out clip"):
+        modelfile.open_model(tmp_path / "crafted")
+    with pytest.raises(OnlinearError, match="leave out clip"):
+        onlinear.open_stream(rows, clip={"1": (0.0, 1.0)})
+
+
+@pytest.mark.parametrize(
+    "said", [{"features": n} for n in (0, -3, 10**12, 2.5, True)] + [{"first_index": n} for n in (-1, 2, 10**30, "1")]
+)
+def test_what_no_svmlight_can_have_is_refused_when_it_is_opened(tmp_path: Path, said: dict[str, Any]) -> None:
+    (tmp_path / "rows.svm").write_text(TEXTS["svmlight"])
+    with pytest.raises(OnlinearError, match="choose"):
+        onlinear.open_stream(tmp_path / "rows.svm", **said)
+
+
+@pytest.mark.parametrize("bits", [0, 31, 1 << 70])
+def test_a_format_of_tables_checks_its_bits_too(bits: int) -> None:
+    fields = {"columns": [{"name": "y", "kind": "target"}], "naming": packed(Naming(8)) | {"bits": bits}}
+    with pytest.raises(OnlinearError, match="choose 1 to 30"):
+        unpacked(ArrowTable, packed(ArrowTable((Column("y", "target"),))) | fields)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", ["rule", "l1", "average", "fit_intercept"])
+def test_a_slim_model_that_does_not_say_how_it_learned(tmp_path: Path, name: str) -> None:
+    trained("--bits", "6", "--slim")(tmp_path)
+    header, arrays = read_model(tmp_path / "model")
+    for value in (None, "x", [], {"a": 1}):
+        lying = copy.deepcopy(header)
+        lying["parameters"][name] = value
+        if value is None:
+            del lying["parameters"][name]
+        write_model(tmp_path / "crafted", lying, arrays)
+        ended = run_here("inspect", tmp_path / "crafted")
+        assert ended.code == 3, ended  # as any model file that cannot be read
+
+
+def test_a_number_in_a_header_is_finite(tmp_path: Path) -> None:
+    write_model(tmp_path / "model", {"holds": 1e300}, {})
+    content = (tmp_path / "model").read_bytes().replace(b"1e+300", b"1e+999")
+    head, _, body = content.partition(b"bytes, sha256 ")
+    header = body[65 : 65 + int(head.split()[-1])]
+    sealed = head + b"bytes, sha256 " + hashlib.sha256(header).hexdigest().encode() + body[64:]
+    (tmp_path / "model").write_bytes(sealed)
+    with pytest.raises(BadModel, match="beyond the range of floating point"):
+        read_model(tmp_path / "model")

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from onlinear.answers import Answers
+from onlinear.errors import BadModel
 from onlinear.learner import Settings
-from onlinear.model.values import Unpacker
+from onlinear.model.values import Unpacker, only_bad_models
 from onlinear.modelfile import Trained
 from onlinear.registry import LOSSES, RULES, name_of, rule_of
 from onlinear.streams.collisions import expected_names
 from onlinear.streams.recipe import Recipe
+
+#: what the parameters of a model call its settings
+SETTINGS = {"l1": "l1", "l2": "l2", "average": "average", "forget": "forget", "fit_intercept": "intercept"}
 
 
 def inspected(trained: Trained, most: int) -> dict[str, Any]:
@@ -46,16 +50,16 @@ def rule_and_settings(trained: Trained) -> tuple[Any, Settings]:
     learner = trained.training.learner
     if not learner.slim:
         return learner.rules[0], learner.settings[0]
-    said = trained.header["parameters"]
-    rule = Unpacker({}).unpack(said["rule"])
-    settings = Settings(
-        l1=said["l1"],
-        l2=said["l2"],
-        average=float(said["average"]),
-        forget=said["forget"],
-        intercept=said["fit_intercept"],
-    )
-    return rule_of(rule), settings
+    with only_bad_models():
+        said = {name: Unpacker({}).unpack(trained.header["parameters"][name]) for name in ("rule", *SETTINGS)}
+        given: dict[str, Any] = {field: number(name, said[name]) for name, field in SETTINGS.items()}
+        return rule_of(said["rule"]), Settings(**given)
+
+
+def number(name: str, value: Any) -> float:
+    if not isinstance(value, int | float):
+        raise BadModel(f"the model's {name} is {value!r:.60}: it is not one that we wrote")
+    return float(value) if name == "average" else value
 
 
 def described(thing: Any, names: dict[str, type]) -> dict[str, Any]:

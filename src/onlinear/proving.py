@@ -21,7 +21,7 @@ from onlinear.one_against_rest import has_row_loss
 from onlinear.streams.blocks import Block
 from onlinear.streams.stream import Stream, open_alike
 from onlinear.targets import Signs
-from onlinear.theory.certificates import Certificate, run_numbers
+from onlinear.theory.certificates import Certificate, is_one, run_numbers
 from onlinear.theory.certifying import certificates_for
 from onlinear.theory.examples import Examples, against_rest, all_rows, examples_from, places_in
 from onlinear.theory.subjects import Steps, Subject, steps_of, subject_of
@@ -109,7 +109,7 @@ def differing_from(model: PathLike, certificate: PathLike) -> str:
     learner, classes = trained.training.learner, classes_of(trained)
     try:
         found = json.loads(Path(certificate).read_text(encoding="utf-8"))
-        together = "sha256" in found
+        together = is_one(found)
         certificates = [found] if together else [*found.values()]
         places: list[Any] = [[place] for place in range(len(classes))]
         if together:

@@ -27,6 +27,8 @@ class Figures(NamedTuple):
 
 
 NOTHING = Totals()
+#: more passes than these are not made because a file says so
+MOST_PASSES = 1000
 
 
 @dataclass(slots=True)

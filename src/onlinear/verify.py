@@ -1,8 +1,8 @@
 """Recheck a certificate of onlinear with nothing but Python's standard library: ``python verify.py CERT FILE``.
 
-FILE holds the rows: svmlight, columns from 1 on, or CSV of numbers with the label last. A row x of class y asks weights
-w for <w, z> > 0, z = y x; of several classes z = x (x) (e_y - e_r) for every rival r. Anyone can write a certificate
-and seal it, so nothing in it is believed: its form is checked, then every number is computed again, in rationals.
+FILE holds the rows: svmlight, columns from 1 on, or CSV of numbers with the label last; a decimal is the double nearest
+to it. A row x of class y asks weights w for <w, z> > 0, z = y x; of several classes z = x (x) (e_y - e_r) for every
+rival r. Anyone can seal a certificate, so nothing in it is believed: every number is computed again, in rationals.
 * The rows tell R^2 = max K(x, x), the lower margin min <w, z> / |w|, the witness (weights with a positive margin, or
   multipliers that combine vectors z to exactly zero), and how many updates a perceptron can make.
 * They do not tell the counts of the run (examples, updates k, mistakes, the sums S of steps and Q of their squares):
@@ -21,11 +21,10 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
-VERSION = 2
-MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_WORK = 1 << 50, 1 << 28, 1000, 20_000, 5 * 10**9
+MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_KERNELS, MOST_WORK = 1 << 50, 1 << 28, 1000, 20_000, 5e6, 5e9
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
 DECIMAL = re.compile(r"\s*[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?\s*", re.ASCII)
-NAME = re.compile(r"\s*[^\W\d].*", re.DOTALL)  # of a column: it begins with a letter
+CLASS, NAME = r"[^;|{}\t]+", r"(?si)\s*(?!(nan?|inf(inity)?|null|none)\s*$)[^\W\d].*"  # in tables
 RATIO = re.compile(r"-?\d{1,4300}(/[1-9]\d{0,4299})?", re.ASCII)
 #: what a certificate and its parts hold, by kind; what has a ? may be null
 FORM = {
@@ -39,7 +38,7 @@ FORM = {
     (list, dict): "witness?",
 }
 DEVIATION = {list: "weights", str: "gamma deviation_squared", float: "root bound", bool: "vacuous"}
-VECTOR, SUM_OF_KERNELS = {list: "columns values", float: "intercept"}, {list: "rows amounts"}
+VECTOR, SUM = {list: "columns values", float: "intercept"}, {list: "rows amounts"}
 MULTIPLIERS = {list: "rows rivals multipliers"}
 
 
@@ -70,15 +69,18 @@ def shown(value):
 
 def read_rows(path):
     """The label and {column: value}, columns counted from 0, of every row."""
-    table, rows = str(path).endswith(".csv"), []
+    table, rows, width = str(path).endswith(".csv"), [], 0
     with open(path, newline="\n", encoding="utf-8-sig") as file:  # a lone CR ends no line
         lines = csv.reader(file) if table else (line.partition("#")[0].split() for line in file)
         for number, (*cells,) in enumerate(filter(None, lines), 1):
-            label = label_of(cells.pop(-1 if table else 0))
-            if table and number == 1 and cells and all(map(NAME.fullmatch, cells)):
+            width = width or len(cells)
+            fits = len(cells) == width > 1 and re.fullmatch(CLASS, cells[-1]) if table else DECIMAL.fullmatch(cells[0])
+            require(fits, f"rows: number {number} has no label where it should be, or not as many cells as the first")
+            if table and number == 1 and all(re.fullmatch(NAME, cell) for cell in cells):
                 continue  # names of columns
+            label = label_of(cells.pop(-1 if table else 0))
             cells = [f"{j}:{x}" for j, x in enumerate(cells, 1)] if table else cells
-            pairs = [cell.partition(":")[::2] for cell in cells if cell[:4] != "qid:"]
+            pairs = [cell.partition(":")[::2] for at, cell in enumerate(cells) if at or cell[:4] != "qid:"]
             fits = all(re.fullmatch("[0-9]{1,18}", j) and DECIMAL.fullmatch(x) for j, x in pairs)
             entries = {int(j) - 1: float(x) for j, x in pairs} if fits else {}
             fits = len(entries) == len(pairs) and all(j >= 0 and math.isfinite(x) for j, x in entries.items())
@@ -139,7 +141,7 @@ def ratio(name, text, optional=False):
 def check_hypothesis(name, part, kernel, rows):
     """Whole amounts of rows, or for a linear kernel a vector of floats."""
     if type(part) is dict and "amounts" in part:
-        check_form(name, part, SUM_OF_KERNELS)
+        check_form(name, part, SUM)
         places, numbers, stop = part["rows"], part["amounts"], rows
         fits = all(type(a) is int and 0 < abs(a) < MOST_COUNT for a in numbers)
     else:
@@ -157,8 +159,7 @@ def kernel_in(given):
     require(len(given) == 4 and type(given[1]) is int, "kernel: it is not name, degree, gamma and coef0")
     name, degree, gamma, coef0 = *given[:2], ratio("gamma", given[2]), ratio("coef0", given[3])
     fits = {"linear": degree == gamma == 1, "poly": 1 <= degree <= 100, "rbf": degree == 1 and coef0 == 0}
-    known = type(name) is str and fits.get(name, False) and gamma > 0 <= coef0
-    require(known, f"kernel: there is none of the form {shown(given)}")
+    require(type(name) is str and fits.get(name) and gamma > 0 <= coef0, f"kernel: there is no {shown(given)}")
     return name, degree, gamma, coef0
 
 
@@ -170,8 +171,7 @@ def check_counts(cert, counts):
     expect("rows, examples", [cert["rows"], examples], [rows, cert["passes"] * rows])
     fits = examples < MOST_COUNT and all(0 <= count <= examples for count in (1, k, cert["mistakes"] or 0))
     require(fits, "updates, mistakes: they are not between 0 and the number of examples")
-    run = [ratio(name, cert[name], optional=True) for name in ("run_pull", "run_squares", "run_margin")]
-    S, Q, beta = run
+    run = S, Q, beta = [ratio(name, cert[name], optional=True) for name in ("run_pull", "run_squares", "run_margin")]
     fits = None not in run and beta >= 0 and k * Q >= S**2 and (min(S, Q) > 0 if k else S == Q == 0)
     require(fits or run == [None] * 3, "run: not S > 0, Q > 0, beta >= 0 and S^2 <= k Q, as it must be of k steps")
     return run if fits else None
@@ -187,17 +187,19 @@ def alike(kernel, x, z):
     return Fraction(round(DIGITS.scaleb(power, 40)), 10**40)
 
 
-def scaled(rows, kernel, terms):
-    """Rows of whole numbers, with the constant feature at -1, and the kernel that makes up for it, if time allows."""
+def scaled(rows, kernel, sums):
+    """Rows of whole numbers, with the constant feature at -1, and their kernel, if so many terms take no hours."""
     unit = max(x.as_integer_ratio()[1] for _, row in rows for x in (1.0, *row.values()))  # 1 / unit divides all values
     whole = [(place, {-1: unit, **{j: int(Fraction(x) * unit) for j, x in row.items()}}) for place, row in rows]
     kernel = (*kernel[:2], kernel[2] / unit**2, kernel[3] / unit**2)
     bits = max(v.bit_length() for _, row in whole for v in row.values())
     bits += sum(part.bit_length() for number in kernel[2:] for part in number.as_integer_ratio())
     entries, longest = sum(len(row) for _, row in whole), max(len(row) for _, row in whole)
-    power = (1 + kernel[1] * bits // 64) ** 2  # to add up numbers of so many words takes their square
-    work = (entries + terms * longest) * terms * (1 + bits // 64) + (len(whole) + terms) * terms * power
-    require(work <= MOST_WORK, "certificate: it would take hours to compute so many terms; certify fewer rows")
+    kernels = sum((len(whole) + n) * n for n in sums)  # each to be added up, which takes the square of its words
+    work = sum((entries + n * longest) * n for n in sums) * (1 + bits // 64)
+    work += kernels * (1 + kernel[1] * bits // 64) ** 2
+    fits = work <= MOST_WORK and (kernel[0] == "linear" or kernels <= MOST_KERNELS)
+    require(fits, "certificate: it would take hours to compute so many terms; certify fewer rows")
     return whole, kernel
 
 
@@ -249,7 +251,7 @@ def check_margins(cert, found, radius, rows):
 def check_not_separable(cert, kernel, rows):
     """Multipliers that combine vectors z to exactly zero."""
     check_form("witness", cert["witness"], MULTIPLIERS)
-    places, rivals, texts = (cert["witness"][name] for name in ("rows", "rivals", "multipliers"))
+    places, rivals, texts = (cert["witness"][name] for name in MULTIPLIERS[list].split())
     several, classes, totals = len(cert["weights"]) > 1, range(max(2, len(cert["classes"]))), Counter()
     fits = kernel[0] != "rbf" and kernel[1] == 1 and 0 < len(places) == len(rivals) == len(texts) <= MOST_TERMS
     require(fits, f"witness: it has not 1 to {MOST_TERMS} terms, or is of a kernel that is not linear")
@@ -295,13 +297,13 @@ def check_bounds(cert, run, radius, weights, witness, deviating):
 def verify(cert, rows):
     """What a certificate proves of rows, each a place of a class and {column: value}, and what it only says."""
     check_form("certificate", cert, FORM)
-    expect("version", cert["onlinear_certificate"], VERSION)
+    expect("version", cert["onlinear_certificate"], 2)
     expect("sha256", cert["sha256"], sha256_of({name: value for name, value in cert.items() if name != "sha256"}))
     expect("model_sha256", cert["model_sha256"], sha256_of(cert["weights"]))
     counts, kernel, n = Counter(place for place, _ in rows), kernel_in(cert["kernel"]), len(cert["weights"])
     run = check_counts(cert, counts)
     expect("data_sha256", cert["data_sha256"], digest_of(rows))
-    given, found = {"weights": cert["weights"]} | ({"witness": cert["witness"]} if cert["separable"] else {}), {}
+    given = {"weights": cert["weights"]} | ({"witness": cert["witness"]} if cert["separable"] else {})
     if cert["inseparable_bound"] is not None:
         check_form("inseparable_bound", cert["inseparable_bound"], DEVIATION)
         given["deviating"] = cert["inseparable_bound"]["weights"]
@@ -310,10 +312,10 @@ def verify(cert, rows):
         require(fits, f"outputs: the {name} are not as many as the classes need")
         for part in parts:
             check_hypothesis(name, part, kernel, len(rows))
-    terms = sum(len(part.get("amounts", [0])) for parts in given.values() for part in parts)
-    rows, inner = scaled(rows, kernel, terms)
-    for name, parts in given.items():
-        found[name] = found["weights"] if found and parts == cert["weights"] else Weights(parts, inner, rows)
+    others = {name: parts for name, parts in given.items() if name == "weights" or parts != cert["weights"]}
+    rows, inner = scaled(rows, kernel, [len(part.get("amounts", [0])) for parts in others.values() for part in parts])
+    found = {name: Weights(parts, inner, rows) for name, parts in others.items()}
+    found = {name: found.get(name, found["weights"]) for name in given}
     radius = max(alike(inner, x, x) for _, x in rows)
     rows_tell = check_margins(cert, found, radius, rows)
     if cert["separable"] is False:
@@ -328,12 +330,12 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
     """What the rows prove, whoever wrote the certificate, and what is so if the learner told the truth of its run."""
     names = ["the rest" if c is None else f"class {shown(c)}" for c in cert["classes"]]
     of_each = ", ".join(f"{counts[place]} of {name}" for place, name in enumerate(names, len(names) == 1))
-    name, degree, gamma, coef0 = *kernel[:2], *map(shown, kernel[2:])
-    by = f"weights and {f'an intercept, a feature whose square is {coef0}' if kernel[3] else 'no intercept'}"
-    by = f"the kernel ({gamma} x.z + {coef0})^{degree}" if name == "poly" else by
-    by = f"the kernel exp(-{gamma} |x - z|^2)" if name == "rbf" else by
+    name, degree, g, c = *kernel[:2], *map(shown, kernel[2:])
+    by = f"weights and {f'an intercept, a feature whose square is {c}' if kernel[3] else 'no intercept'}"
+    by = {"poly": f"the kernel ({g} x.z + {c})^{degree}", "rbf": f"the kernel exp(-{g} |x - z|^2)"}.get(name, by)
+    where = "" if name == "linear" else " in the feature space of the kernel that is named next"
     decided = {True: "are separable", False: "are not separable", None: "may be separable or not"}[cert["separable"]]
-    said = [f"{cert['rows']} rows ({of_each}), none longer than {cert['radius']}.", f"They {decided} by {by}."]
+    said = [f"{cert['rows']} rows ({of_each}), none longer than {cert['radius']}{where}.", f"They {decided} by {by}."]
     if cert["margin_lower"] is not None:
         said.append(f"The best margin of a vector of length 1 is at least {cert['margin_lower']}.")
     if bound is not None and run[2] == 0:
@@ -345,7 +347,7 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
     word = [f"It learned from these rows{how}: {cert['updates']} updates{mistakes} in {cert['examples']} examples."]
     if bound is not None:
         what = "k" if run[0] ** 2 == cert["updates"] * run[1] else "S^2 / Q"
-        numbers = ", ".join(f"{name} = {shown(number)}" for name, number in zip(("S", "Q", "beta"), run, strict=True))
+        numbers = "S = {}, Q = {}, beta = {}".format(*map(shown, run))
         word.append(f"The {cert['bound_kind']} bound holds: {what} <= {cert['bound']} with {numbers}.")
     if cert["promised_share"] is not None:
         word.append(f"Its margin is at least {math.floor(1000 * Fraction(cert['promised_share'])) / 10} % of the best.")
@@ -357,12 +359,11 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
 def main(arguments: list[str]) -> str | int:
     try:
         (certificate, file), lines = map(Path, arguments), []
-        are_files = certificate.is_file() and file.is_file()
-        require(are_files, f"{shown(' or '.join(arguments))}: no such file, or a device or a pipe")
-        require(certificate.stat().st_size <= MOST_BYTES, f"certificate: the file has more than {MOST_BYTES} bytes")
+        fits = certificate.is_file() and file.is_file() and certificate.stat().st_size <= MOST_BYTES
+        require(fits, f"{shown(' or '.join(arguments))}: no such file, or a device or a pipe, or {MOST_BYTES} bytes")
         once = {"object_pairs_hook": lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else None}
         found, rows = json.loads(certificate.read_text(encoding="utf-8"), **once), read_rows(file)
-        for cert in [found] if not found or "sha256" in found else found.values():  # one for each class
+        for cert in found.values() if found and all(type(c) is dict for c in found.values()) else [found]:
             said, word = verify(cert, placed(rows, cert["classes"]))
             lines += ["verified, from the rows:", *(f"  {line}" for line in said)]
             lines += ["not verified, the learner's word and what follows from it:", *(f"  {line}" for line in word)]

@@ -177,7 +177,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cap", [0, -1, (1 << 31) + 1])
 def test_a_cap_that_makes_no_sense_is_refused(cap: int) -> None:
-    with pytest.raises(OnlinearError, match="the cap is"):
+    with pytest.raises(OnlinearError, match="the cap of names is"):
         Vocabulary(Naming(None, cap=cap))
 
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 import onlinear
 from onlinear import verify as verifier
+from onlinear.errors import Refused
 from onlinear.streams import synthetic
 from onlinear.theory.certificates import claim_of
 from onlinear.theory.examples import examples_of
@@ -338,3 +339,46 @@ class TestRefused:
     def test_a_learner_that_has_not_learned(self) -> None:
         with pytest.raises(onlinear.Refused, match="has learned no classes"):
             onlinear.certify(onlinear.Perceptron(), [[1.0]], [1])
+
+
+def test_weights_that_are_shown_as_a_sparse_matrix() -> None:
+    X, y = draw(3, 12, 2)
+    model = fitted(onlinear.Perceptron(max_iter=3, tol=None, shuffle=False), X, y)
+    known, found = model.certificate_, onlinear.certify(model, X, y)
+    model.sparsify()
+    assert model.certificate_ == known
+    assert onlinear.certify(model, X, y) == found
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("power", [-310, -300, -170, -150, -40, 40, 76, 100, 150])
+@pytest.mark.parametrize("flipped", [0, 3])
+def test_rows_of_any_size(power: int, flipped: int) -> None:
+    """What floats cannot hold is not proven; what is proven, the verifier believes."""
+    X, y = draw(3, 12, 2, flipped=flipped)
+    X = X * 10.0**power
+    model = fitted(onlinear.Perceptron(max_iter=5, tol=None, shuffle=False, fit_intercept=False), X, y)
+    certificate = json.loads(json.dumps(onlinear.certify(model, X, y)))
+    rows = [(max(int(t), 0), {j: x for j, x in enumerate(row) if x}) for row, t in zip(X.tolist(), y, strict=True)]
+    verifier.verify(certificate, rows)
+    assert certificate["bound"] is not None or abs(power) > 40
+    assert certificate["bound"] is None or power > -160  # products of weights and rows are 0 in floats
+
+
+def test_weights_too_large_to_be_said_are_refused() -> None:
+    X, y = draw(3, 12, 2)
+    model = fitted(onlinear.OnlineClassifier(), X, y)
+    model._learner.table[:] = 1.7e308
+    for ask in (lambda: model.certificate_, lambda: onlinear.certify(model, X, y)):
+        with pytest.raises(Refused, match="too large for floating point"):
+            ask()
+
+
+def test_an_intercept_that_is_not_learned_is_refused() -> None:
+    X, y = draw(3, 12, 2)
+    model = onlinear.Perceptron(fit_intercept=False, max_iter=1, tol=None, shuffle=False).fit(X, y)
+    model.intercept_ = [1.0]
+    model.partial_fit(X, y)
+    for ask in (lambda: model.certificate_, lambda: onlinear.certify(model, X, y)):
+        with pytest.raises(Refused, match="an intercept that it does not learn"):
+            ask()

@@ -218,3 +218,15 @@ def test_a_certificate_of_a_table_asks_for_the_exported_rows(folder: Path, rows:
     assert run_here(*words, "--export", "rows.svm").err == ""
     assert run_here("verify", "cert.json", "rows.svm").code == 0
     assert run_here("certify", "rows.svm", "--output", "cert.json").err == ""
+
+
+def test_a_class_may_be_called_as_the_seal_is(folder: Path) -> None:
+    rows = "".join(f"{x},{z},{label}\n" for x, z, label in ((1, 0, "sha256"), (0, 1, "b"), (-1, -1, "c")))
+    (folder / "rows.csv").write_text("x,z,y\n" + rows)
+    common = ["--loss", "perceptron", "--rule", "perceptron", "--quiet", "--names", "exact"]
+    assert run_here("train", "rows.csv", "--model", "m", *common).code == 0
+    said = run_here("certify", "rows.csv", "--model", "m", "--output", "cert.json", "--export", "rows.svm")
+    assert said.code == 0, said
+    assert "sha256 against the rest:" in said.out
+    assert sorted(json.loads((folder / "cert.json").read_text())) == ["b", "c", "sha256"]
+    assert run_here("verify", "cert.json", "rows.svm", "--model", "m").code == 0

@@ -444,6 +444,85 @@ def test_a_first_row_is_not_taken_for_names(tmp_path: Path, first: str) -> None:
     assert verifier.main([str(tmp_path / "c.json"), str(tmp_path / "rows.csv")]) == 0
 
 
+@pytest.mark.parametrize("first", ["nan,1", "NaN,inf,1", " Infinity ,a", "null,yes", "NA,NA,1", "x,1"])
+def test_what_stands_for_a_number_is_no_name(tmp_path: Path, first: str) -> None:
+    cells = first.count(",")
+    (tmp_path / "rows.csv").write_text(f"{first}\n" + f"{','.join('1' * cells)},1\n{','.join('2' * cells)},-1\n")
+    with pytest.raises(verifier.Failed, match="rows: number 1 "):
+        verifier.read_rows(tmp_path / "rows.csv")
+
+
+#: rows that are plainly separable, in forms that are not read
+OTHERS = {
+    "semicolons.csv": "1.5;0.5;1\n-1.5;0.5;-1\n",
+    "commas of decimals.csv": "1,5;0,5;1\n-1,5;0,5;-1\n",
+    "a comma in the label.csv": "1,5;1\n-1,5;-1\n",
+    "tabs.csv": "1.5\t0.5\t1\n-1.5\t0.5\t-1\n",
+    "bars.csv": "1.5|0.5|1\n-1.5|0.5|-1\n",
+    "ragged.csv": "1.5,0.5,1\n-1.5,-1\n",
+    "labels.csv": "1\n-1\n",
+    "commas.data": "1.5,0.5,1\n-1.5,0.5,-1\n",
+    "rows.jsonl": '{"x":1.5,"y":1}\n{"x":-1.5,"y":-1}\n',
+    "lists.jsonl": "[1.5,1]\n[-1.5,-1]\n",
+    "rows.vw": "1 | x:1.5\n-1 | x:-1.5\n",
+    "blanks.txt": "1.5 1\n-1.5 -1\n",
+    "words.svm": "yes 1:1.5\nno 1:-1.5\n",
+    "a query behind.svm": "1 1:1.5 qid:3\n-1 1:-1.5 qid:4\n",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_rows_of_another_format_are_not_read(tmp_path: Path, name: str) -> None:
+    """As svmlight they would be labels without features, of which nothing is separable."""
+    (tmp_path / name).write_text(OTHERS[name])
+    labels = [cells[0] for cells in map(str.split, OTHERS[name].splitlines())]
+    certificate = copy.deepcopy(cases()["xor"][0])
+    certificate["classes"] = [None, labels[0]]
+    not_separable_by([0, 1], [0, 1], ["1", "1"])(certificate)
+    (tmp_path / "cert").write_text(json.dumps(resealed(certificate)))
+    said = verifier.main([str(tmp_path / "cert"), str(tmp_path / name)])
+    assert str(said).startswith("NOT verified: rows: number ")
+
+
+def test_a_query_before_the_features_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "rows.svm").write_text("1 qid:3 1:1.5 # three\n-1 2:1\n")
+    assert verifier.read_rows(tmp_path / "rows.svm") == [(1, {0: 1.5}), (-1, {1: 1.0})]
+
+
+def test_a_row_is_said_to_be_long_where_it_is(tmp_path: Path) -> None:
+    """Rows of length 1,000 whose vectors in the feature space of a kernel are short."""
+    X, y = np.array([[1000.0], [-1000.0]]), np.array([1, -1])
+    model = onlinear.KernelPerceptron("poly", degree=1, gamma=1e-12, coef0=0.0).fit(X, y)
+    certificate = json.loads(json.dumps(onlinear.certify(model, X, y)))
+    assert certificate["radius"] < 1.0
+    said, _ = verifier.verify(certificate, [(1, {0: 1000.0}), (0, {0: -1000.0})])
+    assert f"none longer than {certificate['radius']} in the feature space of the kernel" in said[0]
+
+
+def test_exponentials_are_counted() -> None:
+    """As many as five million are computed, which takes minutes; with more of them it would be hours."""
+    kernel = verifier.kernel_in(["rbf", 1, "1/1000", "0"])
+    for rows, fits in ((1500, True), (1600, False), (20_000, False)):
+        many = [(k % 2, {0: float(k + 1)}) for k in range(rows)]
+        if fits:
+            verifier.scaled(many, kernel, [rows])
+        else:
+            with pytest.raises(verifier.Failed, match="it would take hours"):
+                verifier.scaled(many, kernel, [rows])
+
+
+@pytest.mark.parametrize("name", ["sha256", "weights", "onlinear_certificate"])
+def test_a_class_may_have_any_name(tmp_path: Path, name: str) -> None:
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
+    y = np.array([name, "b", "c"])
+    found = onlinear.certify(perceptron().fit(X, y), X, y)
+    assert sorted(found) == sorted(y)
+    (tmp_path / "cert").write_text(json.dumps(found))
+    rows = "".join(f"{a},{b},{label}\n" for (a, b), label in zip(X.tolist(), y.tolist(), strict=True))
+    (tmp_path / "rows.csv").write_text(rows)
+    assert verifier.main([str(tmp_path / "cert"), str(tmp_path / "rows.csv")]) == 0
+
+
 def test_a_lone_carriage_return_ends_no_line(tmp_path: Path) -> None:
     """Hidden behind a comment, it would be a row to the verifier alone."""
     X, y = np.array([[1.0], [-1.0], [1.0]]), np.array([1, -1, -1])

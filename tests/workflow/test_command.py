@@ -7,12 +7,17 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commands import Ended, process, run_here
 from onlinear.cli.select import stem_of
+from onlinear.errors import BadInput, Refused
+from onlinear.workflow.asked import Asked
+from onlinear.workflow.ledger import Ledger
 from workflow import tables
 
 pytestmark = pytest.mark.compiles
@@ -87,6 +92,7 @@ def test_json_and_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("iris.csv --report iris.csv", 2, "iris.csv would be written over"),
         ("iris.csv --report a --export a", 2, "a would be written over"),
         ("iris.csv --test i*.csv", 1, "iris.csv: holds the rows that are learned, so it is no test"),
+        (f"iris.csv --target kind --seed {1 << 64}", 2, "--seed"),
         ("iris.csv --text 1", 1, "'sepal length' holds numbers, so there are no words in it"),
     ],
 )
@@ -181,6 +187,60 @@ def test_a_repetition_on_other_data_says_so(tmp_path: Path, monkeypatch: pytest.
     assert "no repetition" not in run("select iris.csv --repeat a.json").out
     table.write_text(table.read_text().replace("5.1,", "5.2,"))
     assert "The data are not those of a.json any more" in run("select iris.csv --repeat a.json").out
+
+
+def put(place: str, value: object) -> Callable[[Any], None]:
+    *above, last = place.split()
+
+    def change(result: Any) -> None:
+        for name in above:
+            result = result[name]
+        result[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        (lambda result: result.pop("data"), 1, "KeyError('data')"),
+        (put("data", []), 1, "is not the result of a selection"),
+        (put("data", {}), 1, "KeyError('sha256')"),
+        (put("data sha256", 7), 1, "does not say of which data it is"),
+        (put("asked options passes", 10**9), 2, "would make 1,000,000,000 passes"),
+        (put("asked options seed", 10**21), 2, "--seed"),
+        (put("asked options seed", -1), 2, "--seed"),
+    ],
+)
+def test_a_result_is_looked_at_before_anything_is_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], None], code: int, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tables.iris(tmp_path / "iris.csv")
+    result = {"asked": {"options": Asked(["iris.csv"], "kind").options()}, "data": {"sha256": "0" * 64}}
+    change(result)
+    Path("a.json").write_text(json.dumps(result))
+    ended = run("select iris.csv --repeat a.json")
+    assert ended.code == code, ended
+    assert said in ended.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "iris.csv"]
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 64, 10**21])
+def test_seeds_that_there_are_not(seed: int) -> None:
+    with pytest.raises(Refused, match="--seed is"):
+        Asked(["iris.csv"], seed=seed).check()
+
+
+def test_a_ledger_that_is_no_file(tmp_path: Path) -> None:
+    """A pipe that nobody writes to would be read for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(BadInput, match="is no file"):
+            Ledger(path).known()
+    (tmp_path / "real.json").write_text("{}")
+    (tmp_path / "link").symlink_to("real.json")
+    assert Ledger(tmp_path / "link").known() == {}
 
 
 def test_an_export_of_nothing_is_refused_when_all_else_is_written(

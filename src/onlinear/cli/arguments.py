@@ -72,7 +72,9 @@ KeepNames = option(bool, READING, "Remember hashed names, to read weights by nam
 Crosses = option(
     list[str] | None, READING, "Multiply the features of two columns or namespaces.", "--cross", metavar="A,B"
 )
-Features = option(int | None, READING, "Most features, of svmlight or with exact names.", min=1, metavar="N")
+Features = option(
+    int | None, READING, "Most features, of svmlight or with exact names.", min=1, max=1 << 31, metavar="N"
+)
 Bits = option(int | None, READING, "Hash names to 2^BITS columns; 18 unless you say.", min=1, max=30, metavar="N")
 FirstIndex = option(int, READING, "Where the indices of svmlight start.", min=0, max=1, metavar="0|1")
 Scale = option(
@@ -175,7 +177,7 @@ OnDriftOf = option(
     choices=ON_DRIFT,
 )
 References = option(bool, LEARNING, "Compare with scikit-learn's models.", "--references/--no-references")
-Seed = option(int, LEARNING, "Of everything that is drawn.", min=0, metavar="N")
+Seed = option(int, LEARNING, "Of everything that is drawn.", min=0, max=(1 << 64) - 1, metavar="N")
 Repeat = option(Path | None, READING, "Do again what this JSON result says, with FILES.", metavar="FILE", file=INPUT)
 CertifiedExport = option(
     str | None, OUTPUT, "Write the rows of the certificate, for verify.", "--export", metavar="FILE", file=WRITTEN

@@ -74,18 +74,19 @@ def learns_as_written(recipe: Recipe) -> bool:
 def exported(examples: Any, classes: int, path: str, found: dict[str, Any]) -> dict[str, Any]:
     """Write the prepared rows, and let the certificates speak of their labels."""
     from onlinear.proving import export
+    from onlinear.theory.certificates import is_one
 
     with writing(path) as rows:
         labels = export(examples, classes, rows)
-    together = "sha256" in found
+    together = is_one(found)
     return changed(found, lambda place: {"classes": labels if together else [None, labels[place]]})
 
 
 def changed(found: dict[str, Any], change: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
     """A certificate, or each of several, that says some things otherwise under a new seal."""
-    from onlinear.theory.certificates import resealed
+    from onlinear.theory.certificates import is_one, resealed
 
-    if "sha256" in found:
+    if is_one(found):
         return resealed(found, **change(0))
     return {label: resealed(each, **change(place)) for place, (label, each) in enumerate(found.items())}
 
@@ -105,9 +106,9 @@ def writing(path: str) -> Iterator[BinaryIO]:
 
 def words_of(found: dict[str, Any]) -> Iterator[str]:
     """A certificate for people; of several classes one after the other."""
-    from onlinear.theory.certificates import claim_of
+    from onlinear.theory.certificates import claim_of, is_one
 
-    if "sha256" not in found:
+    if not is_one(found):
         for label, each in found.items():
             yield f"{label if str(label).isprintable() else ascii(label)} against the rest:"
             yield from (f"  {line}" for line in words_of(each))
@@ -121,7 +122,8 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
             "Nothing is proven of the model's run: these rows, learned again in this order, do not make its weights. "
             "What is said here holds of its weights on these rows, whatever it has learned from."
         )
-    yield f"Every row has length at most {found['radius']:.6g}, the weights {found['norm']:.6g}."
+    where = "" if found["kernel"][0] == "linear" else " in the kernel's feature space"
+    yield f"Every row has length at most {found['radius']:.6g}, the weights {found['norm']:.6g}{where}."
     low, high = (found[name] for name in ("margin_lower", "margin_upper"))
     if low is not None:
         most = "" if high is None else f", and at most {high:.6g}"

@@ -16,15 +16,13 @@ from onlinear.errors import Refused
 from onlinear.model.values import only_bad_models
 from onlinear.modelfile import Trained, open_model
 from onlinear.outputs import check_outputs
-from onlinear.runs import Progress, Run
+from onlinear.runs import MOST_PASSES, Progress, Run
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import open_alike
 
 #: options that a model which goes on has not settled
 FREE = {"files", "model", "resume", "checkpoint_every", "keep_partial", "slim", "test", "as_json", "quiet"}
 FREE |= {"bad_lines", "passes"}
-#: more passes than these are not made because a file says so
-MOST_PASSES = 1000
 
 
 def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 import onlinear
+from onlinear.dual.forgetron import ALLOWANCE
 from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import BLOCK, Drop, Perceptrons, Step
 from onlinear.dual.versions import Versions
@@ -28,6 +30,10 @@ PLAIN: dict[str, type] = {
     "n_features_in_": int,
     "n_iter_": int,
 }
+#: those that all have that have learned
+NEEDED = ("_mistakes", "_seed", "n_iter_")
+#: more examples than anyone has
+MOST_EXAMPLES = 1 << 62
 ROW_TYPES = ("float64", "float32")
 KERNELS = ("linear", "poly", "rbf")
 
@@ -83,20 +89,46 @@ def restore_dual(unpacker: Unpacker, cls: Any, header: Header) -> Any:
     if "perceptrons" not in header:
         return estimator
     estimator._validate_params()
-    for name, value in header["state"].items():
-        expect(type(value) is PLAIN.get(name), f"an attribute {name!r:.60}")
-        setattr(estimator, name, value)
-    estimator._seen = frozenset(header["seen"])
+    unpack_state(estimator, header["state"])
     estimator._classes = unpack_classes(unpacker, header["classes"])
+    estimator._seen = unpack_seen(header["seen"], len(estimator._classes))
     estimator._names = unpack_names(unpacker, header["names"]) if "names" in header else None
     if "columns/ends" in unpacker.arrays:
         estimator.feature_names_in_ = np.array(unpack_texts(unpacker.arrays, "columns"), dtype=object)
-    machine = unpack_perceptrons(unpacker.arrays, header["perceptrons"])
-    classes = estimator._classes
-    expect(machine.outputs in {len(classes) + classes.open, 1 if len(classes) == 2 else -1}, "outputs for no class")
-    estimator._perceptrons = machine
-    estimator._began = (machine.kernel, header["perceptrons"]["budget"])
+    estimator._perceptrons = unpack_perceptrons(unpacker.arrays, header["perceptrons"])
+    estimator._began = (estimator._perceptrons.kernel, header["perceptrons"]["budget"])
+    check_together(estimator)
     return estimator
+
+
+def unpack_state(estimator: Any, state: Header) -> None:
+    """Give an estimator its plain attributes, if there are those, and nothing else."""
+    expect(state.keys() >= set(NEEDED), "learned, but lacks an attribute of those who have")
+    for name, value in state.items():
+        expect(type(value) is PLAIN.get(name), f"an attribute {name!r:.60}")
+        expect(0 <= value < MOST_EXAMPLES, f"an attribute {name} of {value!r:.60}")
+        setattr(estimator, name, value)
+
+
+def unpack_seen(seen: Any, classes: int) -> frozenset[int]:
+    """The codes of the classes that rows were of."""
+    codes: tuple[int, ...] = unpacked(tuple[int, ...], seen)
+    expect(all(0 <= code < classes for code in codes), "seen classes that there are not")
+    return frozenset(codes)
+
+
+def check_together(estimator: Any) -> None:
+    """Refuse parts of which one would lead out of another's bounds."""
+    machine, classes, names = estimator._perceptrons, estimator._classes, estimator._names
+    width = machine.support.rows.shape[1]
+    columns = getattr(estimator, "n_features_in_", None)
+    expect((columns is None) == (names is not None), "neither names nor columns, or both")
+    expect(columns == width if names is None else names.size <= width, "rows of another width than its features")
+    named = getattr(estimator, "feature_names_in_", None)
+    expect(named is None or len(named) == columns, "other names of columns than columns")
+    closed = 1 if len(classes) == 2 else len(classes)
+    expect(machine.outputs == (len(classes) + 1 if classes.open else closed), "outputs for no class")
+    expect(classes.open or len(classes) > 1, "one class, and no other will come")
 
 
 def unpack_perceptrons(arrays: Any, header: Header) -> Perceptrons:
@@ -104,9 +136,11 @@ def unpack_perceptrons(arrays: Any, header: Header) -> Perceptrons:
     rows, block = np.array(arrays["rows"]), np.array(arrays["block"])
     expect(header["type"] in ROW_TYPES and rows.dtype == block.dtype == header["type"], "rows of another type")
     expect(rows.ndim == block.ndim == 2 and rows.shape[1] == block.shape[1], "rows of another width")
-    expect(len(block) in (0, BLOCK), "a block of another size")
+    expect(len(block) == BLOCK or (len(block) == header["examples"] % BLOCK == 0), "a block of another size")
     kernel = Kernel(**header["kernel"])
     expect([type(part) for part in kernel] == [str, int, float, float], "a kernel of another kind")
+    expect(kernel.gamma > 0.0 <= kernel.coef0, "a kernel that is none")
+    expect(bool(np.isfinite(rows).all() and np.isfinite(block).all()), "rows that are not finite")
     expect(kernel.name in KERNELS and kernel.degree >= 1, "a kernel that there is not")
     machine = Perceptrons(kernel, rows.shape[1], len(header["outputs"]), rows.dtype, header["share"])
     machine.examples, machine.radius2, machine.square = header["examples"], header["radius2"], header["square"]
@@ -116,17 +150,20 @@ def unpack_perceptrons(arrays: Any, header: Header) -> Perceptrons:
         machine.support.append(row)
     coefficients = np.asarray(arrays["coefficients"])
     expect(coefficients.shape == (len(rows), machine.outputs), "coefficients of another shape")
+    expect(coefficients.dtype == np.float64 and bool(np.isfinite(coefficients).all()), "coefficients that are none")
     machine.support.coefficients[: len(rows)] = coefficients
     machine.versions = unpack_versions(arrays, header["outputs"], len(rows))
+    check_times(machine)
     machine.steps = [unpack_step(step, machine) for step in header["steps"]]
     return machine
 
 
 def check_numbers(header: Header) -> None:
     """Refuse counts and sums that are none."""
-    expect(is_count(header["examples"]), "examples that nobody counts")
-    expect(type(header["share"]) in (int, float, type(None)), "a budget that is no number")
-    expect(type(header["budget"]) in (int, float, type(None)), "a budget that is no number")
+    expect(is_count(header["examples"]) and header["examples"] < MOST_EXAMPLES, "examples that nobody counts")
+    budgets = [header["share"], header["budget"]]
+    expect(budgets == [None] * 2 or all(is_count(each) and each > 0 for each in budgets), "a budget that is none")
+    expect(bool(header["outputs"]), "no outputs")
     sums = unpacked(tuple[Number, ...], [header[name] for name in ("importance", "radius2", "square")])
     expect(min(sums) >= 0.0, "sums below 0")
     for output in header["outputs"]:
@@ -134,11 +171,22 @@ def check_numbers(header: Header) -> None:
         unpacked(Number, output["debt"])
 
 
+def check_times(machine: Perceptrons) -> None:
+    """Refuse updates that were not made one after the other, at examples that there were; a budget forgets some."""
+    for versions in machine.versions:
+        times, made, kept = versions.times, versions.made, len(versions.times)
+        ascending = all(one < next_ for one, next_ in pairwise([-1, *times, machine.examples]))
+        expect(ascending, "updates at examples that there were not")
+        expect(made == kept or (machine.budget is not None and kept <= made), "updates that nobody made")
+        expect(versions.debt < ALLOWANCE * (made + 1), "a debt that no budget leads to")
+
+
 def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[Versions]:
     columns = [np.asarray(arrays[name]) for name in ("positions", "amounts", "times")]
     total = sum(output["updates"] for output in outputs)
     expect([column.dtype.kind for column in columns] == ["i", "f", "i"], "updates of another type")
     expect(all(column.shape == (total,) for column in columns), "updates of another number")
+    expect(bool(np.isfinite(columns[1]).all()), "updates by amounts that are not finite")
     positions = columns[0]
     expect(not total or 0 <= positions.min() <= positions.max() < kept, "updates with rows that are not kept")
     answer, start = [], 0
@@ -153,7 +201,8 @@ def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[V
 def unpack_step(step: Any, machine: Perceptrons) -> Step:
     place, position, amounts, drops = step
     place, position = unpacked(tuple[int, int], [place, position])
-    expect(0 <= place < BLOCK and 0 <= position < machine.support.size, "a step outside of its block")
+    inside = 0 <= place < machine.examples % BLOCK and 0 <= position < machine.support.size
+    expect(inside, "a step outside of its block")
     amounts = unpacked(tuple[Number, ...], amounts)
     expect(len(amounts) == machine.outputs, "a step of other outputs")
     made = [Drop(*drop) for drop in unpacked(tuple[tuple[int, Number, int, Number], ...], drops)]

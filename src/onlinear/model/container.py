@@ -202,7 +202,9 @@ def read_header(source: Source) -> Header:
     if hashlib.sha256(body).hexdigest().encode() != line[2]:
         raise source.damaged("its header does not match its digest")
     try:
-        header = json.loads(body.decode(), object_pairs_hook=without_duplicates, parse_constant=refuse_constant)
+        header = json.loads(
+            body.decode(), object_pairs_hook=without_duplicates, parse_constant=refuse_constant, parse_float=finite
+        )
     except (ValueError, RecursionError) as error:
         raise source.damaged(f"its header is no JSON that we write ({error})") from None
     if not isinstance(header, dict):
@@ -241,6 +243,13 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def refuse_constant(constant: str) -> Any:
     raise ValueError(f"{constant} is no number")
+
+
+def finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text:.20} is beyond the range of floating point numbers")
+    return number
 
 
 def check_padding(source: Source) -> None:

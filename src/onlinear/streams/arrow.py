@@ -38,8 +38,8 @@ from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.csvtext import Column, check_columns
 from onlinear.streams.held import Held, check_held, check_known, held_in
 from onlinear.streams.inference import with_roles
-from onlinear.streams.matching import ABSENT, FEATURE_KINDS, IS_ABSENT, MISSING, kinds_for, listed
-from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.matching import ABSENT, FEATURE_KINDS, IS_ABSENT, MISSING, check_target_kind, kinds_for, listed
+from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.streams.ranges import check_ranges
 from onlinear.streams.rare import check_frequent
 from onlinear.streams.tables import Piece, label_of, pieces_of, rows_of_a_piece, schema_of
@@ -87,8 +87,10 @@ class ArrowTable:
         check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
         check_frequent(self.naming.frequent, [column.name for column in self.columns if column.kind == "category"])
         check_ranges(self.naming.ranges, self.numbers())
+        check_naming(self.naming, of_table=True)
         check_words(self.words)
         check_known(self.held)
+        check_target_kind(self.target_kind)
 
     def pieces(self, source: Any) -> Iterator[Piece]:
         label, schema = label_of(source), schema_of(source)

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.errors import NO_LABEL, BadLine, OnlinearError
-from onlinear.features.names import HashedNames
 from onlinear.features.words import Words, check_words, grams_in
 from onlinear.kernels import table as kernel
 from onlinear.kernels.grams import Grams, room_for_grams
@@ -40,8 +39,16 @@ from onlinear.streams.cells import (
 )
 from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.lines import Lines
-from onlinear.streams.matching import FEATURE_KINDS, IS_ABSENT, MISSING, ROLES, kind_now, kinds_for
-from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.matching import (
+    FEATURE_KINDS,
+    IS_ABSENT,
+    MISSING,
+    ROLES,
+    check_target_kind,
+    kind_now,
+    kinds_for,
+)
+from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.streams.pipes import looks_at
 from onlinear.streams.ranges import check_ranges
 from onlinear.streams.rare import check_frequent
@@ -58,7 +65,6 @@ KINDS = {
     "weight": kernel.WEIGHT,
     "ignore": kernel.IGNORED,
 }
-TARGET_KINDS = ("number", "category")
 
 NOT_UTF_8 = "there is a byte here that is not UTF-8: convert the file to UTF-8"
 REASONS = {
@@ -104,11 +110,9 @@ class CSVText:
         check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
         check_frequent(self.naming.frequent, [column.name for column in self.columns if column.kind == "category"])
         check_ranges(self.naming.ranges, self.numbers())
+        check_naming(self.naming, of_table=True)
         check_words(self.words)
-        if self.naming.bits is not None:
-            HashedNames(self.naming.bits)  # refuses too many
-        if self.target_kind not in TARGET_KINDS:
-            raise OnlinearError(f"the target's kind is {self.target_kind!r}: choose one of {', '.join(TARGET_KINDS)}")
+        check_target_kind(self.target_kind)
         for missing in self.missing:
             if '"' in missing or missing != missing.strip(BLANKS):
                 raise OnlinearError(f"{missing!r} can be no missing cell: take a word without quotes or blanks around")

@@ -128,7 +128,7 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
     found: Format
     match name:
         case "svmlight":
-            found = class_of(name)(options.first_index, options.features or MOST_FEATURES)
+            found = class_of(name)(options.first_index, MOST_FEATURES if options.features is None else options.features)
         case "vw":
             found = class_of(name)(options.naming)
         case "csv":

@@ -27,8 +27,8 @@ from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.inference import ROWS
 from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, taken
 from onlinear.streams.lines import Lines
-from onlinear.streams.matching import ABSENT, IS_ABSENT, MISSING, listed
-from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.matching import ABSENT, IS_ABSENT, MISSING, check_target_kind, listed
+from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.streams.pipes import looks_at
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.streams.texts import Entries, texts_cut, with_grams
@@ -83,7 +83,9 @@ class JSONLines:
     words: Words = Words()
 
     def __post_init__(self) -> None:
+        check_naming(self.naming, of_table=False)
         check_words(self.words)
+        check_target_kind(self.target_kind)
 
     def pieces(self, source: str) -> Iterator[Chunk]:
         return chunks(source, piece_size(sources.CHUNK, bool(self.naming.crosses)))

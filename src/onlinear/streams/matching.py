@@ -12,6 +12,8 @@ from onlinear.errors import OnlinearError, Refused
 FEATURE_KINDS = ("number", "category", "text")
 #: kinds of columns that are no features, and that rows without labels do without
 ROLES = ("target", "weight")
+#: what a target may be
+TARGET_KINDS = ("number", "category")
 #: texts of cells that stand for nothing, unless told
 MISSING = ("", "?", "NA")
 #: the category that a missing cell is, whatever stands in it; so no other cell may be that one
@@ -56,6 +58,11 @@ def missing_words(given: Any) -> tuple[str, ...]:
         if not isinstance(word, str):
             raise Refused(f"missing has {word!r:.60} among its texts: write what stands in the cells, in quotes")
     return words
+
+
+def check_target_kind(kind: str) -> None:
+    if kind not in TARGET_KINDS:
+        raise OnlinearError(f"the target's kind is {kind!r:.60}: choose one of {', '.join(TARGET_KINDS)}")
 
 
 def kinds_for(known: Mapping[str, str], names: Sequence[str], labelled: bool, source: str) -> list[str]:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.batch import Rows
-from onlinear.features.names import hash_name
+from onlinear.errors import OnlinearError
+from onlinear.features.names import HashedNames, hash_name
 from onlinear.kernels.crossing import FINE
 from onlinear.kernels.placing import place_by_hash
 from onlinear.rows import SparseRows
@@ -22,8 +23,8 @@ from onlinear.streams.rare import with_rare
 INFINITE = max(crossing.REASONS) + 1
 SHARED = "features that share a cell add up to infinity: scale them, or take more bits"
 REASONS = crossing.REASONS | {INFINITE: SHARED}
-#: features there may be, unless told
-MOST_FEATURES = 1 << 22
+#: features there may be, unless told; and whatever is told: the number of a column has to fit into 31 bits
+MOST_FEATURES, MOST_COLUMNS = 1 << 22, 1 << 31
 NO_ROWS = SparseRows(np.zeros(1, np.int32), np.empty(0, np.uint32), np.empty(0))
 
 
@@ -51,6 +52,21 @@ class Naming(NamedTuple):
     def grouped(self) -> bool:
         """Whether features have to say which column or namespace they come from."""
         return bool(self.crosses or self.frequent or self.ranges)
+
+
+def check_naming(naming: Naming, *, of_table: bool) -> None:
+    """Refuse what cannot be meant, whether a user or a model file says so; what belongs to columns, but for a table."""
+    if naming.bits is not None:
+        HashedNames(naming.bits)  # refuses too many
+    check_most("the cap of names", naming.cap)
+    if not of_table and (naming.frequent or naming.ranges):
+        raise OnlinearError("only columns of a table have rare categories and ranges: leave out frequent and ranges")
+
+
+def check_most(what: str, most: Any) -> None:
+    """Refuse to have more features than columns can be told apart, or less than one."""
+    if type(most) is not int or not 1 <= most <= MOST_COLUMNS:
+        raise OnlinearError(f"{what} is {most!r:.60}: choose a whole number from 1 to {MOST_COLUMNS:,}")
 
 
 @dataclass(slots=True)

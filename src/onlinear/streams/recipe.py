@@ -148,7 +148,8 @@ class Recipe:
         """How names become columns of the rows."""
         if self.bits is not None:
             return partial(cells_of, bits=self.bits)
-        assert self.vocabulary is not None
+        if self.vocabulary is None:
+            raise Refused("the columns have numbers, and no names that could be clipped or scaled by: leave out clip")
         return self.vocabulary.columns_of
 
 

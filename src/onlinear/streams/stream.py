@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 from onlinear.errors import NO_RECORDS, BadLine, BadSource, Refused
@@ -214,6 +215,7 @@ def open_stream(
     features : how many features there are, at most, of svmlight or with exact names (4,194,304 unless told)
     on_bad : called with every bad line instead of ending the stream there
     """
+    first_index, features = plain(first_index), plain(features)
     options = Options(
         target,
         weight,
@@ -249,6 +251,11 @@ def open_stream(
     return Stream(sources, found, on_bad, recipe=recipe, features=features)
 
 
+def plain(number: Any) -> Any:
+    """A whole number of NumPy's, say, as Python has it; anything else is left to who refuses it."""
+    return int(number) if isinstance(number, Integral) and not isinstance(number, bool) else number
+
+
 def naming_of(
     names: str,
     bits: int | None,
@@ -271,7 +278,8 @@ def naming_of(
         raise Refused(f"names are {names!r}: choose 'hashed' or 'exact'")
     if bits is not None:
         raise Refused("exact names are not hashed: leave out bits, or choose hashed names")
-    return Naming(None, True, features or MOST_FEATURES, pairs, known, edges)
+    most = MOST_FEATURES if features is None else features
+    return Naming(None, True, most, pairs, known, edges)
 
 
 def open_alike(

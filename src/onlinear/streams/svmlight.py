@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from onlinear.errors import BadLine
+from onlinear.errors import BadLine, OnlinearError
 from onlinear.kernels import svmlight as kernel
 from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
 from onlinear.kernels.registers import EIGHT
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.lines import LONE_RETURN, Lines, word_at
-from onlinear.streams.naming import MOST_FEATURES, Naming
+from onlinear.streams.naming import MOST_FEATURES, Naming, check_most
 from onlinear.streams.reading import Text, prepared, read_lines
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.wholes import whole_of, with_exact
@@ -33,11 +33,17 @@ REASONS = {
 }
 
 
-class Svmlight(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Svmlight:
     """The format: indices start at ``first_index``, and there are at most ``most_features``."""
 
     first_index: int = 1
     most_features: int = MOST_FEATURES
+
+    def __post_init__(self) -> None:
+        if type(self.first_index) is not int or self.first_index not in (0, 1):
+            raise OnlinearError(f"the indices of svmlight start at {self.first_index!r:.60}: choose 0 or 1")
+        check_most("features", self.most_features)
 
     @property
     def naming(self) -> Naming | None:

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from onlinear.errors import OnlinearError
 from onlinear.features.names import hash_name
 from onlinear.features.texts import pack_texts, unpack_texts
 from onlinear.kernels import vocabulary as kernel
@@ -19,7 +18,7 @@ from onlinear.kernels.naming import hash_names
 from onlinear.rows import SparseRows
 from onlinear.streams.blocks import Block
 from onlinear.streams.collisions import Collisions, collisions_of
-from onlinear.streams.naming import SHARED, NamedRows, Naming, cells_of, placed, without
+from onlinear.streams.naming import SHARED, NamedRows, Naming, cells_of, check_naming, placed, without
 from onlinear.streams.state import Arrays, damaged, vector
 
 TOO_MANY = (
@@ -27,8 +26,8 @@ TOO_MANY = (
     "which need no more room"
 )
 INFINITE = "a feature that comes more than once adds up to infinity: scale it, or leave it out"
-#: names there is room for at first, and at most: positions have to fit into 31 bits
-FIRST_NAMES, MOST_NAMES = 1 << 10, 1 << 31
+#: names there is room for at first
+FIRST_NAMES = 1 << 10
 #: how many of the worst collisions are told
 WORST = 10
 
@@ -45,8 +44,7 @@ class Vocabulary:
     """
 
     def __init__(self, naming: Naming) -> None:
-        if not 1 <= naming.cap <= MOST_NAMES:
-            raise OnlinearError(f"the cap is {naming.cap}: choose 1 to {MOST_NAMES:,} names")
+        check_naming(naming, of_table=True)
         self.naming = naming
         self.unnamed = 0
         self._memory = kernel.empty_memory(FIRST_NAMES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from onlinear.streams import sources
 from onlinear.streams.blocks import Block
 from onlinear.streams.crossing import piece_size
 from onlinear.streams.lines import LONE_RETURN, Lines, word_at
-from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.streams.reading import Text, own_room, prepared, read_lines
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.wholes import whole_of, with_exact
@@ -32,10 +32,14 @@ REASONS = {
 }
 
 
-class VWText(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class VWText:
     """The format."""
 
     naming: Naming = Naming()
+
+    def __post_init__(self) -> None:
+        check_naming(self.naming, of_table=False)
 
     def numbers(self) -> list[str]:
         """None: only a table has number columns."""

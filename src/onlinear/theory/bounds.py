@@ -18,6 +18,9 @@ from typing import NamedTuple
 
 from onlinear.theory.margins import Margins
 
+#: products below it are rounded by more than a share of themselves: floats go down to 2^-1074
+FAINT = Fraction(1, 1 << 1000)
+
 
 class Run(NamedTuple):
     """What the theorems need to know of a run."""
@@ -36,6 +39,13 @@ class Run(NamedTuple):
     def is_plain(self) -> bool:
         """Whether all steps are of one size, so that the number of updates is what the theorem speaks of."""
         return self.pull**2 == self.updates * self.squares
+
+    def is_faint(self, radius_squared: Fraction) -> bool:
+        """Whether products of weights and rows are too small for floats, so that ``<w, z> <= 0`` is not what was asked.
+
+        A step adds ``a z`` to the weights, and ``a^2`` is ``Q / k`` in the mean.
+        """
+        return self.squares * radius_squared**2 < self.updates * FAINT**2
 
     @property
     def kind(self) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -47,7 +49,24 @@ def certificate_of(
     ``classes`` are the labels, the second that of the target +1; a first that is None stands for all others, and a
     single one has the target +1. Weights ``against`` which the run is held are tried for the bounds, too.
     """
-    proof = proof_of(subject, examples, against)
+    with within_floats():
+        return certificate_from(proof_of(subject, examples, against), examples, classes)
+
+
+@contextmanager
+def within_floats() -> Iterator[None]:
+    """Refuse numbers that are too large for the floats in which they are said."""
+    try:
+        yield
+    except OverflowError:
+        raise Refused(
+            "the numbers of these rows or weights, or what follows from them, are too large for floating point: "
+            "scale the rows, and learn again"
+        ) from None
+
+
+def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Certificate:
+    subject = proof.subject
     if proof.bound is not None and not proof.bound.holds:
         raise BoundFailed(
             f"the {proof.bound.kind} bound does not hold of {subject.updates} updates: certify the rows that the model "
@@ -81,6 +100,8 @@ def certificate_of(
 def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None) -> Proof:
     margins = margins_of(subject.weights, examples)
     passes = passes_over(subject, margins)
+    if subject.run is not None and subject.run.is_faint(margins.radius_squared):
+        subject = subject._replace(run=None)  # the theorems are of exact products
     separable: Separable | Inseparable | None = Separable(subject.weights)
     if margins.least <= 0:
         separable = separability(examples, subject.weights.space)
@@ -206,6 +227,11 @@ def claim_of(certificate: Certificate) -> str:
         share = math.floor(1000 * Fraction(certificate["promised_share"])) / 10
         said.append(f"The margin found is at least {share:.1f} % of the best.")
     return " ".join(said)
+
+
+def is_one(found: dict[Any, Any]) -> bool:
+    """Whether it is a certificate, and not one for each class by its label, which may be any name in a certificate."""
+    return not found or not all(isinstance(each, dict) for each in found.values())
 
 
 def sealed(certificate: Certificate) -> Certificate:

@@ -15,7 +15,7 @@ from onlinear.matrices import compressed
 from onlinear.one_against_rest import has_row_loss
 from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
-from onlinear.theory.certificates import Certificate, certificate_of
+from onlinear.theory.certificates import Certificate, certificate_of, within_floats
 from onlinear.theory.examples import (
     Examples,
     against_rest,
@@ -154,6 +154,11 @@ def rival_of(subject: Subject, table: np.ndarray | None) -> Hypothesis | None:
 def running_of(model: Any) -> dict[str, Any] | dict[Hashable, dict[str, Any]]:
     """What an estimator knows of its run without another look at the rows; of one against the rest one for each."""
     check_model(model)
+    with within_floats():
+        return running_parts(model)
+
+
+def running_parts(model: Any) -> dict[str, Any] | dict[Hashable, dict[str, Any]]:
     classes = model.classes_.tolist()
     if hasattr(model, "_perceptrons"):
         outputs = model._outputs()
@@ -199,7 +204,7 @@ def check_model(model: Any) -> int:
         check_machine(model._perceptrons)
         return getattr(model, "n_features_in_", None) or model._names.size
     learner_of(model)
-    return len(model.coef_[0])
+    return int(model.coef_.shape[1])  # which may be shown as a sparse matrix
 
 
 def learner_of(model: Any) -> Any:

@@ -20,6 +20,9 @@ from onlinear.theory.examples import Examples, all_rows
 from onlinear.theory.hypotheses import Hypothesis
 from onlinear.theory.margins import Margins
 
+#: between which squares of ``R |u|`` all numbers on the way are floats; the others are left alone, and prove nothing
+LEAST, MOST = Fraction(1, 1 << 900), Fraction(1 << 900)
+
 
 class Deviation(NamedTuple):
     """The bound at one gamma: everything needed to check it again."""
@@ -35,8 +38,12 @@ class Deviation(NamedTuple):
 def inseparable_bound(
     candidates: list[Hypothesis], examples: Examples, margins: Margins, updates: int, passes: int
 ) -> Deviation | None:
-    """The least bound that any of some weights prove; None if all are 0, which prove nothing."""
-    found = [bound_by(weights, examples, margins, updates, passes) for weights in candidates if weights.norm_squared]
+    """The least bound that any of some weights prove; None if all are 0, or as good as 0, which prove nothing."""
+    found = [
+        bound_by(weights, examples, margins, updates, passes)
+        for weights in candidates
+        if LEAST < weights.stretch * margins.radius_squared * weights.norm_squared < MOST
+    ]
     return min(found, key=lambda deviation: deviation.bound.value, default=None)
 
 

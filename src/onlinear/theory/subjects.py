@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from onlinear import losses, rules
 from onlinear.calls import rule_rate
 from onlinear.classes import Classes
+from onlinear.errors import Refused
 from onlinear.kernels.state import COUNT, NEGATIVE, POSITIVE, PULL, PULLED, RADIUS, SQUARES
 from onlinear.learner import Learner
 from onlinear.one_against_rest import output_of
@@ -98,6 +99,8 @@ def subject_of(steps: Steps) -> Subject:
 
     def weights(averaged: bool) -> Hypothesis:
         found, intercepts = learner._read(averaged)
+        if constant <= 0 and any(intercepts[m] != 0.0 for m in steps.outputs):
+            raise Refused("the model has an intercept that it does not learn, and no theorem covers it: fit it anew")
         parts = [ExactWeights(steps.turn * found[m], steps.turn * intercepts[m], constant) for m in steps.outputs]
         return parts[0] if steps.stretch == 1 else ClassWeights(parts)
 
@@ -177,6 +180,6 @@ def running(subject: Subject) -> dict[str, Any]:
         "updates": subject.updates,
         "mistakes": subject.mistakes,
         "radius": None if kept is None else math.sqrt(kept),
-        "norm": math.sqrt(subject.weights.norm_squared),
+        "norm": root_above(subject.weights.norm_squared),
         "margin_upper": None if kept is None else upper_margin(subject, Fraction(kept)),
     }

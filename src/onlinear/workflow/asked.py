@@ -11,7 +11,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from onlinear.errors import BadInput, Refused
 from onlinear.outputs import printable
+from onlinear.runs import MOST_PASSES
 
+#: seeds there are: what is drawn by rows mixes their numbers with 64 bits
+SEEDS = 1 << 64
 #: what to do when a stream in time order drifts
 ON_DRIFT = ("ignore", "reset", "faster")
 
@@ -58,14 +61,19 @@ class Asked:
         A result may be a stranger's: it does not decide what is read.
         """
         try:
-            said: Any = result_in(path)["asked"]["options"]
+            result: Any = result_in(path)
+            said = result["asked"]["options"]
             kinds = get_type_hints(cls)
             for name, value in said.items():
                 if name in kinds and not is_of_kind(value, kinds[name]):
                     raise TypeError(f"{name} is {value!r:.40}")
+            if type(result["data"]["sha256"]) is not str:
+                raise TypeError("it does not say of which data it is")
             asked = cls(**{name: value for name, value in said.items() if name in kinds})
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadInput(f"{path}: is not the result of a selection that could be repeated ({error!r:.80})") from None
+        if (asked.passes or 0) > MOST_PASSES:
+            raise Refused(f"{path} would make {asked.passes:,} passes: say --passes {asked.passes}, and not --repeat")
         if not files or bool(test_files) != bool(asked.test_files):
             names = [*asked.files, *(word for file in asked.test_files for word in ("--test", file))]
             raise Refused(
@@ -80,6 +88,8 @@ class Asked:
 
     def check(self) -> None:
         """Refuse what cannot be done at once."""
+        if not 0 <= self.seed < SEEDS:
+            raise Refused(f"--seed is {self.seed!r:.60}: give a whole number from 0 to {SEEDS - 1}")
         in_order = "--in-order" if self.in_order else "--time"
         if not self.in_order and self.time is None:
             if self.on_drift != "ignore":

@@ -41,6 +41,8 @@ class Ledger:
         """All that is written in it."""
         if not self.path.exists():
             return {}
+        if not self.path.is_file():  # a pipe would have no end
+            raise BadInput(f"{self.path}: is no file, and the ledger of tests should be there: move it away")
         try:
             found = json.loads(self.path.read_text(encoding="utf-8"))
             if isinstance(found, dict) and all(is_list_of_uses(uses) for uses in found.values()):
