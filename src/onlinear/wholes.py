@@ -74,9 +74,9 @@ def unless_rounded(values: Any) -> Any:
 
 
 def are_numbers(labels: np.ndarray) -> bool:
-    """Whether labels are numbers: of double precision, or exact ones."""
+    """Whether labels are numbers: of double precision, or exact ones; where there are none, as their type says."""
     if labels.dtype.kind == "O":
-        return all(type(label) in (int, float) for label in labels.tolist())
+        return len(labels) > 0 and all(type(label) in (int, float) for label in labels.tolist())
     return labels.dtype.kind == "f"
 
 

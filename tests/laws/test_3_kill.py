@@ -264,9 +264,10 @@ def test_a_run_that_is_killed_in_its_test_learns_nothing_twice(folder: Path, mon
 def test_a_signal_in_the_test_leaves_a_finished_model(
     folder: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    words = [*straight_and(), "--test", FILES[0]]
+    (folder / "test.svm").write_text("1 1:1\n-1 2:1\n")
+    words = [*straight_and(), "--test", "test.svm"]
     monkeypatch.setattr(job, "figures_of", lambda *_: os.kill(os.getpid(), number))
-    said = "The model is finished and saved; only the test is missing: onlinear test m one.svm\n"
+    said = "The model is finished and saved; only the test is missing: onlinear test m test.svm\n"
     assert run_here(*words, "--model", "m") == (128 + number, "", said)
     assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
     ended = run_here(*words)

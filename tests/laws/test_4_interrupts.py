@@ -101,7 +101,7 @@ NEW = {f"new{k}": 1.0 for k in range(30)}  # for which the table has to grow
 CASES = {
     "a mark": Case(lambda: by_dicts(onlinear.OnlineClassifier()), lambda m: m.learn_one(ROWS[31], "a")),
     "a usual row": Case(
-        lambda: by_dicts(onlinear.OnlineClassifier()).learn_many(ROWS[31:34], "aba"),
+        lambda: by_dicts(onlinear.OnlineClassifier()).learn_many(ROWS[31:34], list("aba")),
         lambda m: m.learn_one(ROWS[35], "b"),
     ),
     "a third class": Case(lambda: by_dicts(onlinear.OnlineClassifier()), lambda m: m.learn_one(ROWS[31], "c")),
@@ -110,7 +110,7 @@ CASES = {
     ),
     "new names": Case(lambda: by_dicts(onlinear.OnlineClassifier()), lambda m: m.learn_one(NEW, "a")),
     "many dicts": Case(
-        lambda: by_dicts(onlinear.OnlineClassifier()), lambda m: m.learn_many([*ROWS[31:], NEW], "abcabcabab")
+        lambda: by_dicts(onlinear.OnlineClassifier()), lambda m: m.learn_many([*ROWS[31:], NEW], list("abcabcabab"))
     ),
     "many rows": Case(
         lambda: by_rows(onlinear.OnlineClassifier()), lambda m: m.partial_fit(X[31:], ["a", "b", "d"] * 3)

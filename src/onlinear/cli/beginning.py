@@ -184,7 +184,7 @@ def reason_for_task(labels: np.ndarray, format: Format, wanted: dict[str, Any]) 
     target = next((column.name for column in columns if column.kind == "target"), getattr(format, "target", None))
     name = "the label" if target is None else f"the target {target!r}"
     seen = f" in its first {LOOK:,} rows" if len(labels) >= LOOK else ""
-    if labels.dtype.kind != "f":
+    if not are_numbers(labels):
         return f"{name} has texts{seen}, so they are taken for classes"
     if task_of(labels, None, None) == "classification":
         count = len(np.unique(labels))
@@ -196,7 +196,7 @@ def reason_for_task(labels: np.ndarray, format: Format, wanted: dict[str, Any]) 
 
 def is_doubtful(labels: np.ndarray) -> bool:
     """Whether labels may be classes as well as amounts: whole numbers, and more than two of them."""
-    return labels.dtype.kind == "f" and is_whole(labels) and len(np.unique(labels)) > 2
+    return are_numbers(labels) and is_whole(labels) and len(np.unique(labels)) > 2
 
 
 def is_whole(labels: np.ndarray) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-from onlinear.cli.ending import Interrupted, handle_signals, restore_signals, say
+from onlinear.cli.ending import handle_signals, restore_signals, say
+from onlinear.signals import end_at_once
 from onlinear.workflow.watching import Watcher
 
 
@@ -37,9 +40,10 @@ class Steps(Watcher):
     def _note(self, number: int, frame: FrameType | None) -> None:
         """A first Ctrl-C, or its like, ends what can be ended early; a second one everything."""
         if self.stopped:
-            raise Interrupted(number)
+            end_at_once(number, frame)
         self.stopped, self.ended_by = True, number
-        say("ending with what is done; once more to end at once")
+        with suppress(OSError):  # not by say: the signal may have come while something was being said
+            os.write(2, b"ending with what is done; once more to end at once\n")
 
 
 class Silent(Steps):

@@ -4,7 +4,7 @@ A product of matrices sums along the rows in pieces, whose size depends on their
 and the product of a matrix with one row is another function. Here the pieces have a fixed size and are added up in
 their order, so that each sum has one order, to which features that are 0 add nothing. (OpenBLAS 0.3.31: of rows with
 more than 384 features, products differed between one thread and two; of these pieces none did, with one to eight.)
-The rows that do not fill a tile of BLAS's are summed otherwise, too: on an AMD EPYC products of three rows differed from
+Rows that do not fill a tile of BLAS's are summed otherwise, too: on an AMD EPYC products of three rows differed from
 those of four. So all tiles are full.
 """
 
