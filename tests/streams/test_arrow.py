@@ -190,7 +190,8 @@ KNOWN_DECIMALS = st.sampled_from([name for name in DECIMALS if hasattr(pa, name)
 @given(KNOWN_DECIMALS, st.data())
 def test_decimals_are_read_as_their_texts_are(kind: str, data: st.DataObject) -> None:
     precision = DECIMALS[kind]
-    scale, most = data.draw(st.integers(-5, precision)), 10 ** data.draw(st.integers(1, precision)) - 1
+    lowest = -5 if precision > 18 else 0  # Arrow itself cannot make short ones with a negative scale
+    scale, most = data.draw(st.integers(lowest, precision)), 10 ** data.draw(st.integers(1, precision)) - 1
     digits = data.draw(st.lists(st.none() | st.integers(-most, most), min_size=1, max_size=20))
     with localcontext(Context(prec=100)):
         cells = [None if each is None else Decimal(each).scaleb(-scale) for each in digits]
