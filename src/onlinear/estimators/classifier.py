@@ -46,6 +46,7 @@ from onlinear.one_against_rest import (
 )
 from onlinear.rows import SparseRows
 from onlinear.trial import try_out
+from onlinear.wholes import unless_rounded
 
 ONE = np.ones(1)
 
@@ -55,6 +56,10 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
 
     _classes: Classes
     _opened = False  # whether the stream began with its classes unknown
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy, as scikit-learn has it, which would round large whole numbers of pandas."""
+        return float(super().score(X, unless_rounded(y), sample_weight))
 
     # -------------------------------------------------------------- learning from a stream
 

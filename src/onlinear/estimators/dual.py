@@ -35,6 +35,7 @@ from onlinear.estimators.saving import Saves, class_name
 from onlinear.interrupts import uninterrupted
 from onlinear.model.container import Header, PathLike, write_model
 from onlinear.model.values import Unpacker
+from onlinear.wholes import unless_rounded
 
 
 class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, BaseEstimator):
@@ -51,6 +52,10 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
 
     def _kernel(self) -> Kernel:
         raise NotImplementedError
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy, as scikit-learn has it, which would round large whole numbers of pandas."""
+        return float(super().score(X, unless_rounded(y), sample_weight))
 
     # -------------------------------------------------------------- learning
 
