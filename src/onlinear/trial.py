@@ -7,12 +7,11 @@ What Python can run and a compiled loop cannot, though it compiles, is refused t
 
 from __future__ import annotations
 
-import builtins
 import dis
 import linecache
 import math
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
 from types import CodeType
@@ -52,11 +51,9 @@ def try_out(losses: Sequence[Any], rules: Sequence[Any], compiled: bool = True) 
     """
     for loss in losses:
         if not is_ours(loss):
-            refuse_raising(loss)
             run(calls_of_loss(loss), compiled)
     for rule in rules:
         if not is_ours(rule):
-            refuse_raising(rule)
             run(calls_of_rule(rule, losses[0]), compiled)
 
 
@@ -65,33 +62,6 @@ def is_ours(thing: Any) -> bool:
     if not isinstance(thing, tuple):
         return True
     return type(thing).__module__.partition(".")[0] == "onlinear" and all(map(is_ours, thing))
-
-
-def refuse_raising(thing: Any) -> None:
-    """Refuse a method with a ``raise`` or an ``assert``, or that calls one: it would leave half a row learned."""
-    for part in thing:
-        if isinstance(part, tuple) and not is_ours(part):
-            refuse_raising(part)
-    cls: Any = type(thing)
-    for name, method in vars(cls).items():
-        if getattr(method, "__module__", None) == cls.__module__ and raises(method, set()):
-            raise Refused(
-                f"{cls.__name__}.{name} may raise, in the midst of a row: answer math.nan instead, and the row is "
-                f"undone and named ({place_of(method)})"
-            )
-
-
-def raises(function: Any, known: set[Any]) -> bool:
-    """Whether a function, or one that it calls by its name, raises; ``known`` are those that were looked at."""
-    function = getattr(function, "py_func", function)  # of one that Numba compiles
-    code = getattr(function, "__code__", None)
-    if code is None or code in known:
-        return False
-    known.add(code)
-    if any(each.opname == "RAISE_VARARGS" for each in dis.get_instructions(code)):
-        return True
-    called = (function.__globals__.get(name) for name in code.co_names)
-    return any(raises(each, known) for each in called)
 
 
 # ------------------------------------------------------------------ what is called
@@ -181,12 +151,14 @@ def seen_of(loss: Any, score: float, target: float) -> Seen:
 def run(calls: Iterator[Call], compiled: bool) -> None:
     """Make all calls; a method may have no number for some arguments, but not for all."""
     answered: set[str] = set()
+    looked_at: set[Any] = set()
     failed: dict[str, tuple[Call, Exception]] = {}
     for call in calls:
         if not hasattr(call.thing, call.method):
             raise Refused(f"{type(call.thing).__name__} has no method {call.method}: write one")
-        if compiled:
-            refuse_printing(call)
+        if (type(call.thing), call.method) not in looked_at:
+            looked_at.add((type(call.thing), call.method))
+            refuse_steps(call, compiled)
         try:
             check_answer(call, getattr(call.thing, call.method)(*call.arguments))
             answered.add(call.method)
@@ -230,25 +202,59 @@ def check_answer(call: Call, answer: Any) -> None:
         )
 
 
-def refuse_printing(call: Call) -> None:
-    """Refuse a method that prints: compiled as a part of a loop it would wait for the interpreter for ever."""
+def refuse_steps(call: Call, compiled: bool) -> None:
+    """Refuse a method that raises, which would leave half a row learned, or that prints.
+
+    Compiled as a part of a loop one that prints would wait for the interpreter for ever.
+    """
     method = getattr(type(call.thing), call.method)
-    code = getattr(method, "__code__", None)
-    line = None if code is None else printing_line(code, method.__globals__)
-    if code is not None and line is not None:
+    place = find_step(method, raises, set())
+    if place is not None:
         raise Refused(
-            f"{call} prints, and compiled code cannot print: mend {said_line(code.co_filename, line)}, "
+            f"{call} may raise, in the midst of a row: answer math.nan instead, and the row is undone and named "
+            f"({place})"
+        )
+    place = find_step(method, prints, set()) if compiled else None
+    if place is not None:
+        raise Refused(
+            f"{call} prints, and compiled code cannot print: mend {place}, "
             "or run it as it is, slowly, by Learner(..., compiled=False)"
         )
 
 
-def printing_line(code: CodeType, names: dict[str, Any]) -> int | None:
-    """The first line at which the code, or a function within it, takes the built-in ``print``."""
+def find_step(function: Any, wanted: Callable[[Any, Any], bool], known: set[Any]) -> str | None:
+    """The line at which a function, or one that it calls by its name, does what is ``wanted`` of one instruction."""
+    function = getattr(function, "py_func", function)  # of one that Numba compiles
+    code = getattr(function, "__code__", None)
+    return None if code is None else find_in_code(code, function, wanted, known)
+
+
+def find_in_code(code: Any, function: Any, wanted: Callable[[Any, Any], bool], known: set[Any]) -> str | None:
+    """As :func:`find_step`, in the code of a function or of one within it."""
+    if code in known:
+        return None
+    known.add(code)
     for step in dis.get_instructions(code):
-        if step.opname == "LOAD_GLOBAL" and names.get(step.argval, getattr(builtins, step.argval, None)) is print:
-            return step.positions.lineno if step.positions else code.co_firstlineno
-    within = (printing_line(each, names) for each in code.co_consts if isinstance(each, CodeType))
-    return next((line for line in within if line is not None), None)
+        named = function.__globals__.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
+        if wanted(step, named):
+            return said_line(code.co_filename, (step.positions and step.positions.lineno) or code.co_firstlineno)
+        is_users = hasattr(named, "py_func") or getattr(named, "__module__", None) == function.__module__
+        place = find_step(named, wanted, known) if is_users else None
+        if isinstance(step.argval, CodeType):
+            place = find_in_code(step.argval, function, wanted, known)
+        if place is not None:
+            return place
+    return None
+
+
+def raises(step: Any, named: Any) -> bool:
+    """Whether an instruction raises, as ``assert`` does, too."""
+    return bool(step.opname == "RAISE_VARARGS")
+
+
+def prints(step: Any, named: Any) -> bool:
+    """Whether an instruction takes the built-in ``print``."""
+    return step.opname == "LOAD_GLOBAL" and (named is print or (named is None and step.argval == "print"))
 
 
 def failure_message(call: Call, error: Exception) -> str:
