@@ -141,7 +141,8 @@ class Scratch:
         if isinstance(names, HashedNames):
             read = reader(hashed).address
             return {BITS: names.bits, READER: read, KNOWN_READER: read}
-        cap = np.iinfo(np.int64).max if names.cap is None else names.cap
+        most = np.iinfo(np.int64).max
+        cap = most if names.cap is None else min(names.cap, most)
         return {
             READER: reader(adopting).address,
             KNOWN_READER: reader(known).address,

@@ -78,8 +78,8 @@ class DictPath:
             self.index = self.index.larger(self.names, learner.features)
         self.scratch = Scratch(self)
         self.scratch.places[:, LOOKED] = learner.busy.moved(), BUSY
-        self.table = learner.base if self.fast else None
         self.view = self._view()
+        self.table = learner.base if self.fast else None
 
     def _view(self) -> View:
         if not self.fast:

@@ -82,15 +82,25 @@ class Uninterrupted:
             raise
 
     def _give_signals_back(self) -> None:
-        self._restore_handlers()
-        pending, self._pending = self._pending, []
-        deliver(pending)
+        try:
+            self._restore_handlers()
+        finally:
+            pending, self._pending = self._pending, []
+            deliver(pending)
 
     def _restore_handlers(self) -> None:
-        for number, handler in self._handlers.items():
-            if get_handler(number) is self._noting:
-                set_handler(number, handler)
-        self._handlers = {}
+        """Give signals back to their handlers. One that is back may raise at once; the others come back, too."""
+        raised: BaseException | None = None
+        while self._handlers:
+            try:
+                for number in list(self._handlers):
+                    if get_handler(number) is self._noting:
+                        set_handler(number, self._handlers[number])
+                    del self._handlers[number]
+            except BaseException as error:
+                raised = error
+        if raised is not None:
+            raise raised
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if number not in self._pending:

@@ -313,7 +313,8 @@ class Learner:
 
     def learn(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
         """Learn from the rows of a batch, in order. A bad row refuses the batch before any weight moves."""
-        if len(batch) == 1 and self._to_next_mark() > 1:  # one step of a compiled loop is whole by itself
+        # one step of a compiled loop, which looks before it moves, is whole by itself
+        if len(batch) == 1 and self.compiled and self._leaves_no_trace(FIRST) and self._to_next_mark() > 1:
             with self.lock, self.busy:
                 self.learn_unlocked(batch, order, track=track)
         else:

@@ -184,7 +184,7 @@ def waiting_text(file: Any) -> Any:
         io.BufferedWriter(raw, BUFFER),
         file.encoding,
         file.errors,
-        line_buffering=file.line_buffering,
+        line_buffering=file.line_buffering or file.write_through,  # python -u wants no line to wait
         write_through=file.write_through,
     )
 

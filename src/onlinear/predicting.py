@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.answers import Answers
+from onlinear.classes import as_array
 from onlinear.model.container import PathLike
 from onlinear.modelfile import open_model
 from onlinear.streams.stream import OnBad, open_alike
@@ -24,7 +25,7 @@ def predict(model: PathLike, source: Any, *, on_bad: OnBad | None = None) -> np.
     """
     trained = open_model(model)
     answers = Answers(trained.training)
-    labels = None if answers.labels is None else np.array(answers.labels)
+    labels = None if answers.labels is None else as_array(answers.labels)
     found = [np.empty(0) if labels is None else labels[:0]]
     stream = open_alike(source, trained.recipe.format, labelled=False, on_bad=on_bad, recipe=trained.recipe)
     for block in stream.as_known():

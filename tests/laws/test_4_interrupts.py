@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ import pytest
 
 import onlinear
 from onlinear.estimators import one
-from onlinear.interrupts import uninterrupted
+from onlinear.interrupts import NUMBERS, uninterrupted
 from onlinear.selection import grid
 
 pytestmark = [pytest.mark.compiles]
@@ -33,7 +34,7 @@ WORDS = np.array(["a", "b", "c"])[RNG.integers(0, 3, 40)]
 ROWS = [{f"n{(k * j) % 17}": 1.0 + j for j in range(4)} for k in range(40)]
 
 
-def interrupt_at(moment: int, call: Call, model: Any) -> int:
+def interrupt_at(moment: int, call: Call, model: Any, number: int = signal.SIGINT) -> int:
     """Make a call with a Ctrl-C after so many of the package's instructions; how many there were if it came to none."""
     passed, sent = 0, False
 
@@ -46,7 +47,7 @@ def interrupt_at(moment: int, call: Call, model: Any) -> int:
             passed += 1
             if passed > moment:
                 sent = True
-                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(number)
         return trace
 
     before = sys.gettrace()
@@ -167,11 +168,13 @@ def test_an_interrupted_search_is_whole() -> None:
 # ------------------------------------------------------------------ the mechanism
 
 
-def work(done: list[str], *, signals: int, lets_through: bool = False) -> None:
+def work(done: list[str], *, signals: int, lets_through: bool = False, number: int | None = None) -> None:
     with uninterrupted, uninterrupted:
-        for number in range(signals):
+        for k in range(signals):
             signal.raise_signal(signal.SIGINT)
-            done.append(f"signal {number}")
+            done.append(f"signal {k}")
+        if number is not None:
+            signal.raise_signal(number)
         if lets_through:
             uninterrupted.let_through()
         done.append("whole")
@@ -223,3 +226,39 @@ def test_other_threads_are_never_interrupted_and_take_no_signals() -> None:
     thread.start()
     thread.join()
     assert found == [signal.default_int_handler]
+
+
+def test_every_signal_gets_to_its_handler_and_every_handler_comes_back() -> None:
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: came.append(number))
+    handlers = [signal.getsignal(number) for number in NUMBERS]
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work([], signals=1, number=signal.SIGTERM)
+        assert came == [signal.SIGTERM]
+        assert [signal.getsignal(number) for number in NUMBERS] == handlers
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_time_limit_at_any_moment_leaves_the_handlers_as_they_were() -> None:
+    def limit(number: int, frame: Any) -> None:
+        raise TimeoutError
+
+    def block(_: Any) -> None:
+        with uninterrupted:
+            pass
+
+    before = signal.signal(signal.SIGALRM, limit)
+    handlers = [signal.getsignal(number) for number in NUMBERS]
+    instructions = interrupt_at(sys.maxsize, block, None)
+    try:
+        for moment in range(instructions):
+            for number, raised in ((signal.SIGALRM, TimeoutError), (signal.SIGINT, KeyboardInterrupt)):
+                with suppress(raised):
+                    interrupt_at(moment, block, None, number)
+                assert [signal.getsignal(each) for each in NUMBERS] == handlers
+                with pytest.raises(KeyboardInterrupt):
+                    work([], signals=1)
+    finally:
+        signal.signal(signal.SIGALRM, before)

@@ -280,7 +280,7 @@ def test_a_category_that_has_the_name_of_a_missing_cell_is_a_bad_row(
     """With words of one's own for what is missing, a question mark is a category; but no other than the missing one."""
     source, bad = towns(tmp_path, form, ["Bern", "none", "?", None]), list[BadLine]()
     own: dict[str, Any] = {"target": "y", "missing": ["none", ""], **how}
-    said = r":\d+:\d+: the category '\?' of 't' is how a missing cell is named: say --missing '\?' too"
+    said = r":\d+:\d+: the category '\?' of 't' is how a missing cell is named: rename it, or train with --missing"
     with pytest.raises(BadLine, match=said):
         list(open_stream(source, **own))
     blocks = list(open_stream(source, **own, on_bad=lambda line, text: bad.append(line)))

@@ -88,9 +88,8 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
         """Set an attribute; if it is a parameter, whether by ``set_params`` or not, what is learned next follows it."""
         if name in self._parameters and self._learner is not None:
             with whole(self):  # a thread that learns would take the new value for the one it has gone by
+                self._path = self._settled = None
                 super().__setattr__(name, value)
-                self._path = None
-                self._settled = None
         else:
             super().__setattr__(name, value)
 

@@ -53,10 +53,10 @@ class Gathered:
             self._add_numbers(there.view(np.float64), (numbers if exact is None else exact.among(numbers))[is_there])
         else:
             self._seen += len(there)
+        self.rounded = self.rounded or (exact is not None and exact.are_rounded())
         if self.kind != "number" or self.counts.complete:
             self.counts.add(keys[is_there])
             if exact is not None:
-                self.rounded = self.rounded or exact.are_rounded()
                 self.wholes.update(zip(keys[exact.rows].tolist(), exact.values, strict=True))
 
     def _add_numbers(self, numbers: np.ndarray, exact: np.ndarray) -> None:

@@ -19,8 +19,8 @@ MISSING = ("", "?", "NA")
 #: the category that a missing cell is, whatever stands in it; so no other cell may be that one
 ABSENT = "?"
 IS_ABSENT = (
-    f"the category {ABSENT!r} of {{name!r}} is how a missing cell is named: say --missing '{ABSENT}' too "
-    "(in Python missing=[...]), or rename it"
+    f"the category {ABSENT!r} of {{name!r}} is how a missing cell is named: rename it, or train with --missing "
+    f"'{ABSENT}', too (in Python missing=[...])"
 )
 
 

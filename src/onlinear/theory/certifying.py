@@ -28,6 +28,7 @@ from onlinear.theory.examples import (
 from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
 from onlinear.theory.kernel_subjects import check_machine, kernel_subject, running_kernel
 from onlinear.theory.subjects import Subject, running, steps_of, subject_of
+from onlinear.wholes import exact_array
 
 #: the subject for the class at a place of the sorted ones, over these rows; None asks for all classes together
 Subjects = Callable[[int | None, Examples], Subject]
@@ -217,7 +218,7 @@ def learner_of(model: Any) -> Any:
 def checked(X: Any, y: Any, features: int) -> tuple[Any, np.ndarray]:
     """Rows and labels, if they fit the model and each other."""
     matrix = scipy.sparse.csr_matrix(compressed(X)) if scipy.sparse.issparse(X) else np.asarray(X)
-    labels = np.asarray(y)
+    labels = exact_array(y)
     if matrix.ndim != 2 or len(labels) != matrix.shape[0]:
         raise Refused(f"X has the shape {matrix.shape} and y {labels.shape}: give a label for each row of a matrix")
     check_features(matrix.shape[1], features)

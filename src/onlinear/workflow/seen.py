@@ -16,7 +16,7 @@ from onlinear.profile.counting import mix_bits
 from onlinear.profile.gathering import row_hashes
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.matching import FEATURE_KINDS
+from onlinear.streams.matching import ABSENT, FEATURE_KINDS
 from onlinear.streams.stream import open_alike
 from onlinear.workflow.rows import Held
 
@@ -53,8 +53,9 @@ def hashes_in(sources: Sequence[Any], table: CSVText | ArrowTable) -> np.ndarray
     """A hash of each row's cells in the columns that are learned from, in the order of their names."""
     kinds = [(name, kind if kind in FEATURE_KINDS else "ignore") for name, kind in table.columns]
     columns = tuple(Column(name, "category" if kind == "text" else kind) for name, kind in kinds)
-    stream = open_alike(list(sources), replace(table, columns=columns, naming=NAMED), labelled=False)
+    missing = (*table.missing, *({ABSENT} - set(table.missing)))  # which is fine in a text
+    stream = open_alike(list(sources), replace(table, columns=columns, naming=NAMED, missing=missing), labelled=False)
     assert isinstance(stream.format, CSVText | ArrowTable)
     cells = Cells(stream.sources, "", stream.format, "", {})
     order = np.argsort([column.name for column in cells.columns])
-    return np.concatenate([np.empty(0, np.uint64), *(row_hashes(piece.bits[order], None) for piece in cells.pieces())])
+    return np.concatenate([np.empty(0, np.uint64), *(row_hashes(piece.keys[order], None) for piece in cells.pieces())])
