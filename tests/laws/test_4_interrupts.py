@@ -34,6 +34,14 @@ WORDS = np.array(["a", "b", "c"])[RNG.integers(0, 3, 40)]
 ROWS = [{f"n{(k * j) % 17}": 1.0 + j for j in range(4)} for k in range(40)]
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c() -> Iterator[None]:
+    """As in a terminal: shells let what they run in the background ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt_at(moment: int, call: Call, model: Any, number: int = signal.SIGINT) -> int:
     """Make a call with a Ctrl-C after so many of the package's instructions; how many there were if it came to none."""
     passed, sent = 0, False

@@ -431,7 +431,7 @@ def test_a_damaged_ledger_or_result_is_refused(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="cannot be read as the ledger"):  # before the file is looked for
             selected(str(tmp_path / "none.csv"), tmp_path, target="kind")
     (tmp_path / "folder" / "ledger.json").mkdir(parents=True)
-    with pytest.raises(BadInput, match="cannot be read as the ledger"):
+    with pytest.raises(BadInput, match="is no file, and the ledger of tests should be there"):
         selected(str(tmp_path / "none.csv"), tmp_path / "folder", target="kind")
     with pytest.raises(BadInput, match="not the result of a selection"):
         Asked.repeated(tmp_path / "ledger.json", ["iris.csv"], [])
@@ -450,7 +450,8 @@ def test_a_result_of_other_types_is_refused(tmp_path: Path, name: str, value: An
 
 def test_a_result_does_not_say_what_is_read(tmp_path: Path) -> None:
     options = Asked(["/etc/passwd"], test_files=["\x1b[2J"]).options()
-    (tmp_path / "a.json").write_text(json.dumps({"asked": {"options": options}}))
+    result = {"asked": {"options": options}, "data": {"sha256": "0" * 64}}
+    (tmp_path / "a.json").write_text(json.dumps(result))
     with pytest.raises(
         Refused, match=r"name its files again, as in onlinear select /etc/passwd --test '.x1b\[2J' --repeat"
     ):
