@@ -219,6 +219,7 @@ LIES: dict[str, tuple[Callable[[Header, Arrays], None], str]] = {
     "figures": (set_at("figures", "examples", value="many"), "the model's figures are"),
     "passes": (set_at("state", "_pass_starts", value=[3]), r"the model's passes began at \[3\]"),
     "classes": (set_at("classes", "open", value=True), "outputs"),
+    "a class": (set_at("classes", "labels", value=["a", {"float": "nan"}]), "a class of the model is NaN"),
 }
 
 

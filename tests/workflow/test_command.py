@@ -252,9 +252,11 @@ def test_an_export_of_nothing_is_refused_when_all_else_is_written(
     assert ended.code == 2
     assert "no rows to export" in ended.err
     assert "root mean squared error" in ended.out
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("d.csv", "d.onlinear", "d.report.html", "onlinear-ledger.json")
-    }
+    left = {"d.csv", "d.onlinear", "d.report.html", "onlinear-ledger.json"}
+    assert {path.name for path in tmp_path.iterdir()} == left
+    (tmp_path / "d.certificate.json").write_text("{}")  # of an earlier selection, of classes
+    assert run(f"select d.csv --quiet --configurations 2 {LESS}").code == 0
+    assert {path.name for path in tmp_path.iterdir()} == left
 
 
 @pytest.mark.parametrize(("number", "phase"), [(signal.SIGINT, b"racing"), (signal.SIGTERM, b"looking")])

@@ -74,7 +74,7 @@ def select(
     with ending():
         from onlinear.errors import Refused
         from onlinear.modelfile import save
-        from onlinear.outputs import check_outputs, printable_lines, replacing
+        from onlinear.outputs import check_outputs, printable_lines, remove, replacing
         from onlinear.report import page, words
         from onlinear.streams.sources import expand
         from onlinear.workflow.asked import result_in
@@ -104,6 +104,8 @@ def select(
             if result["certificate"] is not None:
                 with replacing(result["files"]["certificate"]) as file:
                     file.write(json.dumps(result["certificate"], indent=1).encode() + b"\n")
+            else:
+                remove(proof_path(path))  # what an earlier selection has proven is not of this model
             with replacing(page_path) as file:
                 file.write(page(result).encode())
         if as_json:

@@ -30,6 +30,8 @@ def unpack_classes(unpacker: Unpacker, header: Header) -> Classes:
     classes.labels, classes.codes = labels, {label: code for code, label in enumerate(labels)}
     if type(is_open) is not bool or sorted(order) != list(range(len(labels))) or len(classes.codes) < len(labels):
         raise BadModel("the model's classes are not in order, or one is there twice: it is not one that we wrote")
+    if any(label != label for label in labels):
+        raise BadModel("a class of the model is NaN: it is not one that we wrote")
     if not LABEL_DTYPE.fullmatch(header["dtype"]):
         raise BadModel(f"the model's labels are of {header['dtype']!r:.60}: it is not one that we wrote")
     kind = np.dtype(header["dtype"])
