@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 from collections.abc import Callable
 from typing import Any
 
@@ -346,3 +347,11 @@ def test_certify_looks_at_the_names_of_columns() -> None:
     assert onlinear.certify(model, frame, Y)["rows"] == 20
     with pytest.raises(BadInput, match="the columns are c, b, a, and the model has learned a, b, c"):
         onlinear.certify(model, frame[["c", "b", "a"]], Y)
+
+
+@pytest.mark.parametrize("make", [onlinear.OnlineRegressor, onlinear.SGDRegressor], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("day", [datetime.date(2024, 1, 1), datetime.timedelta(1)], ids=["date", "duration"])
+def test_dates_are_no_targets_of_a_regression(make: Callable[[], Any], day: Any) -> None:
+    for learn in (make().fit, make().partial_fit):
+        with pytest.raises(BadInput, match=r"the target of row 1 is datetime\..*: give a number, or leave the row out"):
+            learn([[1.0], [2.0]], [1.0, day])

@@ -118,8 +118,10 @@ def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tup
     y = unless_rounded(y)
     try:
         X, checked_y = validate_data(estimator, X, y, **options)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError) as error:
         refuse_missing_target(y)
+        if options.get("y_numeric") and isinstance(error, TypeError) and isinstance(y, list | tuple):
+            numbers_of(y, len(y))  # which says which of them is no number
         raise
     except OverflowError:
         if options.get("y_numeric"):
