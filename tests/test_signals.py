@@ -16,7 +16,7 @@ from onlinear import signals
 from onlinear.cli.ending import Interrupted, Interruptions
 from onlinear.cli.job import NOTHING_LEARNED
 from onlinear.modelfile import open_model
-from onlinear.outputs import WaitingFile
+from onlinear.outputs import WaitingFile, replacing
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 ROWS = "-1 1:1\n1 2:2\n" * 200
@@ -171,3 +171,28 @@ def test_what_must_be_whole_is_done_before_a_signal_ends_the_block() -> None:
 def test_a_signal_after_the_last_safe_point_comes_at_the_end() -> None:
     with pytest.raises(Interrupted), Interruptions():
         signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_that_nobody_reads_is_waited_for_and_can_be_left(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    tries = 0
+
+    def leave() -> None:
+        nonlocal tries
+        tries += 1
+        if tries == 3:
+            raise Interrupted
+
+    before = signals.set_checking(leave)
+    try:
+        with pytest.raises(Interrupted), replacing(tmp_path / "pipe"):
+            pass
+    finally:
+        signals.set_checking(before)
+    assert tries == 3
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with replacing(tmp_path / "pipe") as file:
+        file.write(b"answers")
+    assert os.read(reader, 100) == b"answers"
+    os.close(reader)

@@ -14,6 +14,7 @@ import re
 import select
 import stat
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -118,11 +119,12 @@ def in_place_of(path: PathLike) -> Iterator[BinaryIO]:
     """A pipe, a device or an open file of this process, written to as it is."""
     with blaming(path):
         own = own_descriptor(path)
-        output = OutputFile(WaitingFile(path if own is None else own, "wb"), path)
+        file = WaitingFile(path, "wb", opener=open_read_pipe) if own is None else WaitingFile(own, "wb")
+        output = OutputFile(file, path)
     try:
-        file = io.BufferedWriter(output, BUFFER)
-        yield file
-        file.flush()
+        buffered = io.BufferedWriter(output, BUFFER)
+        yield buffered
+        buffered.flush()
     finally:
         output.close()
 
@@ -162,6 +164,20 @@ class WaitingFile(io.FileIO):
             written: int | None = super().write(piece)
             if written is not None:
                 return written
+
+
+def open_read_pipe(path: str, flags: int) -> int:
+    """Open a file; a named pipe once somebody reads from it, for which Python itself would wait deaf to signals."""
+    if not stat.S_ISFIFO(os.stat(path).st_mode):
+        return os.open(path, flags, 0o666)
+    while True:
+        try:
+            return os.open(path, flags | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+        check()
+        time.sleep(STEP / 1000)
 
 
 def wait_for_room(number: int) -> None:
@@ -219,7 +235,7 @@ class OutputFile(io.RawIOBase):
 def open_log(path: PathLike, kept: int | None) -> io.FileIO:
     """A file that grows as a run goes on: a new one, or one of which ``kept`` bytes are right."""
     if kept is None:
-        return WaitingFile(path, "w" if is_in_place(path) else "x")
+        return WaitingFile(path, "w", opener=open_read_pipe) if is_in_place(path) else WaitingFile(path, "x")
     file = WaitingFile(path, "r+")
     file.truncate(kept)
     file.seek(kept)
