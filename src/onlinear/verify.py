@@ -356,24 +356,15 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
     return said, word
 
 
-def once(pairs):
-    """A JSON object whose entries are there once each: readers differ in which of two they take."""
-    require(len(dict(pairs)) == len(pairs), "certificate: it has an entry twice")
-    return dict(pairs)
-
-
 def main(arguments: list[str]) -> str | int:
     try:
         (certificate, file), lines = map(Path, arguments), []
         fits = certificate.is_file() and file.is_file() and certificate.stat().st_size <= MOST_BYTES
         what = f"no such file, or a device or a pipe, or more than {MOST_BYTES} bytes"
         require(fits, f"{shown(' or '.join(arguments))}: {what}")
-        found, rows = json.loads(certificate.read_text(encoding="utf-8"), object_pairs_hook=once), read_rows(file)
-        several = bool(found) and all(type(c) is dict for c in found.values())
-        for name, cert in found.items() if several else [(None, found)]:
-            own = cert["classes"][-1] if several else None
-            fits = not several or name == (own if type(own) is str else json.dumps(own))
-            require(fits, f"classes: {shown(name)} is not the class of its certificate")
+        once = {"object_pairs_hook": lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else {"twice": None}}
+        found, rows = json.loads(certificate.read_text(encoding="utf-8"), **once), read_rows(file)
+        for cert in found.values() if found and all(type(c) is dict for c in found.values()) else [found]:
             said, word = verify(cert, placed(rows, cert["classes"]))
             lines += ["verified, from the rows:", *(f"  {line}" for line in said)]
             lines += ["not verified, the learner's word and what follows from it:", *(f"  {line}" for line in word)]
