@@ -67,40 +67,46 @@ class Uninterrupted:
         self._restore_handlers()
         self._depth, self._pending = 0, []
 
+    # What may be interrupted is called within a ``try``, not written there: in Python 3.13 some jumps of a loop are in no
+    # ``try``, and that is where signals come.
+
     def _take_signals(self) -> None:
         self._waits = True
         try:
-            for number in NUMBERS:
-                handler = get_handler(number)
-                if callable(handler) and handler is not self._noting:
-                    self._handlers[number] = handler
-                    set_handler(number, self._noting)
+            self._replace_handlers()
         except ValueError:
             self._handlers.clear()  # an interpreter within another one, which gets no signals
         except BaseException:
             self._give_signals_back()
             raise
 
+    def _replace_handlers(self) -> None:
+        for number in NUMBERS:
+            handler = get_handler(number)
+            if callable(handler) and handler is not self._noting:
+                self._handlers[number] = handler
+                set_handler(number, self._noting)
+
     def _give_signals_back(self) -> None:
         try:
-            self._restore_handlers()
+            self._restore_all()
         finally:
             pending, self._pending = self._pending, []
             deliver(pending)
 
-    def _restore_handlers(self) -> None:
+    def _restore_all(self) -> None:
         """Give signals back to their handlers. One that is back may raise at once; the others come back, too."""
-        raised: BaseException | None = None
-        while self._handlers:
-            try:
-                for number in list(self._handlers):
-                    if get_handler(number) is self._noting:
-                        set_handler(number, self._handlers[number])
-                    del self._handlers[number]
-            except BaseException as error:
-                raised = error
-        if raised is not None:
-            raise raised
+        try:
+            self._restore_handlers()
+        except BaseException:
+            self._restore_all()
+            raise
+
+    def _restore_handlers(self) -> None:
+        for number in list(self._handlers):
+            if get_handler(number) is self._noting:
+                set_handler(number, self._handlers[number])
+            del self._handlers[number]
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if number not in self._pending:
