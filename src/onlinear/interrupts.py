@@ -67,8 +67,8 @@ class Uninterrupted:
         self._restore_handlers()
         self._depth, self._pending = 0, []
 
-    # What may be interrupted is called within a ``try``, not written there: in Python 3.13 some jumps of a loop are in no
-    # ``try``, and that is where signals come.
+    # What may be interrupted is called within a ``try``, not written there: in Python 3.13 some jumps of a loop are in
+    # no ``try``, and that is where signals come.
 
     def _take_signals(self) -> None:
         self._waits = True
