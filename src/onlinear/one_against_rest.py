@@ -166,7 +166,7 @@ def output_of(classes: Classes, place: int) -> tuple[int, float]:
 class Decoder:
     """How the scores of a learner's outputs become labels: nothing in it changes when classes appear later.
 
-    A field of a named tuple takes five times as long to read, which ``learn_one`` and ``predict_one`` would feel.
+    A field of a named tuple takes 8 ns to read, one of these next to none (Python 3.11): ``predict_one`` reads two.
     """
 
     labels: list[Hashable]  # in the order of ``classes_``

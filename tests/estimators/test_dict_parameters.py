@@ -155,3 +155,10 @@ def test_a_rule_with_other_numbers_beside_its_weights_is_refused_of_tables_too()
     slots = onlinear.OnlineClassifier(rule="sgd", average=True).partial_fit(X, Y)
     with pytest.raises(Refused, match="averaging"):
         slots.set_params(average=False, l1=0.1).partial_fit(X, Y)
+
+
+def test_a_cap_of_names_may_be_larger_than_any_table() -> None:
+    model = onlinear.OnlineClassifier(names_cap=2**63)
+    model.learn_one({"a": 1.0}, "x")
+    model.learn_one({"b": 1.0}, "y")
+    assert model.predict_one({"a": 1.0}) == "x"

@@ -5,7 +5,7 @@ and the product of a matrix with one row is another function. Here the pieces ha
 their order, so that each sum has one order, to which features that are 0 add nothing. (OpenBLAS 0.3.31: of rows with
 more than 384 features, products differed between one thread and two; of these pieces none did, with one to eight.)
 Rows that do not fill a tile of BLAS's are summed otherwise, too: on an AMD EPYC products of three rows differed from
-those of four. So all tiles are full.
+those of four. So the tiles of ``rows`` are full; callers bring ``others`` of one size.
 """
 
 from __future__ import annotations
