@@ -40,7 +40,8 @@ class Classes:
         for label in labels:
             self.codes[label] = len(self.labels)
             self.labels.append(label)
-        self._sort()
+        if self.labels:
+            self._sort()
 
     @classmethod
     def closed(cls, sorted_labels: np.ndarray) -> Classes:

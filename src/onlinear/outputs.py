@@ -458,9 +458,14 @@ def as_argument(path: PathLike) -> str:
     return os.path.join(os.curdir, text) if text.startswith("-") and text != STANDARD else text
 
 
-def printable_lines(text: str) -> str:
-    """A text of several lines that is safe to print."""
-    return "\n".join(map(printable, text.split("\n")))
+def printable_lines(lines: Iterable[str]) -> str:
+    """Lines that are safe to print, whatever names are in them: none can begin a line of its own.
+
+    >>> print(printable_lines(["classes: a, b\\nweights: 0", "weights: 3"]))
+    classes: a, b\\x0aweights: 0
+    weights: 3
+    """
+    return "\n".join(map(printable, lines))
 
 
 def escape_of(letter: str) -> str:

@@ -117,6 +117,21 @@ def test_a_frame_that_cannot_be_meant_is_refused_by_every_method(make: Callable[
                 method(empty, Y)
 
 
+@each_model
+def test_a_frame_that_is_sparse_around_nan(make: Callable[[], Any]) -> None:
+    frame = pandas.DataFrame({name: pandas.arrays.SparseArray(column) for name, column in zip("abc", X.T, strict=True)})
+    said = r"the column 'a' is sparse, and nan wherever it holds no value: make it dense"
+    for method in (make().fit, make().partial_fit):
+        with pytest.raises(BadInput, match=said):
+            method(frame, Y)
+    around_zero = frame.astype(pandas.SparseDtype(float, 0.0))
+    fitted, rows = make().fit(around_zero, Y), scipy.sparse.csr_matrix(X)
+    assert fitted.predict(around_zero).tolist() == make().fit(rows, Y).predict(rows).tolist()
+    for ask in answering_methods(fitted):
+        with pytest.raises(BadInput, match=said):
+            ask(frame)
+
+
 @pytest.mark.parametrize("make", [onlinear.RandomFeatures, onlinear.PolynomialProducts])
 def test_an_expansion_refuses_such_frames_too(make: Callable[[], Any]) -> None:
     for frame, said in ODD.values():

@@ -58,7 +58,7 @@ def certify(
         if output is not None:
             with writing(output) as file:
                 file.write(f"{text}\n".encode())
-        print(text if as_json else printable_lines("\n".join(words_of(found))))
+        print(text if as_json else printable_lines(words_of(found)))
         is_kept = output is not None or as_json
         if is_kept and export is None and not learns_as_written(trained.recipe):
             say(NEEDS_EXPORT)

@@ -160,7 +160,7 @@ def say(sentence: str) -> None:
     """A sentence on standard error, if it can be written; names from files may hold what a terminal would obey."""
     if sys.stderr is not None:
         with suppress(OSError):  # as that of a terminal which was closed
-            print(printable_lines(sentence), file=sys.stderr, flush=True)
+            print(printable_lines(sentence.split("\n")), file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ def inspect(model: cli.ModelFile, top: cli.Top = 20, as_json: cli.AsJson = False
         from onlinear.modelfile import open_model
 
         found = inspected(open_model(model), top)
-        print(json_text(found, indent=2) if as_json else printable_lines("\n".join(words_of(found))))
+        print(json_text(found, indent=2) if as_json else printable_lines(words_of(found)))
 
 
 def words_of(found: dict[str, Any]) -> Iterator[str]:

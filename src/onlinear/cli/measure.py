@@ -32,7 +32,7 @@ def measure(
         with BadLines(bad_lines) as bad:
             on_bad = bad.on_bad
             figures = figures_of(Answers(trained.training), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
-        print(json_text(figures, indent=2) if as_json else printable_lines("\n".join(words_of(figures))))
+        print(json_text(figures, indent=2) if as_json else printable_lines(words_of(figures)))
 
 
 def shown(name: str, figure: float) -> str:

@@ -111,7 +111,7 @@ def select(
         if as_json:
             print(json_text(result, indent=1))
         elif not quiet:
-            print(printable_lines("\n".join(words(result))))
+            print(printable_lines(words(result)))
         if watcher.ended_by is not None:
             raise Interrupted(watcher.ended_by)  # what is done is kept, but it is not all that was asked for
         if export is not None and found.certified is None:

@@ -81,7 +81,7 @@ def train(
         if as_json:
             print(json_text(document, indent=2))
         elif not quiet:
-            print(printable_lines("\n".join(closing_words(document))))
+            print(printable_lines(closing_words(document)))
 
 
 def closing_words(document: dict[str, Any]) -> Iterator[str]:

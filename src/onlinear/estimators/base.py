@@ -70,7 +70,7 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
     """A linear model that learns online. Subclasses say by :meth:`_recipe` what they learn with."""
 
     _learner: Learner | None = None
-    _settled: Any = None  # the parameters the learner was last brought up to date with
+    _settled: Any = None  # the parameters the learner was last brought up to date with; None once one is set
     _rows_kind: type = DenseRows  # the kind of rows it was brought up to date for
     _path: Any = None  # of dicts into the learner
     _quick_features = -1  # features of a row that may take the short way; -1: none may
@@ -118,9 +118,8 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
 
     # -------------------------------------------------------------- the learner
 
-    def _create(self, features: int, outputs: int, sparse: bool, growing: bool = False) -> Learner:
+    def _create(self, recipe: Recipe, features: int, outputs: int, sparse: bool, growing: bool = False) -> Learner:
         """A learner that has seen nothing, and everything that is kept beside it."""
-        recipe = self._recipe(features, sparse, growing)
         learner = Learner(recipe.loss, recipe.rule, features=features, outputs=outputs, settings=recipe.settings)
         self._learner = learner
         self._shown = Shown()
@@ -150,7 +149,7 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
         if learner.slim:  # it answers as it is
             return
         kind = SparseRows if sparse else DenseRows
-        if self._settled == self._values(self) and kind is self._rows_kind:
+        if self._settled is not None and kind is self._rows_kind:
             return
         self._change(learner, self._recipe(learner.features, sparse, self._growing))
         self._settle(sparse)

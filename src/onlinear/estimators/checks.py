@@ -181,13 +181,21 @@ def refuse_missing_target(y: Any) -> None:
 
 
 def check_frame(X: Any) -> None:
-    """Refuse a frame that has no rows yet, or no columns, or two of them with one name."""
+    """Refuse a frame that has no rows yet, no columns, two of them with one name, or is sparse around what is not 0."""
     if type(X) is np.ndarray or not is_frame(X):
         return
     names = names_in(X)
     if not names:
         raise BadInput(f"the {type(X).__name__} has no columns: give at least one to learn from")
     check_different(names)
+    kinds = list(getattr(X, "dtypes", ()))
+    if all(hasattr(kind, "fill_value") for kind in kinds):  # else scikit-learn makes it dense
+        for name, kind in zip(names, kinds, strict=False):
+            if kind.fill_value != 0:
+                raise BadInput(
+                    f"the column {name!r} is sparse, and {kind.fill_value} wherever it holds no value: make it dense "
+                    "(sparse.to_dense), or one that holds all but zeros"
+                )
 
 
 def refuse_dicts(X: Any) -> None:

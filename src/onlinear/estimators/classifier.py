@@ -86,7 +86,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
 
     def _one_row(self, X: Any, y: Any) -> Batch | None:
         """One ordinary row with a known label, as a batch at once; None if it has to go the long way."""
-        if self._learner is None or self._settled != self._values(self):
+        if self._learner is None or self._settled is None:  # a parameter was set
             return None
         rows = one_row(X, self._quick_features)
         if rows is None or type(rows) is not self._rows_kind:
@@ -113,7 +113,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
     def _learn_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         self._refuse_slim()
         first = self._learner is None
-        if self._settled is None or self._settled != self._values(self):
+        if self._settled is None:
             self._check_parameters(streaming=True)
         self._refuse_dicts()
         X, y = checked(self, X, y, reset=first, numbers=False)
@@ -141,10 +141,11 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
             self._classes = Classes.closed(named_classes(classes))
             if len(self._classes) < 2:
                 raise BadInput("classes names fewer than two classes: name them all, or none")
-        loss = self._recipe_loss()
+        recipe = self._recipe(n_features, sparse, growing)
         if self._opened:
-            check_even(loss)
-        self._create(n_features, outputs_for(self._classes, hasattr(loss, "slopes")), sparse, growing)
+            check_even(recipe.loss)
+        outputs = outputs_for(self._classes, hasattr(recipe.loss, "slopes"))
+        self._create(recipe, n_features, outputs, sparse, growing)
         self._forget_rows()
         self._counts = {}
         self.n_iter_ = 1
@@ -308,8 +309,9 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
     def _begin(self, X: Any, classes: Classes, sparse: bool, start: Start) -> None:
         self._opened = False
         self._classes = classes
-        outputs = outputs_for(classes, hasattr(self._recipe_loss(), "slopes"))
-        self._create(X.shape[1], outputs, sparse)
+        recipe = self._recipe(X.shape[1], sparse)
+        outputs = outputs_for(classes, hasattr(recipe.loss, "slopes"))
+        self._create(recipe, X.shape[1], outputs, sparse)
         self._data_type = X.dtype
         self._forget_rows()
         self._counts = {}

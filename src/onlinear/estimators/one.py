@@ -52,10 +52,10 @@ class OneByOne:
 
     # -------------------------------------------------------------- the way
 
-    def _way(self) -> DictPath:
+    def _way(self, is_current: bool = False) -> DictPath:
         """The way of dict rows to the answers of the learner that is there, with the classes of now.
 
-        It may not be up to date to learn. The caller holds the lock of the whole estimator.
+        Unless that ``is_current``, it may not be up to date to learn. The caller holds the lock of the whole estimator.
         """
         from onlinear.dictpath import DictPath  # whoever learns from arrays need not wait for it
 
@@ -67,9 +67,11 @@ class OneByOne:
             assert self._learner is not None
             assert self._names is not None
             path = DictPath(self._learner, self._names, labels=self._labelled)
+            path.is_current = is_current
             self._tell_classes(path)
             self._path = path
-        elif not self._knows_classes(path):
+        elif is_current or not self._knows_classes(path):
+            path.is_current = is_current or path.is_current
             self._tell_classes(path)
         return path
 
@@ -90,10 +92,7 @@ class OneByOne:
         else:
             self._renew_names()
             self._refresh(False)  # type: ignore[attr-defined]
-        path = self._way()
-        path.is_current = True
-        self._tell_classes(path)
-        return path
+        return self._way(is_current=True)
 
     def _renew_names(self) -> None:
         """Take a new cap of names; names that were hashed, or were not, stay so."""

@@ -53,7 +53,7 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
         return self
 
     def _one_row(self, X: Any, y: Any) -> Batch | None:
-        if self._learner is None or self._settled != self._values(self):
+        if self._learner is None or self._settled is None:  # a parameter was set
             return None
         rows = one_row(X, self._quick_features)
         if rows is None or type(rows) is not self._rows_kind:
@@ -68,7 +68,7 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._refuse_slim()
         first = self._learner is None
-        if self._settled is None or self._settled != self._values(self):
+        if self._settled is None:
             self._check_parameters(streaming=True)
         self._refuse_dicts()
         X, y = checked(self, X, y, reset=first, numbers=True)
@@ -85,7 +85,7 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
 
     def _start(self, n_features: int, sparse: bool = True, growing: bool = False) -> None:
         """Create the learner for a stream."""
-        self._create(n_features, 1, sparse, growing)
+        self._create(self._recipe(n_features, sparse, growing), n_features, 1, sparse, growing)
         self.n_iter_ = 1
         self._begin_pass()
 
@@ -100,7 +100,7 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
         importance = importance_for(sample_weight, len(y))
         sparse = isinstance(rows, SparseRows)
         if not (keep and self._goes_on(X, sparse)):
-            self._create(X.shape[1], 1, sparse)
+            self._create(self._recipe(X.shape[1], sparse), X.shape[1], 1, sparse)
             self._data_type = X.dtype
             self._begin_at(start, 1, X.shape[1])
         return rows, Numbers(numbers), importance, numbers

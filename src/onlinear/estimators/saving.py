@@ -317,12 +317,13 @@ def unpack_estimator(unpacker: Unpacker, cls: Any, parameters: Header) -> Any:
 
 
 def unpack_settled(unpacker: Unpacker, estimator: Any, changed: Header | None) -> Any:
-    """The parameters at the time: those of now, but for what has changed since."""
+    """The parameters at the time, if they are those of now; None if one has changed since, whatever it was."""
     if changed is None:
         return None
-    names = estimator._get_param_names()
-    values = [unpacker.unpack(changed[name]) if name in changed else getattr(estimator, name) for name in names]
-    return tuple(values) if len(names) > 1 else values[0]
+    for name in estimator._get_param_names():
+        if name in changed:
+            unpacker.unpack(changed[name])  # which refuses what nobody wrote
+    return None if changed else estimator._values(estimator)
 
 
 def unpack_apart(unpacker: Unpacker, header: Header) -> dict[str, Any]:
