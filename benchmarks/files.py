@@ -193,7 +193,7 @@ def our_error(path: Path) -> float:
 
 
 def vw_error(path: Path, task: Sequence[object]) -> float:
-    said = vw_process("-d", path, "-b", VW_BITS, *LOGISTIC, *task).output
+    said = vw_process("-d", path, "-b", VW_BITS, *LOGISTIC, *task).said
     found = re.search(r"^average loss = (\S+)", said, re.MULTILINE)
     if found is None:
         raise SystemExit(f"VW did not say its average loss:\n{said[-2000:]}")

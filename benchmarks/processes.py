@@ -28,12 +28,13 @@ sys.exit(os.waitstatus_to_exitcode(status) % 256)
 
 
 class Spent(NamedTuple):
-    """What a process took, in seconds and bytes, and what it printed."""
+    """What a process took, in seconds and bytes, what it printed, and what it said on standard error."""
 
     seconds: float
     cpu: float
     peak: float
     output: str
+    said: str
 
 
 def python(*arguments: object) -> Spent:
@@ -42,14 +43,15 @@ def python(*arguments: object) -> Spent:
 
 
 def run(command: Sequence[str]) -> Spent:
-    """A command from start to end; its output is shown only if it fails."""
+    """A command from start to end; what it prints is shown only if it fails."""
     with tempfile.NamedTemporaryFile("r", suffix=".json") as report:
         launch = [sys.executable, "-S", "-c", LAUNCHER, report.name, *command]
-        done = subprocess.run(launch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment())
+        done = subprocess.run(launch, capture_output=True, text=True, env=environment())
         if done.returncode:
-            raise SystemExit(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout[-2000:]}")
+            printed = f"{done.stdout[-1000:]}\n{done.stderr[-2000:]}"
+            raise SystemExit(f"{' '.join(command)}\nended with {done.returncode}:\n{printed}")
         seconds, cpu, peak = json.load(report)
-        return Spent(seconds, cpu, peak, done.stdout)
+        return Spent(seconds, cpu, peak, done.stdout, done.stderr)
 
 
 def environment() -> dict[str, str]:
