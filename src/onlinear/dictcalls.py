@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 
 #: entries a row may have before the scratch arrays grow
 FIRST_ROOM = 256
+#: names that there may be where there is no cap
+MOST_NAMES = 2**63 - 1
 
 
 class Index:
@@ -82,6 +84,8 @@ class Index:
     def larger(self, names: ExactNames, room: int) -> Index:
         """An index with room for more names, which knows all that are there."""
         larger = Index(room)
+        if not names.size:
+            return larger
         if self.entered[0] == names.size:
             larger.held[: names.size] = self.held[: names.size]
             larger.entered[0] = names.size
@@ -141,8 +145,7 @@ class Scratch:
         if isinstance(names, HashedNames):
             read = reader(hashed).address
             return {BITS: names.bits, READER: read, KNOWN_READER: read}
-        most = np.iinfo(np.int64).max
-        cap = most if names.cap is None else min(names.cap, most)
+        cap = MOST_NAMES if names.cap is None else min(names.cap, MOST_NAMES)
         return {
             READER: reader(adopting).address,
             KNOWN_READER: reader(known).address,

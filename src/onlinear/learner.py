@@ -147,6 +147,7 @@ class Learner:
         outputs: int = 1,
         settings: Settings | Sequence[Settings] = Settings(),
         compiled: bool = True,
+        facing: type = DenseRows,
     ) -> None:
         self.losses = [loss_of(each) for each in as_list(loss)]
         self.rules = [rule_of(each) for each in as_list(rule)]
@@ -167,7 +168,7 @@ class Learner:
                 )
         self.compiled = compiled
         self.kind = kind_of(type(self.rules[0]))
-        self.facing: type = DenseRows
+        self.facing = DenseRows if self.kind == "matrix" else facing
         self.lock = threading.Lock()
         self.busy = Busy()
         self.first_pass_examples = -1
@@ -183,7 +184,7 @@ class Learner:
 
     def _allocate(self, features: int, outputs: int) -> None:
         slots = self._slots()
-        self.base = zeros((outputs, slots, features))
+        self.base = zeros((outputs, slots, features) if self.facing is DenseRows else (features, outputs, slots))
         self.bias = np.zeros((outputs, slots))
         self.clock = zeros((outputs, CLOCK))
         self.clock[:] = FRESH_CLOCK
@@ -322,10 +323,10 @@ class Learner:
             self.learn_unlocked(batch, order, track=track)
 
     def _take_step(self, batch: Batch, track: bool) -> bool:
-        """Learn from one row by one call of a compiled loop; False, and nothing was done, where it takes more than that.
+        """Learn from one row by one call of a compiled loop; False, and nothing was done, where that is not enough.
 
-        It looks before it moves, and so needs no undoing, and is whole by itself. A ``partial_fit`` of one dense row takes
-        0.8 of the time that it takes by :meth:`learn_unlocked`.
+        It looks before it moves, and so needs no undoing, and is whole by itself. A ``partial_fit`` of one dense row
+        takes 0.8 of the time that it takes by :meth:`learn_unlocked`.
         """
         rows = batch.rows
         ready = self._made.get((type(rows), track))

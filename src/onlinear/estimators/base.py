@@ -120,7 +120,10 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
 
     def _create(self, recipe: Recipe, features: int, outputs: int, sparse: bool, growing: bool = False) -> Learner:
         """A learner that has seen nothing, and everything that is kept beside it."""
-        learner = Learner(recipe.loss, recipe.rule, features=features, outputs=outputs, settings=recipe.settings)
+        facing = SparseRows if sparse or growing else DenseRows  # a table that grows is one of dicts
+        learner = Learner(
+            recipe.loss, recipe.rule, features=features, outputs=outputs, settings=recipe.settings, facing=facing
+        )
         self._learner = learner
         self._shown = Shown()
         self._pass_starts: list[tuple[int, int]] = []
