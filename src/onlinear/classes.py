@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadInput, Refused
-from onlinear.wholes import as_objects, exact_array, places_beyond
+from onlinear.wholes import FIRST_INEXACT, as_objects, exact_array, places_beyond
 
 #: kinds of labels that are not told apart by whoever writes them down
 TEXT, NUMBER = "text", "a number"
@@ -74,7 +74,7 @@ class Classes:
 
     def codes_of(self, y: np.ndarray) -> np.ndarray:
         """The code of every label; -1 for those that are not known."""
-        if len(self.labels) == 2 and y.dtype.kind in "biuf":
+        if len(self.labels) == 2 and y.dtype.kind in "biuf" and not (y.dtype.kind == "f" and any_large(self.labels)):
             return codes_of_two(y, *self.labels)
         if y.dtype.kind == "O":
             known = [self.codes.get(label, -1) for label in y.tolist()]
@@ -98,6 +98,8 @@ class Classes:
             if is_missing(label):
                 shown = "NaN" if isinstance(label, float) else repr(label)
                 raise BadInput(f"the label is {shown}: drop the example or mend it")
+            if isinstance(label, str) and label.endswith("\0"):
+                raise BadInput(f"the label {label!r:.60} ends with a NUL, which NumPy would drop: take it away")
             examples.setdefault(kind_of_label(label), label)
             if TEXT in examples and NUMBER in examples:
                 other = examples[NUMBER if isinstance(label, str) else TEXT]
@@ -134,6 +136,11 @@ def refuse_mixed(y: Any) -> None:
     else:
         labels = y if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y) else []
     Classes().check_new(label for label in labels if isinstance(label, Hashable))
+
+
+def any_large(labels: list[Hashable]) -> bool:
+    """Whether a label is a whole number that NumPy would round before it compares it with floats."""
+    return any(isinstance(label, int) and abs(label) > FIRST_INEXACT for label in labels)
 
 
 def codes_of_two(y: np.ndarray, first: Any, second: Any) -> np.ndarray:

@@ -104,6 +104,7 @@ class DictPath:
         learner = self.learner
         learner.refuse_if_slim()
         with learner.lock, learner.busy:
+            learner.busy.refuse_handler()
             if not self.fast:
                 return self._learn_slowly(x, target, importance)
             if learner.base is not self.table or self.names.size > learner.features:  # it has moved, or must grow

@@ -169,7 +169,7 @@ class Learner:
         self.compiled = compiled
         self.kind = kind_of(type(self.rules[0]))
         self.facing = DenseRows if self.kind == "matrix" else facing
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.busy = Busy()
         self.first_pass_examples = -1
         self._made: dict[tuple[type, bool], Ready] = {}
@@ -334,14 +334,16 @@ class Learner:
             return False
         if self._to_next_mark() == 1 or not batch.importance[0]:
             return False
+        self.busy.refuse_handler()
         targets, state = self._targets(batch, ready), self._state(batch)
+        self.busy.words[VERSION] += 1  # before: a signal may come right after the loop
         learned = ready.loop(ready.loss, ready.rule, ready.options, rows, targets, batch.importance, FIRST, state)
-        self.busy.words[VERSION] += 1
         return bool(learned)
 
     def learn_unlocked(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
         """As :meth:`learn`, for a caller who is alone with it."""
         self.refuse_if_slim()
+        self.busy.refuse_handler()
         if order is None:
             order = np.arange(len(batch)) if len(batch) != 1 else FIRST
         if not (batch.importance.all() if len(batch) != 1 else batch.importance[0]):
@@ -722,6 +724,7 @@ class Learner:
 
     def add_output_unlocked(self, source: int, at: int) -> None:
         """As :meth:`add_output`, for a caller who is alone with it."""
+        self.busy.refuse_handler()
         outputs = self.outputs
         if self.output_room == outputs:
             self._double_output_room()
@@ -829,7 +832,7 @@ class Learner:
         return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.busy = Busy()
         self.busy.words[VERSION] = state.pop("version")
         self.base = writeable(state.pop("table"))

@@ -86,7 +86,7 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; if it is a parameter, whether by ``set_params`` or not, what is learned next follows it."""
-        if name in self._parameters and self._learner is not None:
+        if name in self._parameters and "_whole" in vars(self):  # else nobody has called it yet
             with whole(self):  # a thread that learns would take the new value for the one it has gone by
                 self._path = self._settled = None
                 super().__setattr__(name, value)

@@ -297,7 +297,7 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
         before = dict(vars(estimator))
         learner: Any = before.get("_learner")
         recipe = learner and (learner.losses, learner.rules, learner.settings)
-        pull = learner and learner.clock[:, PULL].copy()
+        kept = learner and (learner.examples, learner.clock[:, PULL].copy())
         try:
             yield
         except Diverged:
@@ -308,6 +308,9 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
             for name in now.keys() - before.keys():
                 del now[name]
             if learner:  # rows of the other kind may have another recipe
-                learner.losses, learner.rules, learner.settings = recipe
-                learner.clock[: len(pull), PULL] = pull
+                with learner.lock, learner.busy:
+                    learner.losses, learner.rules, learner.settings = recipe
+                    examples, pull = kept
+                    if learner.examples == examples:  # else another thread has learned meanwhile, by dicts
+                        learner.clock[: len(pull), PULL] = pull
             raise

@@ -23,11 +23,23 @@ class WeighsClasses:
     _classes: Classes
     _counts: dict[Hashable, int]
     _weighs_outputs = False  # as scikit-learn does: a class's weight acts on that class's own output
+    _settled_weights: dict[Hashable, Any] | None = None  # what a dict held when the learner was brought up to date
+    _settled: Any
+    _path: Any
 
     def _check_parameters(self, streaming: bool) -> None:
         super()._check_parameters(streaming)  # type: ignore[misc]
         if isinstance(self.class_weight, dict):
             check_class_weights(self.class_weight)
+
+    def _settle(self, sparse: bool) -> None:
+        super()._settle(sparse)  # type: ignore[misc]
+        self._settled_weights = dict(self.class_weight) if isinstance(self.class_weight, dict) else None
+
+    def _notice_changes(self) -> None:
+        """Take a dict of weights that was changed within for one that was set."""
+        if self._settled_weights is not None and self._settled_weights != self.class_weight:
+            self._settled = self._path = None
 
     def _by_output(self) -> bool:
         """Whether class weights act on each class's own output, not on the row."""

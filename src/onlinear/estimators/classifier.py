@@ -49,6 +49,8 @@ from onlinear.trial import try_out
 from onlinear.wholes import unless_rounded
 
 ONE = np.ones(1)
+#: what the targets of one row alone come in, if it is to be learned at once
+LISTS = (list, tuple, np.ndarray)
 
 
 class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, ClassifierMixin, LinearEstimator):
@@ -86,10 +88,11 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
 
     def _one_row(self, X: Any, y: Any) -> Batch | None:
         """One ordinary row with a known label, as a batch at once; None if it has to go the long way."""
+        self._notice_changes()
         if self._learner is None or self._settled is None:  # a parameter was set
             return None
         rows = one_row(X, self._quick_features)
-        if rows is None or type(rows) is not self._rows_kind:
+        if rows is None or type(rows) is not self._rows_kind or not isinstance(y, LISTS):
             return None
         try:
             code = self._classes.codes.get(y[0], -1) if len(y) == 1 else -1
@@ -113,6 +116,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
     def _learn_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         self._refuse_slim()
         first = self._learner is None
+        self._notice_changes()
         if self._settled is None:
             self._check_parameters(streaming=True)
         self._refuse_dicts()
@@ -126,7 +130,9 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
             self._start(X.shape[1], classes, sparse)
             self._data_type = X.dtype
         else:
-            self._name_classes(classes)
+            if classes is not None:
+                self._check_labels(classes, y, importance)
+                self._name_classes(classes, rows)
             self._refresh(sparse)
         self._weigh_stream()
         self._learn_labels(rows, y, self._checked_codes(y, importance), importance)
@@ -151,12 +157,15 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
         self.n_iter_ = 1
         self._begin_pass()
 
-    def _name_classes(self, classes: Any) -> None:
-        """Classes named again, or named late: then those not seen yet join, and the set is closed."""
-        if classes is None:
-            return
+    def _name_classes(self, classes: Any, rows: Rows) -> None:
+        """Classes named again, or named late: then those not seen yet join, and the set is closed.
+
+        First the rows that come with them must be ones that can be learned.
+        """
         named = named_classes(classes)
         known = self._classes
+        if known.open:
+            check_rows(rows, getattr(self, "feature_names_in_", None))
         if known.open and all(label in set(named.tolist()) for label in known.labels):
             for label in named.tolist():
                 if label not in known.codes:
@@ -167,6 +176,14 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
                 f"`classes={named.tolist()}` is not the same as on last call to partial_fit, was: "
                 f"{known.sorted.tolist()}; leave it out, or call fit to start anew"
             )
+
+    def _check_labels(self, classes: Any, y: np.ndarray, importance: np.ndarray) -> None:
+        """Refuse labels that are not among the classes named beside them, before these are there for good."""
+        if self._classes.open:
+            named = Classes.closed(named_classes(classes))
+            unknown = np.flatnonzero((named.codes_of(y) < 0) & (importance > 0.0))
+            if unknown.size:
+                raise named.unknown(y[unknown[:1]].tolist()[0], int(unknown[0]))
 
     def _checked_codes(self, y: np.ndarray, importance: np.ndarray) -> np.ndarray:
         """The codes of labels, -1 for those of new classes; all are refused if one cannot be learned."""
@@ -390,6 +407,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
             with whole(self):
                 assert self._learner is not None
                 weights, intercepts = self._learner._read(True)
+                weights = weights[:, : self._known_features()]
                 order = self._classes.order
             scores = linear(X, weights[order]) + intercepts[order]
         else:

@@ -59,6 +59,8 @@ class OneByOne:
         """
         from onlinear.dictpath import DictPath  # whoever learns from arrays need not wait for it
 
+        if self._shown.by_hand:  # type: ignore[attr-defined]
+            self._take_over()  # type: ignore[attr-defined]
         path = self._path
         if path is None or path.learner is not self._learner:
             if hasattr(self, "n_features_in_"):
@@ -80,6 +82,7 @@ class OneByOne:
 
         A new one is told how to ``start``. The caller holds the lock of the whole estimator.
         """
+        self._notice_changes()
         path = self._path
         if path is not None and path.is_current and path.learner is self._learner:
             return self._way()
@@ -92,7 +95,14 @@ class OneByOne:
         else:
             self._renew_names()
             self._refresh(False)  # type: ignore[attr-defined]
+        self._weigh_stream()
         return self._way(is_current=True)
+
+    def _notice_changes(self) -> None:
+        """Take a parameter that was changed within for one that was set."""
+
+    def _weigh_stream(self) -> None:
+        """Set the weights that outputs have."""
 
     def _renew_names(self) -> None:
         """Take a new cap of names; names that were hashed, or were not, stay so."""
@@ -297,18 +307,20 @@ class ClassifiesOne(OneByOne):
         weights = importance_of(importance, len(labels))
         with all_or_nothing(self):
             self._refuse_slim()  # type: ignore[attr-defined]
-            self._take_classes(classes)
-            codes = self._checked_codes(labels, weights)  # type: ignore[attr-defined]
-            self._learn_labels(self._read_many(rows), labels, codes, weights)  # type: ignore[attr-defined]
+            first = self._learner is None
+            self._learning_way(**({} if classes is None else {"classes": classes}))
+            if classes is None or first:
+                codes = self._checked_codes(labels, weights)  # type: ignore[attr-defined]
+                read = self._read_many(rows)
+            else:
+                self._check_labels(classes, labels, weights)  # type: ignore[attr-defined]
+                read = self._read_many(rows)
+                self._name_classes(classes, read)  # type: ignore[attr-defined]
+                self._weigh_stream()
+                codes = self._checked_codes(labels, weights)  # type: ignore[attr-defined]
+            self._learn_labels(read, labels, codes, weights)  # type: ignore[attr-defined]
             self._way()  # which may have classes to learn of
         return self
-
-    def _take_classes(self, classes: Any) -> None:
-        """A way for dict rows, from the first on with the classes that were named."""
-        first = self._learner is None
-        self._learning_way(**({} if classes is None else {"classes": classes}))
-        if not first:
-            self._name_classes(classes)  # type: ignore[attr-defined]
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label with the highest score; None before the first example. Changes nothing."""

@@ -52,6 +52,7 @@ IN_DUAL_FORM = frozenset({"KernelPerceptron", "VotedPerceptron"})
 #: attributes that have a form of their own in a file
 APART = frozenset(
     {"_learner", "_settled", "_shown", "_classes", "_names", "_rows_kind", "_data_type", "feature_names_in_"}
+    | {"_settled_weights"}
 )
 #: what the other attributes of ours are
 KINDS: dict[str, tuple[type, ...]] = {
@@ -187,6 +188,8 @@ def pack_parameters(packer: Packer, estimator: Any, attributes: dict[str, Any]) 
             raise NotSaved(f"the estimator has no attribute {name}, but a parameter of that name: keep it as given")
     packed = {name: packer.pack(attributes[name], f"the parameter {name}") for name in names}
     settled = attributes.get("_settled")
+    if attributes.get("_settled_weights") not in (None, attributes.get("class_weight")):
+        settled = None  # a dict that was changed within
     if settled is None:
         return {"parameters": packed, **({"settled": None} if "_settled" in attributes else {})}
     values = settled if len(names) > 1 else (settled,)
@@ -276,6 +279,9 @@ def restore(header: Header, arrays: Arrays, classes: Iterable[type] = ()) -> Any
         attributes |= unpack_state(unpacker, cls, header["state"])
         if "settled" in header:
             attributes["_settled"] = unpack_settled(unpacker, estimator, header["settled"])
+            weights = getattr(estimator, "class_weight", None)
+            if attributes["_settled"] is not None and isinstance(weights, dict):
+                attributes["_settled_weights"] = dict(weights)
         if "names" in header:
             attributes["_names"] = unpack_names(unpacker, header["names"])
         if "learner" in header:

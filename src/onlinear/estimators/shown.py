@@ -53,6 +53,8 @@ class ShowsWeights:
     """``coef_``, ``intercept_``, ``sparsify``, ``densify`` and ``freeze`` for an estimator with a ``_learner``."""
 
     _learner: Learner | None
+    _path: Any
+    _settled: Any
     _shown: Shown
     _data_type: Any = np.float64
     _flat = False  # a regressor shows one row of weights as a vector
@@ -134,7 +136,7 @@ class ShowsWeights:
             shown.weights, shown.intercepts = weights, intercepts
             shown.by_hand, shown.version = True, self._learner.version
             shown.snapshot = None
-            self._settled = None  # the next learning has to look twice
+            self._settled = self._path = None  # the next learning, or answer to a dict, has to look twice
 
     def _take_over(self) -> None:
         """Let the learner go on from weights that someone has assigned."""
