@@ -23,8 +23,10 @@ from pathlib import Path
 
 MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_KERNELS, MOST_WORK = 1 << 50, 1 << 28, 1000, 20_000, 5e6, 5e9
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
-DECIMAL = re.compile(r"\s*[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?\s*", re.ASCII)
-CLASS, NAME = r"[^;|{}\t]+", r"(?si)\s*(?!(nan?|inf(inity)?|null|none)\s*$)[^\W\d].*"  # in tables
+DECIMAL = re.compile(r"[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?", re.ASCII)
+#: what a class and a column are named in a table: nothing that is missing or no number, no other delimiter, no quote
+CLASS = r"(?i)(?!(\?|na|[-+]?(nan|inf|infinity))$)[^;|{}\"]+"
+NAME = r"(?i)(?!(nan?|inf(inity)?|null|none)$)[^\W\d].*"
 RATIO = re.compile(r"-?\d{1,4300}(/[1-9]\d{0,4299})?", re.ASCII)
 #: what a certificate and its parts hold, by kind; what has a ? may be null
 FORM = {
@@ -71,22 +73,30 @@ def read_rows(path):
     """The label and {column: value}, columns counted from 0, of every row."""
     table, rows, width = str(path).endswith(".csv"), [], 0
     with open(path, newline="\n", encoding="utf-8-sig") as file:  # a lone CR ends no line
-        lines = csv.reader(file) if table else (line.partition("#")[0].split() for line in file)
-        for number, (*cells,) in enumerate(filter(None, lines), 1):
+        lines = (cells_in(line.removesuffix("\n").removesuffix("\r"), table) for line in file)
+        for number, cells in enumerate(filter(None, lines), 1):
             width = width or len(cells)
             fits = len(cells) == width > 1 and re.fullmatch(CLASS, cells[-1]) if table else DECIMAL.fullmatch(cells[0])
+            fits = fits and all(map(str.isprintable, cells))
             require(fits, f"rows: number {number} has no label where it should be, or not as many cells as the first")
             if table and number == 1 and all(re.fullmatch(NAME, cell) for cell in cells):
                 continue  # names of columns
             label = label_of(cells.pop(-1 if table else 0))
             cells = [f"{j}:{x}" for j, x in enumerate(cells, 1)] if table else cells
-            pairs = [cell.partition(":")[::2] for at, cell in enumerate(cells) if at or cell[:4] != "qid:"]
+            pairs = [cell.partition(":")[::2] for cell in cells[bool(re.fullmatch("qid:[0-9]+", (*cells, "")[0])) :]]
             fits = all(re.fullmatch("[0-9]{1,18}", j) and DECIMAL.fullmatch(x) for j, x in pairs)
             entries = {int(j) - 1: float(x) for j, x in pairs} if fits else {}
             fits = len(entries) == len(pairs) and all(j >= 0 and math.isfinite(x) for j, x in entries.items())
             require(fits, f"rows: number {number} has a column 0 or one twice, or what is no finite number")
             rows.append((label, {j: entries[j] for j in sorted(entries) if entries[j] != 0.0}))
     return rows
+
+
+def cells_in(line, table):
+    """What stands between the commas of a table, of which quotes are closed on the line; else between blanks."""
+    if table:
+        return [cell.strip(" \t") for cell in next(csv.reader([line], strict=True))]
+    return [cell for cell in re.split("[ \t]", line.partition("#")[0]) if cell]
 
 
 def label_of(value):
@@ -195,10 +205,10 @@ def scaled(rows, kernel, sums):
     bits = max(v.bit_length() for _, row in whole for v in row.values())
     bits += sum(part.bit_length() for number in kernel[2:] for part in number.as_integer_ratio())
     entries, longest = sum(len(row) for _, row in whole), max(len(row) for _, row in whole)
-    kernels = sum((len(whole) + n) * n for n in sums)  # each to be added up, which takes the square of its words
-    work = sum((entries + n * longest) * n for n in sums) * (1 + bits // 64)
+    kernels = sum((len(whole) + n) * n for n in sums if n)  # to be added up: the square of their words
+    work = sum((entries + n * longest) * max(n, 1) for n in sums) * (1 + bits // 64)
     work += kernels * (1 + kernel[1] * bits // 64) ** 2
-    fits = work <= MOST_WORK and (kernel[0] == "linear" or kernels <= MOST_KERNELS)
+    fits = work <= MOST_WORK and kernels <= MOST_KERNELS
     require(fits, "certificate: it would take hours to compute so many terms; certify fewer rows")
     return whole, kernel
 
@@ -258,7 +268,9 @@ def check_not_separable(cert, kernel, rows):
     fits = all(type(i) is int and 0 <= i < len(rows) for i in places) and all(type(r) is int for r in rivals)
     fits = fits and all(rows[i][0] != rival in classes for i, rival in zip(places, rivals, strict=True))
     multipliers = [ratio("multiplier", text) for text in texts]
-    common = math.lcm(*(a.denominator for a in multipliers))
+    common = 1
+    for a in multipliers:
+        common = math.lcm(common, a.denominator) if common.bit_length() <= MOST_BITS else common
     fits = fits and min(multipliers) > 0 and common.bit_length() <= MOST_BITS
     require(fits, "witness: a row that is not there, no rival class, or multipliers not positive or too long")
     for (place, x), rival, a in zip([rows[i] for i in places], rivals, multipliers, strict=True):
@@ -313,7 +325,7 @@ def verify(cert, rows):
         for part in parts:
             check_hypothesis(name, part, kernel, len(rows))
     others = {name: parts for name, parts in given.items() if name == "weights" or parts != cert["weights"]}
-    rows, inner = scaled(rows, kernel, [len(part.get("amounts", [0])) for parts in others.values() for part in parts])
+    rows, inner = scaled(rows, kernel, [len(part.get("amounts", [])) for parts in others.values() for part in parts])
     found = {name: Weights(parts, inner, rows) for name, parts in others.items()}
     found = {name: found.get(name, found["weights"]) for name in given}
     radius = max(alike(inner, x, x) for _, x in rows)

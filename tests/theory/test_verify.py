@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import csv
 import json
 import math
 import subprocess
@@ -191,7 +192,7 @@ def test_a_file_that_is_no_certificate(tmp_path: Path, text: str) -> None:
 
 def test_is_short_and_needs_nothing() -> None:
     lines = Path(verifier.__file__).read_text().splitlines()
-    assert len(lines) <= 380
+    assert sum(bool(line.strip()) for line in lines) <= 350
     imported = {line.split()[1].partition(".")[0] for line in lines if line.startswith(("import ", "from "))}
     assert imported <= set(sys.stdlib_module_names)
 
@@ -201,3 +202,53 @@ def test_sparse_rows_have_the_same_digest() -> None:
     model = fitted(onlinear.AveragedPerceptron(max_iter=3), X, y)
     dense, sparse = onlinear.certify(model, X, y), onlinear.certify(model, scipy.sparse.csr_matrix(X), y)
     assert dense["data_sha256"] == sparse["data_sha256"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("quote.csv", '1,0,ham\n-1,0,"spam\n-1,0,spam\n1,0,spam\n'),  # a quote that swallows what contradicts
+        ("inner.csv", '1,0,ham\n-1,0,"h"am\n'),
+        ("joined.csv", '1,0,1\n-1,0,"1"2\n'),
+        ("late.csv", '1,0,ham\n-1,0, "spam"\n'),
+        ("missing.csv", "1,0,ham\n-1,0,?\n"),
+        ("na.csv", "1,0,ham\n-1,0,NA\n"),
+        ("nan.csv", "1,0,ham\n-1,0,nan\n"),
+        ("nul.csv", "1,0,ham\n-1,0,sp\0am\n"),
+        ("escape.csv", "1,0,ham\n-1,0,\x1b[31mspam\n"),
+        ("qid.svm", "1 qid:x 1:1\n"),
+        ("nothing.svm", "1 qid: 1:1\n"),
+        ("returns.svm", "1 1:1\r\r\n"),
+        ("space.svm", "1 1:1\xa02:7\n"),
+        ("tab.svm", "1 1:1\x0b2:7\n"),
+        ("separator.svm", "1 1:1\x1c2:7\n"),
+        ("wide.svm", "1 1:1\n　\n-1 1:2\n"),
+    ],
+)
+def test_reads_nothing_that_the_learner_reads_otherwise(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_bytes(text.encode())
+    with pytest.raises((verifier.Failed, csv.Error)):
+        verifier.read_rows(tmp_path / name)
+
+
+def test_blanks_around_cells_are_no_part_of_them(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text('a, b ,y\n 1,0 , spam\n-1,\t2,"spam"\n3,4,ham \n5,6,1 \n')
+    labels = [label for label, _ in verifier.read_rows(tmp_path / "rows.csv")]
+    assert labels == ["spam", "spam", "ham", 1]
+    read = [label for block in onlinear.open_stream(tmp_path / "rows.csv", target="y") for label in block.y]
+    assert read == ["spam", "spam", "ham", "1"]
+    (tmp_path / "rows.svm").write_text("1 qid:3 1:1 \t2:2 # a comment\n\n-1 1:2\r\n")
+    rows = verifier.read_rows(tmp_path / "rows.svm")
+    assert rows == [(1, {0: 1.0, 1: 2.0}), (-1, {0: 2.0})]
+
+
+def test_refuses_what_would_take_hours() -> None:
+    rows = [(k % 2, {0: k % 7 + 1.0}) for k in range(3000)]
+    with pytest.raises(verifier.Failed, match="hours"):
+        verifier.scaled(rows, ("linear", 1, 1, 1), [3000])
+    verifier.scaled(rows, ("linear", 1, 1, 1), [0])  # a vector
+    primes = [2**k + 1 for k in range(9000, 9400)]
+    witness = {"rows": [0] * 400, "rivals": [1] * 400, "multipliers": [f"1/{p}" for p in primes]}
+    certificate = {"weights": [{}], "classes": [-1, 1], "witness": witness}
+    with pytest.raises(verifier.Failed, match="too long"):
+        verifier.check_not_separable(certificate, ("linear", 1, 1, 1), rows)
