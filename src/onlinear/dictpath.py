@@ -85,7 +85,9 @@ class DictPath:
         if not self.fast:
             return View(0, no_score, no_scores, no_score, no_scores, self.decoder, self.scratch)
         view = compiled_view(self.scratch, self.learn_loop, self.answer_loop, self.decoder)
-        return replace(view, learn=no_score, learn_scores=no_scores) if self.learner.slim else view
+        if self.learner.slim or not is_compiled(self.learn_loop):
+            return replace(view, learn=no_score, learn_scores=no_scores)
+        return view
 
     def set_classes(self, first: int, classes: int, decoder: Any = None) -> None:
         """Output m is class ``first + m``; ``classes`` outputs answer: see :class:`onlinear.targets.Labels`."""
@@ -119,7 +121,10 @@ class DictPath:
             return self.scratch.scores.copy()
 
     def _learn_alone(self, x: int, target: float, importance: float) -> float:
-        return self.learn_loop(self.scratch.alone_at, x, target, importance)
+        score = self.learn_loop(self.scratch.alone_at, x, target, importance)
+        if self.view.learn is no_score:  # it is compiled now
+            self.view = self._view()
+        return score
 
     def _learn_read(self, x: Any, target: float, importance: float) -> float:
         """The Python way to read a row, and the compiled way to learn it."""
@@ -175,6 +180,11 @@ class DictPath:
     def _scores_at(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
         weights, intercepts = self.learner.read_columns_unlocked(columns)
         return weights @ values + intercepts
+
+
+def is_compiled(loop: Any) -> bool:
+    """Whether calling a loop only runs it: a signal that comes while Numba compiles leaves Numba in pieces."""
+    return bool(getattr(loop, "signatures", True))
 
 
 def is_simple(rule: Any) -> bool:

@@ -265,3 +265,33 @@ def test_a_parameter_that_is_set_while_the_first_rows_are_learned_is_not_lost(mo
     assert abs(model.coef_).max() < 1e-6
     model.partial_fit(X, [1.0, 2.0, 3.0])
     assert abs(model.coef_).max() > 1e-2
+
+
+def test_what_is_not_compiled_yet_is_called_where_signals_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    from onlinear.interrupts import uninterrupted
+
+    class Loop:
+        """A loop that is compiled, as Numba's are, by its first call."""
+
+        def __init__(self, loop: Any) -> None:
+            self.loop, self.signatures, self.depths = loop, [], []
+
+        def __call__(self, *arguments: Any) -> float:
+            self.signatures = ["compiled"]
+            self.depths.append(uninterrupted._depth)
+            return float(self.loop(*arguments))
+
+    import onlinear.dictpath
+
+    made: list[Loop] = []
+    make = onlinear.dictpath.learn_one_loop
+    monkeypatch.setattr(onlinear.dictpath, "learn_one_loop", lambda shape: made.append(Loop(make(shape))) or made[-1])
+    model = onlinear.OnlineRegressor().learn_many(ROWS, [1.0, 2.0, 3.0])
+    model.learn_one(ROWS[0], 1.0)  # the fourth example, which takes more than one step anyway
+    made[0].signatures = []
+    model._path = None
+    for row, target in zip(ROWS, [1.0, 2.0, 3.0], strict=True):
+        model.learn_one(row, target)
+    assert model.examples_ == 7
+    assert [loop.depths[0] for loop in made] == [1, 1]
+    assert made[1].depths[1:] == [0, 0]
