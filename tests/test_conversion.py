@@ -433,6 +433,11 @@ def test_pipes_go_through() -> None:
     assert (result.exit_code, result.stdout) == (0, "0 | x\n1 | x:2\n")
 
 
+def test_a_pipe_of_texts_alone_goes_through() -> None:
+    result = run("-", "-", "--format", "csv", "--to", "jsonl", stdin=b"a,b\nx,y\nz,w\n")
+    assert (result.exit_code, result.stdout) == (0, '{"a": "x", "b": "y"}\n{"a": "z", "b": "w"}\n'), result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

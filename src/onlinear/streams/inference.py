@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import PurePath
@@ -15,8 +15,9 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, QUOTE, Plan, judge_columns, plan_of
-from onlinear.streams.cells import QUOTED, Cells, Top, cut, first_record, texts, unclosed
+from onlinear.streams.cells import QUOTED, Top, cut, first_record, texts, unclosed
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
+from onlinear.streams.headers import has_header, records_in
 from onlinear.streams.lines import Lines
 from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import Naming
@@ -27,16 +28,11 @@ from onlinear.streams.sources import Path, chunks, expand, inner_name
 ROWS = 10_000
 #: those of them by which the delimiter is told, and in how many bytes they have to be
 SNIFFED, SNIFFED_BYTES = 100, 1 << 20
-#: texts, and no number among them, below a number that may be a name
-FEWEST_TEXTS = 10
 CANDIDATES = (",", "\t", ";", "|")
 EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
 #: a column by its number
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
-
-#: what is counted for each column
-NUMBERS, TEXTS = range(2)
 
 
 def infer(
@@ -135,7 +131,7 @@ def looked_at(
     first, _ = judged(files[0], delimiter, plan, 0, 1)
     below, seen = judged(files[0], delimiter, plan, 1, rows)
     if header is None:
-        header = has_header(top, first, below, seen, delimiter, rows, quoted)
+        header = has_header(files[0], top, first, below, seen, delimiter, rows, quoted)
     for file in files[1:]:
         if seen < rows:
             more, count = judged(file, delimiter, plan, int(header), rows - seen)
@@ -166,57 +162,6 @@ def judged(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tu
         if seen >= most:
             break
     return found, seen
-
-
-def unclear(top: Top, above: str) -> OnlinearError:
-    """What to say of a first record that may be either."""
-    return OnlinearError(
-        f"{top.lines.source}: the first record may be a header or a row, with {above}: "
-        "say which (--header or --no-header; in Python header=True or False)"
-    )
-
-
-def has_header(
-    top: Top, first: np.ndarray, below: np.ndarray, seen: int, delimiter: str, rows: int, quoted: bool
-) -> bool:
-    """Whether the first record has names: texts above numbers, or words that never come again below themselves."""
-    numeric = (below[:, NUMBERS] > 0) & (below[:, TEXTS] == 0)
-    texts_above, numbers_above = first[numeric, TEXTS].any(), first[numeric, NUMBERS].any()
-    if texts_above and numbers_above:
-        text = top.words[int(np.flatnonzero(numeric & (first[:, TEXTS] > 0))[0])][1]
-        number = top.words[int(np.flatnonzero(numeric & (first[:, NUMBERS] > 0))[0])][1]
-        raise unclear(top, f"both {text!r} and {number!r} above numbers")
-    odd = np.flatnonzero((first[:, NUMBERS] > 0) & (below[:, NUMBERS] == 0) & (below[:, TEXTS] >= FEWEST_TEXTS))
-    if numbers_above and len(odd):
-        raise unclear(top, f"{top.words[int(odd[0])][1]!r} above texts")
-    if texts_above or numbers_above or seen == 0:
-        return bool(texts_above) or not first[:, NUMBERS].any()
-    names = [name for _, name in top.words]
-    is_plain = first[:, TEXTS].all() and len(set(names)) == len(names)
-    return bool(is_plain) and not comes_again(top.lines.source, names, delimiter, rows, quoted)
-
-
-def comes_again(file: str, names: Sequence[str], delimiter: str, rows: int, quoted: bool) -> bool:
-    """Whether a word of the first record stands again in its own column."""
-    records = (record for _, cells in texts(file, delimiter, quoted) for record in records_in(cells))
-    below = islice(records, 1, rows + 1)
-    return any(name == word for record in below for name, word in zip(names, record, strict=False))
-
-
-def records_in(cells: Cells) -> Iterator[list[str]]:
-    """The words of each record, blank ones aside."""
-    return ([word for _, word in record] for record in placed_records_in(cells))
-
-
-def placed_records_in(cells: Cells) -> Iterator[list[tuple[int, str]]]:
-    """The words of each record with the places where they start, blank records aside."""
-    k = 0
-    while k < len(cells.breaks) and cells.breaks[k] < cells.stop:
-        last = cells.record_break(k)
-        record = cells.words(k, last)
-        if len(record) > 1 or record[0][1]:
-            yield record
-        k = last + 1
 
 
 def sniffed(file: str) -> str:
@@ -281,14 +226,14 @@ def position_of(names: Sequence[str], wanted: str | int) -> int:
     text = str(wanted)
     if text in names:
         return names.index(text)
+    counted = list(names) == [str(k) for k in range(1, len(names) + 1)]
+    hint = "; if the first record has the names, say so (--header)" if counted else ""
     if not WHOLE_NUMBER.fullmatch(text):
         near = get_close_matches(text, names, 1) or get_close_matches(text.lower(), names, 1)
-        hint = f"did you mean {near[0]!r}? The" if near else "the"
-        raise OnlinearError(f"there is no column {wanted!r}: {hint} columns are {listed(names)}")
+        meant = f"did you mean {near[0]!r}? The" if near else "the"
+        raise OnlinearError(f"there is no column {wanted!r}: {meant} columns are {listed(names)}{hint}")
     number = int(text)
     if number == 0 or abs(number) > len(names):
-        counted = names == [str(k) for k in range(1, len(names) + 1)]
-        hint = "; if the first record has the names, say so (--header)" if counted else ""
         raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1{hint}")
     return number - 1 if number > 0 else len(names) + number
 
