@@ -135,6 +135,19 @@ def test_output_is_compressed_as_its_name_says(tmp_path: Path, extension: str, c
 
 # ------------------------------------------------------------------ what cells say
 
+
+@pytest.mark.parametrize("texts", [["first\tline\nsecond", "plain"], ['"', "a\nb\n", '"\n"'], ['x"\ty\n"z', "plain"]])
+@pytest.mark.parametrize("others", [{"y": ["p", "q", "r"]}, {}])
+@pytest.mark.parametrize("extension", ["csv", "tsv"])
+def test_cells_of_several_lines_come_back(
+    tmp_path: Path, texts: list[str], others: dict[str, list[str]], extension: str
+) -> None:
+    table = pyarrow.table({"t": texts} | {name: cells[: len(texts)] for name, cells in others.items()})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    there = converted(tmp_path / "a.parquet", tmp_path / f"b.{extension}")
+    assert cells_read(converted(there, tmp_path / "c.jsonl", "--header")) == table.to_pylist()
+
+
 #: ids that double precision merges, codes with zeros in front, words that stand for nothing to a learner
 CODES = "id,zip,land,amount,y\n1000000000000000007,01201,NA,1.50,p\n1000000000000000008,08001,?,2,q\n"
 

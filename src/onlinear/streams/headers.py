@@ -152,3 +152,13 @@ def placed_records_in(cells: Cells) -> Iterator[list[tuple[int, str]]]:
         if len(record) > 1 or record[0][1]:
             yield record
         k = last + 1
+
+
+def raw_records_in(cells: Cells) -> Iterator[list[bytes]]:
+    """The cells of each record as they stand there, blank records aside."""
+    place = 0
+    while place < cells.stop:
+        record = cells.raw_from(place)
+        if len(record) > 1 or record[0].strip():
+            yield record
+        place += sum(map(len, record)) + len(record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import PurePath
@@ -15,14 +15,14 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, QUOTE, Plan, judge_columns, plan_of
-from onlinear.streams.cells import QUOTED, Top, cut, first_record, texts, unclosed
+from onlinear.streams.cells import MOST_LINE_ENDS, QUOTED, Cells, Top, cut, first_record, texts, unclosed
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
-from onlinear.streams.headers import has_header, records_in
+from onlinear.streams.headers import has_header, raw_records_in, records_in
 from onlinear.streams.lines import Lines
 from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import Naming
 from onlinear.streams.pipes import looks_at
-from onlinear.streams.sources import Path, chunks, expand, inner_name
+from onlinear.streams.sources import Chunk, Path, chunks, expand, inner_name
 
 #: records that are looked at
 ROWS = 10_000
@@ -181,19 +181,38 @@ def sniffed(file: str) -> str:
 
 
 def has_quotes(file: str, delimiter: str) -> bool:
-    """Whether quotes are around cells; not if tabs are between cells and a cell goes on behind a quote, or has but one.
+    """Whether quotes are around cells; not if tabs are between cells, and quotes make no sense as such.
 
-    That is told from whole lines of the first SNIFFED_BYTES, all of which have to have equally many cells: nothing
-    needs quotes in them, neither tabs nor line ends.
+    That is told from whole lines of the first SNIFFED_BYTES. If all of them have equally many cells, nothing has to be
+    in quotes; but it may be, and then every cell that opens with a quote ends with one, on whatever line.
     """
-    head = next(chunks(file, SNIFFED_BYTES, whole=True), None) if delimiter == "\t" else None
+    heads = chunks(file, SNIFFED_BYTES, whole=True)
+    head = next(heads, None) if delimiter == "\t" else None
     if head is None or not (head.text == QUOTE).any():
         return True
     lines = [line.split(b"\t") for line in head.text.tobytes().split(b"\n") if line.strip()]
-    if len({len(line) for line in lines}) != 1:
+    return len({len(line) for line in lines}) != 1 or is_quoted(cut(head, delimiter), len(lines[0]), head, heads)
+
+
+def is_quoted(cells: Cells, columns: int, head: Chunk, heads: Iterator[Chunk]) -> bool:
+    """Whether all records of the head of a file have so many cells, each of which ends with a quote if it opens so.
+
+    The last one may go on behind the head. A cell may only have several lines if nobody writes quotes as letters; of
+    lines that could be records, not too many.
+    """
+    most = MOST_LINE_ENDS if columns > 1 else len(head.text)
+    has_letters = has_lines = False
+    for record in raw_records_in(cells):
+        whole = [cell.strip() for cell in record]
+        if len(whole) != columns or any(cell.startswith(b'"') and not QUOTED.fullmatch(cell) for cell in whole):
+            return False
+        has_letters = has_letters or any(b'"' in cell and not cell.startswith(b'"') for cell in whole)
+        has_lines = has_lines or any(b"\n" in cell for cell in whole)
+        if any(cell.count(b"\n") > most for cell in whole) or (has_letters and has_lines):
+            return False
+    if cells.unclosed < 0:
         return True
-    cells = (cell.strip() for line in lines for cell in line)
-    return not any(cell.startswith(b'"') and not QUOTED.fullmatch(cell) for cell in cells)
+    return head.text[cells.stop :].tobytes().count(b"\n") <= MOST_LINE_ENDS and next(heads, None) is not None
 
 
 def checked_names(top: Top) -> list[str]:
