@@ -39,10 +39,10 @@ def keeps_digits(written: str, value: float) -> bool:
     >>> keeps_digits("0.12345678901234567890", 0.12345678901234567890), keeps_digits("1e-400", 0.0)
     (False, False)
     """
+    if repr(value) == written or (len(written) <= SURE_DIGITS and "e" not in written and "E" not in written):
+        return True
     if not value:
         return re.search("[1-9]", re.split("[eE]", written)[0]) is None
-    if len(written) <= SURE_DIGITS and "e" not in written and "E" not in written:
-        return True
     exact = Decimal(written)
     digits = exact.as_tuple().digits
     return Decimal(f"{value:.{len(digits) - 1}e}") == exact
