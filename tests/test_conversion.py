@@ -20,7 +20,7 @@ from hypothesis import given, strategies as st
 
 from onlinear.cli import app
 from onlinear.conversion.directions import Wish, convert
-from onlinear.conversion.numbers import ClassNumbers, text_of
+from onlinear.conversion.numbers import ClassNumbers, keeps_digits, text_of
 from onlinear.conversion.records import merged
 from onlinear.errors import OnlinearError
 from onlinear.modelfile import open_model
@@ -135,6 +135,19 @@ def test_output_is_compressed_as_its_name_says(tmp_path: Path, extension: str, c
 
 # ------------------------------------------------------------------ what cells say
 
+
+@pytest.mark.parametrize("texts", [["first\tline\nsecond", "plain"], ['"', "a\nb\n", '"\n"'], ['x"\ty\n"z', "plain"]])
+@pytest.mark.parametrize("others", [{"y": ["p", "q", "r"]}, {}])
+@pytest.mark.parametrize("extension", ["csv", "tsv"])
+def test_cells_of_several_lines_come_back(
+    tmp_path: Path, texts: list[str], others: dict[str, list[str]], extension: str
+) -> None:
+    table = pyarrow.table({"t": texts} | {name: cells[: len(texts)] for name, cells in others.items()})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    there = converted(tmp_path / "a.parquet", tmp_path / f"b.{extension}")
+    assert cells_read(converted(there, tmp_path / "c.jsonl", "--header")) == table.to_pylist()
+
+
 #: ids that double precision merges, codes with zeros in front, words that stand for nothing to a learner
 CODES = "id,zip,land,amount,y\n1000000000000000007,01201,NA,1.50,p\n1000000000000000008,08001,?,2,q\n"
 
@@ -172,6 +185,112 @@ def test_numbers_have_a_type_that_holds_them(tmp_path: Path, extension: str) -> 
     assert (second["code"], second["size"], second["gap"]) == ("12", 2.5, 3)
     assert "The numbers of the column 'code' are texts now" in result.stderr
     assert ("'huge' are texts now" in result.stderr) is not exact
+
+
+@pytest.mark.parametrize("extension", ["jsonl", "parquet", "arrow", "csv"])
+@pytest.mark.parametrize("piped", [True, False])
+def test_whole_numbers_with_a_point_keep_their_digits(tmp_path: Path, extension: str, piped: bool) -> None:
+    text = "id,size,wage,sign,y\n9007199254740993.0,1.0,9007199254740993.,-0.0,p\n9007199254740992.0,2.0,1.0,1.0,q\n"
+    source, there = written(tmp_path / "a.csv", text), tmp_path / f"b.{extension}"
+    result = run("-" if piped else source, there, "--format", "csv", stdin=text.encode() if piped else None)
+    assert (result.exit_code, result.stderr) == (0, "")
+    first, second = cells_read(there)
+    if extension == "csv":
+        assert there.read_text() == text
+        return
+    assert (first["id"], second["id"], first["wage"], second["wage"]) == (2**53 + 1, 2**53, 2**53 + 1, 1)
+    assert math.copysign(1.0, first["sign"]) == -1.0
+    assert extension == "jsonl" or type(first["size"]) is float
+
+
+@pytest.mark.parametrize("extension", ["jsonl", "parquet", "arrow"])
+def test_digits_that_double_precision_does_not_hold_are_told_of(tmp_path: Path, extension: str) -> None:
+    fine = [
+        "0.1",
+        "0.10000000000000000555",
+        "1.000000000000000056e-01",
+        "5e-324",
+        "1e22",
+        "0.30000000000000004",
+        "-0.0",
+    ]
+    lost = {"long": "0.12345678901234567890123", "tiny": "1e-9999999999999999999999", "mixed": "12345678901234567890.5"}
+    rows = [",".join([each, *["1.5"] * len(lost), "p"]) for each in fine]
+    rows.append(",".join(["0.5", *lost.values(), "q"]))
+    source = written(tmp_path / "a.csv", "\n".join([",".join(["fine", *lost, "y"]), *rows]))
+    result = run(source, tmp_path / f"b.{extension}")
+    said = [f"{name!r} have more digits than double precision holds, and are rounded: {lost[name]} is" for name in lost]
+    assert [each in line for each, line in zip(said, result.stderr.splitlines(), strict=True)] == [True] * 3
+    assert cells_read(tmp_path / f"b.{extension}")[-1]["tiny"] == 0
+
+
+@pytest.mark.parametrize("extension", ["jsonl", "parquet", "csv"])
+def test_numbers_of_json_keep_their_digits_or_are_told_of(tmp_path: Path, extension: str) -> None:
+    source = written(tmp_path / "a.jsonl", '{"a": {"b": 0.5}, "n": 9007199254740993.0}\n')
+    result = run(source, tmp_path / f"b.{extension}")
+    assert (result.stderr, str(cells_read(tmp_path / f"b.{extension}")[0]["n"])) == ("", str(2**53 + 1))
+    source = written(tmp_path / "c.jsonl", '{"a": {"b": 0.12345678901234567890123}, "n": 1.50}\n')
+    result = run(source, tmp_path / f"d.{extension}")
+    assert result.stderr == (
+        "Numbers have more digits than double precision holds, and are rounded: "
+        "0.12345678901234567890123 is 0.12345678901234568 now.\n"
+    )
+
+
+def test_decimals_that_json_rounds_are_told_of(tmp_path: Path) -> None:
+    decimals = [decimal.Decimal("0.1234567890123456789012345678901234567890"), decimal.Decimal("1.5")]
+    table = pyarrow.table({"d": pyarrow.array(decimals, pyarrow.decimal256(60, 40)), "short": decimals[1:] * 2})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    result = run(tmp_path / "a.parquet", tmp_path / "b.jsonl")
+    assert "The numbers of the column 'd' have more digits than double precision holds" in result.stderr
+    assert "'short'" not in result.stderr
+
+
+@pytest.mark.parametrize("written_as", [str, "{:.17g}".format, "{:.18e}".format, "{:.40f}".format])
+@given(number=st.floats(allow_nan=False, allow_infinity=False))
+def test_no_digits_of_a_double_are_lost(written_as: Any, number: float) -> None:
+    assert keeps_digits(written_as(number), float(written_as(number)))
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False).map(str))
+def test_digits_are_kept_if_they_come_back(text: str) -> None:
+    decimals = len(decimal.Decimal(text).as_tuple().digits) - 1
+    assert keeps_digits(text, float(text)) == (decimal.Decimal(f"{float(text):.{decimals}e}") == decimal.Decimal(text))
+
+
+def test_a_number_of_thousands_of_digits_is_one(tmp_path: Path) -> None:
+    long = "0" * 5000 + "1"
+    source = written(tmp_path / "a.csv", f"x,z,y\n{long},0.{long},p\n2,3,q\n")
+    for extension in ("jsonl", "parquet", "tsv"):
+        there = converted(source, tmp_path / f"b.{extension}")
+        assert cells_read(there)[0]["x"] == long
+
+
+@pytest.mark.parametrize("extension", TABLES)
+@pytest.mark.parametrize(
+    ("numbers", "names"),
+    [
+        ([1.5, math.nan, 2.0], ["1.5", None, "2"]),
+        ([1.5, math.inf, -math.inf], ["1.5", "inf", "-inf"]),
+        ([decimal.Decimal("1.50"), None, decimal.Decimal("2.00")], ["1.5", None, "2"]),
+        (
+            [decimal.Decimal("0.1234567890123456789012"), decimal.Decimal("0.1234567890123456789010"), None],
+            ["0.1234567890123456789012", "0.123456789012345678901", None],
+        ),
+        ([True, False, None], ["true", "false", None]),
+    ],
+)
+def test_names_that_are_numbers_become_texts(
+    tmp_path: Path, extension: str, numbers: list[Any], names: list[str | None]
+) -> None:
+    codes = pyarrow.array([0, 1, 2])
+    columns = {"c": pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(numbers)), "y": ["p", "q", "r"]}
+    table = pyarrow.table(columns)
+    with pyarrow.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+        file.write_table(table)
+    there = converted(tmp_path / "a.arrow", tmp_path / f"b.{extension}")
+    empty = "" if extension in ("csv", "tsv") else None
+    assert [row["c"] for row in cells_read(there)] == [empty if name is None else name for name in names]
 
 
 def test_json_numbers_keep_their_digits_in_a_table(tmp_path: Path) -> None:
@@ -399,6 +518,30 @@ def test_texts_that_csv_makes_numbers_are_told_of(tmp_path: Path) -> None:
     assert "'2019' is called like a number" in stderr
 
 
+@pytest.mark.parametrize(
+    ("texts", "is_said"),
+    [
+        (["nan", "inf", "1_0"], False),
+        (["1e999"], False),
+        (["\u0661"], False),
+        (["8001", "NA"], True),
+        ([" 5", "+.5e3"], True),
+        (["NA", "?"], False),
+    ],
+)
+def test_texts_look_like_numbers_if_a_reader_takes_them_for_such(
+    tmp_path: Path, texts: list[str], is_said: bool
+) -> None:
+    source = written(tmp_path / "a.jsonl", "".join(json.dumps({"d": text, "y": "p"}) + "\n" for text in texts))
+    assert ("'d' all look like numbers" in run(source, tmp_path / "b.csv").stderr) is is_said
+    assert (open_stream(str(tmp_path / "b.csv"), header=True).format.columns[0].kind == "number") is is_said
+
+
+def test_columns_that_are_called_like_missing_cells_are_told_of(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.jsonl", '{"NA": "Bern", "y": "p"}\n')
+    assert "The column 'NA' is called like a missing cell: whoever reads" in run(source, tmp_path / "b.csv").stderr
+
+
 def test_a_record_of_one_empty_cell_is_no_blank_line(tmp_path: Path) -> None:
     source = written(tmp_path / "a.jsonl", '{"a": "x"}\n{"a": null}\n{"a": "y"}\n')
     there = converted(source, tmp_path / "b.csv")
@@ -431,6 +574,11 @@ def test_files_are_joined_and_parquet_is_cut_into_groups(tmp_path: Path) -> None
 def test_pipes_go_through() -> None:
     result = run("-", "-", "--format", "csv", "--to", "vw", stdin=b"x,y\n1,0\n2,1\n")
     assert (result.exit_code, result.stdout) == (0, "0 | x\n1 | x:2\n")
+
+
+def test_a_pipe_of_texts_alone_goes_through() -> None:
+    result = run("-", "-", "--format", "csv", "--to", "jsonl", stdin=b"a,b\nx,y\nz,w\n")
+    assert (result.exit_code, result.stdout) == (0, '{"a": "x", "b": "y"}\n{"a": "z", "b": "w"}\n'), result.stderr
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,72 @@ def test_a_number_above_texts_alone_may_be_a_name(tmp_path: Path) -> None:
         assert infer(written(tmp_path, "\n".join(["2019,2020,2021", *others]))).header is False
 
 
+TOWNS = ["Bern,yes", "Thun,no", "Ulm,no", "Bern,no", "Thun,yes", "Ulm,yes"] * 5
+SIZES = [f"town {k},{k * 0.7:.2f},{k * 1.3:.2f}" for k in range(3, 30)]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        (",town,y", [f"{k},{row}" for k, row in enumerate(TOWNS)]),
+        (",town,y", [f"i{k},{row}" for k, row in enumerate(TOWNS)]),
+        (",0,1", [f"{k},{row}" for k, row in enumerate(TOWNS)]),
+        (",0,1", [f"{k},0.{k},1.{k}" for k in range(3)]),
+        (",0", ["0,1.5", "1,2.5"]),
+    ],
+)
+def test_an_index_of_pandas_without_a_name_is_a_header(tmp_path: Path, header: str, rows: list[str]) -> None:
+    with pytest.raises(BadLine, match=r"rows\.csv:1:1: column 1 has no name: name it, or leave it out \(pandas"):
+        infer(written(tmp_path, "\n".join([header, *rows])))
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "reason"),
+    [
+        ("NA,y", TOWNS, "'NA' among words that never come again below"),
+        ("?,y", TOWNS, "'[?]' among words that never come again below"),
+        ("town,", TOWNS, "an empty cell among words that never come again below"),
+        ("y,y", TOWNS, "'y' among words that never come again below"),
+        ("0,1", TOWNS, "'0' above texts"),
+        ("town,2019", TOWNS, "'2019' above texts"),
+        ("town,2019,2020", SIZES, "words that never come again below, and numbers that may be names"),
+        ("town,0,1", SIZES, "words that never come again below, and numbers that may be names"),
+        ("town,y", [*TOWNS, "town,y", *TOWNS], "all of it again further down, as where files with headers"),
+        ("size,y", ["1,yes", "2,no", "3,yes"] * 5 + ["size,y", "4,no"], "all of it again further down"),
+    ],
+)
+def test_names_that_look_like_cells_are_refused(tmp_path: Path, header: str, rows: list[str], reason: str) -> None:
+    file = written(tmp_path, "\n".join([header, *rows]))
+    with pytest.raises(OnlinearError, match=f"may be a header or a row, with {reason}.*: say which"):
+        infer(file)
+    assert infer(file, header=False).header is False
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        TOWNS,
+        ["?,yes", *TOWNS],  # the label comes again
+        ["7,yes", *TOWNS],  # so it does below a code
+        ["u,yes", "v,no"] * 15,  # pairs come again as a whole, but there are no others
+        ["Bern,1995,2001", *(f"{row.split(',')[0]},{1960 + k},{2001 + k}" for k, row in enumerate(SIZES))],  # years
+        ["Bern,7,8", *SIZES],
+        ["Bern,0,1", *SIZES, "Basel,0,3"],
+        [",Bern,yes", *(f"{k},{row}" for k, row in enumerate(TOWNS[1:], 5))],
+        ["7,Bern", *TOWNS, "8,Ulm"],
+        ["0.5,2019,2020", *(f"1.{k},{k},3{k}" for k in range(12))],  # numbers alone are rows
+        ["hello", *map(str, "abcdefghijkl"), "hello"],  # one column says nothing
+    ],
+)
+def test_ordinary_rows_are_no_header(tmp_path: Path, rows: list[str]) -> None:
+    assert infer(written(tmp_path, "\n".join(rows))).header is False
+
+
+def test_a_name_that_is_no_column_of_numbered_ones_may_be_in_a_header(tmp_path: Path) -> None:
+    with pytest.raises(OnlinearError, match=r"no column 'y': the columns are 1, 2; if the first record has .*--header"):
+        infer(written(tmp_path, "1,2\n3,4\n"), target="y")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "delimiter"),
     [

@@ -54,6 +54,16 @@ def test_cells_are_those_of_pythons_reader_without_quotes(
         ('ham\t"so it\ngoes"\nspam\tfree\n', True),  # a line end in quotes
         ('ham\t"so\tit"\nspam\tfree\n', True),  # a tab in quotes
         ("ham\tso it goes\nspam\tfree\n", True),
+        ('text\ty\n"so\tit\ngoes"\tham\nfree\tspam\n', True),  # both, so that all lines have two cells
+        ('text\ty\n"so\tit\ngoes" on\tham\nfree\tspam\n', False),
+        ('text\ty\n"so\tit\ngoes\tham\nfree\tspam"\n', False),  # one record has another number of cells
+        ('so\n"it\n\ngoes"\nfree\n', True),  # one column
+        ('so\n"it\n\ngoes"\n6" pipe\n', False),  # no writer of quoted cells leaves that as it is
+        ('so\n"it\ngoes" on\nfree\n', False),
+        ('so\n"it\ngoes\n', False),
+        ('so\n"it\n' + "goes\n" * 500 + 'on"\n', True),
+        ('so\tit\n"it\tb\n' + "goes\ton\n" * 101 + 'on"\tit\n', False),  # two stray quotes
+        ('so\tit\n"it\tb\n' + "goes\ton\n" * 99 + 'on"\tit\n', True),
         ('ham,"so it goes\nspam,free\n', True),  # commas: a quote that is never closed is a mistake
     ],
 )
@@ -61,6 +71,16 @@ def test_quotes_that_make_no_sense_between_tabs_are_letters(tmp_path: Path, text
     file = tmp_path / "rows.tsv"
     file.write_text(text)
     assert has_quotes(str(file), "," if text.startswith("ham,") else "\t") is quoted
+
+
+def test_a_cell_that_goes_on_behind_the_first_megabyte_may_end_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "rows.tsv"
+    file.write_text('"so\tit\ngoes"\tham\n' * 3)
+    for size in range(1, 60):
+        monkeypatch.setattr("onlinear.streams.inference.SNIFFED_BYTES", size)
+        assert has_quotes(str(file), "\t"), size
 
 
 def test_a_model_remembers_that_quotes_are_letters(tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from onlinear.conversion.objects import name_in
 from onlinear.errors import OnlinearError
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.csvtext import Column
 from onlinear.streams.stream import Stream
 from onlinear.streams.tables import rows_of_a_piece, schema_of
-from onlinear.streams.words import text_of
 
 
 def write_columns(file: BinaryIO, format: str, columns: Sequence[Column], rows: Iterable[list[Any]]) -> None:
@@ -62,8 +62,7 @@ def kept_cells(cells: Any, field: Any) -> Any:
     import pyarrow
 
     if pyarrow.types.is_dictionary(cells.type):
-        texts = [text_of(cell) if isinstance(cell, int | float) else cell for cell in cells.to_pylist()]
-        return pyarrow.array(texts, pyarrow.string())
+        return pyarrow.array(map(name_in, cells.to_pylist()), pyarrow.string())
     try:
         return cells.cast(field.type)
     except pyarrow.ArrowException:

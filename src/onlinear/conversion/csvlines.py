@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
@@ -9,10 +10,17 @@ from typing import Any
 
 from onlinear.conversion.numbers import text_of
 from onlinear.errors import OnlinearError
+from onlinear.streams.blanks import BLANKS
 from onlinear.streams.csvtext import Column
+from onlinear.streams.matching import MISSING
+from onlinear.streams.words import is_missing
 
 #: a line end, a quote, blanks around, the mark of UTF-8, and whatever may be taken for the delimiter
 QUOTED = re.compile(r'[\r\n",;|\t]|^[ \ufeff]| $')
+
+
+#: a number as readers of CSV know it
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class CSVLines:
@@ -43,18 +51,19 @@ class CSVLines:
         for place in [place for place in self.doubtful if cells[place] is not None]:
             if is_number(cells[place]):
                 self.doubtful[place] = True
-            else:
+            elif not is_missing(cells[place], MISSING):
                 del self.doubtful[place]
 
     def said(self) -> list[str]:
         """What will be read as something else."""
         texts = [self.columns[place].name for place, is_certain in self.doubtful.items() if is_certain]
         said = [f"The texts of the column {name!r} all look like numbers, and will be read as such." for name in texts]
-        names = [column.name for column in self.columns if self.header and is_number(column.name)]
-        if names:
-            said.append(
-                f"The column {names[0]!r} is called like a number: whoever reads the file has to know of the header."
-            )
+        for what, is_such in (("a number", is_number), ("a missing cell", lambda name: is_missing(name, MISSING))):
+            names = [column.name for column in self.columns if self.header and is_such(column.name)]
+            if names:
+                said.append(
+                    f"The column {names[0]!r} is called like {what}: whoever reads the file has to know of the header."
+                )
         return said
 
 
@@ -80,8 +89,10 @@ def check_names(columns: Sequence[Column]) -> None:
 
 
 def is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    """Whether a reader of CSV takes a cell for a number.
+
+    >>> is_number(" 1e5 "), is_number("1_0"), is_number("inf"), is_number("1e999")
+    (True, False, False, False)
+    """
+    text = text.strip(BLANKS)
+    return NUMBER.fullmatch(text) is not None and math.isfinite(float(text))

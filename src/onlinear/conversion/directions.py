@@ -17,7 +17,16 @@ from typing import Any, NamedTuple
 
 from onlinear.conversion.columnar import copy_columns, write_columns
 from onlinear.conversion.csvlines import CSVLines
-from onlinear.conversion.kinds import Object, Seen, json_kinds_seen, kinds_seen, said_of_texts, seen_in, with_kinds
+from onlinear.conversion.kinds import (
+    Object,
+    Rounded,
+    Seen,
+    json_kinds_seen,
+    kinds_seen,
+    said_of_texts,
+    seen_in,
+    with_kinds,
+)
 from onlinear.conversion.lines import svmlight_lines, vw_lines
 from onlinear.conversion.naming import NOT_IN_LINES, NOT_IN_VW, Indices, Mended
 from onlinear.conversion.numbers import ClassNumbers, plain
@@ -79,6 +88,7 @@ class Direction(NamedTuple):
     stream: Stream
     wish: Wish
     to: str
+    rounded: Rounded
 
     @property
     def source(self) -> Format:
@@ -93,7 +103,7 @@ def convert(wish: Wish, on_bad: OnBad | None = None, others: Sequence[str] = ())
     to = format_for(wish.output, wish.to)
     sources, name = sources_of(wish.files, "csv" if wish.format == "tsv" else wish.format)
     check_places(outputs_of(wish, name, to), sources, others, wish.force)
-    way = Direction(Stream(sources, source_format(name, sources, to, wish), on_bad), wish, to)
+    way = Direction(Stream(sources, source_format(name, sources, to, wish), on_bad), wish, to, Rounded())
     if to in OF_RECORDS:
         return write_records(way)
     if to == "jsonl":
@@ -165,13 +175,13 @@ def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers
 # ------------------------------------------------------------------ objects
 
 
-def objects_of(stream: Stream, wish: Wish) -> Iterator[Object]:
+def objects_of(way: Direction) -> Iterator[Object]:
     """The rows of files, as objects."""
-    source = stream.format
+    stream, wish, source = way.stream, way.wish, way.source
     if isinstance(source, CSVText | ArrowTable):
         return table_objects(stream, source)
     if isinstance(source, JSONLines):
-        return json_objects(stream)
+        return json_objects(stream, way.rounded)
     return labelled_objects(records(stream), label_of(wish), None if wish.weight is None else str(wish.weight))
 
 
@@ -181,26 +191,27 @@ def label_of(wish: Wish) -> str:
 
 
 def write_json(way: Direction) -> list[str]:
-    rows, said = objects_of(way.stream, way.wish), list[str]()
+    rows, said = objects_of(way), list[str]()
     if isinstance(way.source, CSVText):
         seen, rows = looked_over(way, way.source)
         columns = json_kinds_seen(way.source.columns, seen)
-        rows, said = with_kinds(columns, rows), said_of_texts(way.source.columns, columns)
+        rows, said = with_kinds(columns, rows, way.rounded), said_of_texts(way.source.columns, columns)
     with opened(way.wish.output) as file:
-        write_lines(file, map(json_line, rows))
-    return said
+        write_lines(file, (json_line(row, way.rounded) for row in rows))
+    return said + way.rounded.said()
 
 
-def json_line(row: Object) -> str:
+def json_line(row: Object, rounded: Rounded) -> str:
     """An object on a line of its own."""
-    return (
-        json.dumps({name: json_value(cell) for name, cell in row.items()}, ensure_ascii=False, allow_nan=False) + "\n"
-    )
+    values = {name: json_value(name, cell, rounded) for name, cell in row.items()}
+    return json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def json_value(cell: Any) -> Any:
+def json_value(name: str, cell: Any, rounded: Rounded) -> Any:
     if isinstance(cell, Decimal):
-        cell = plain_decimal(cell)
+        written, cell = str(cell), plain_decimal(cell)
+        if isinstance(cell, float):
+            rounded.add(name, written, cell)
     return plain(cell) if isinstance(cell, float) else cell
 
 
@@ -215,29 +226,31 @@ def write_binary(way: Direction) -> list[str]:
     if isinstance(way.source, CSVText):
         seen, objects = looked_over(way, way.source)
         columns = kinds_seen(way.source.columns, seen)
-        objects, said = with_kinds(columns, objects), said_of_texts(way.source.columns, columns)
+        objects, said = with_kinds(columns, objects, way.rounded), said_of_texts(way.source.columns, columns)
     else:
-        columns, objects = columns_for(way), cut_objects(way.stream, way.wish)
+        columns, objects = columns_for(way), cut_objects(way)
     rows = cells_in(columns, objects, absent_in(way.source))
     with opened(way.wish.output) as file:
         write_columns(file, way.to, columns, rows)
-    return said
+    return said + way.rounded.said()
 
 
 def looked_over(way: Direction, table: CSVText) -> tuple[dict[str, Seen], Iterator[Object]]:
     """What is to be seen of the columns of a text table, and its rows: files are read once more, of a pipe the first
     rows are looked at.
     """
-    rows = objects_of(way.stream, way.wish)
+    rows = objects_of(way)
     if way.stream.is_live:
         first = list(islice(rows, LOOK))
         return seen_in(table.columns, first), chain(first, rows)
-    return seen_in(table.columns, objects_of(read_once_more(way.stream), way.wish)), rows
+    return seen_in(table.columns, objects_of(read_once_more(way))), rows
 
 
-def read_once_more(stream: Stream) -> Stream:
+def read_once_more(way: Direction) -> Direction:
     """The same files, whose bad lines are told when they are read again."""
-    return Stream(stream.sources, stream.format, None if stream.on_bad is None else lambda line, text: None)
+    before = way.stream
+    on_bad: OnBad | None = None if before.on_bad is None else lambda line, text: None
+    return way._replace(stream=Stream(before.sources, before.format, on_bad))
 
 
 def absent_in(source: Format) -> float | None:
@@ -247,12 +260,12 @@ def absent_in(source: Format) -> float | None:
 
 def write_table(way: Direction) -> list[str]:
     columns = columns_for(way)
-    rows = cells_in(columns, cut_objects(way.stream, way.wish), absent_in(way.source))
+    rows = cells_in(columns, cut_objects(way), absent_in(way.source))
     with opened(way.wish.output) as file:
         header = not (isinstance(way.source, CSVText) and not way.source.header)
         written = CSVLines(columns, "\t" if way.to == "tsv" else ",", header)
         write_lines(file, written.lines(rows))
-    return written.said()
+    return written.said() + way.rounded.said()
 
 
 def columns_for(way: Direction) -> Sequence[Column]:
@@ -264,18 +277,18 @@ def columns_for(way: Direction) -> Sequence[Column]:
         raise Refused(
             f"{source_label(file)} can be read only once, and {way.to} needs all columns first: convert to jsonl"
         )
-    columns = columns_in(cut_objects(read_once_more(way.stream), way.wish))
+    columns = columns_in(cut_objects(read_once_more(way)))
     if not columns:
         raise OnlinearError(f"there is no row, and without one {way.to} has no columns: convert something")
     return columns if isinstance(source, JSONLines) else with_last(columns, label_of(way.wish))
 
 
-def cut_objects(stream: Stream, wish: Wish) -> Iterator[Object]:
+def cut_objects(way: Direction) -> Iterator[Object]:
     """Objects as a table can have them: flat, and with names for what svmlight counts."""
-    rows = objects_of(stream, wish)
-    if isinstance(stream.format, JSONLines):
+    rows = objects_of(way)
+    if isinstance(way.source, JSONLines):
         return map(flat, rows)
-    if isinstance(stream.format, Svmlight):
+    if isinstance(way.source, Svmlight):
         return map(with_names, rows)
     return rows
 

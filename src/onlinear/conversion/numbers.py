@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 
@@ -10,6 +11,8 @@ from onlinear.errors import OnlinearError
 
 #: whole numbers below are written without a fraction
 MOST_WHOLE = 2**53
+#: so many digits come back from double precision, whatever they are
+SURE_DIGITS = 15
 
 
 def plain(value: float) -> float | int:
@@ -26,6 +29,23 @@ def plain(value: float) -> float | int:
 
 def text_of(value: float | Decimal) -> str:
     return format(value, "f") if isinstance(value, Decimal) else repr(plain(value))
+
+
+def keeps_digits(written: str, value: float) -> bool:
+    """Whether a number in double precision is the one that was written, to as many digits as were written.
+
+    >>> keeps_digits("1.50", 1.5), keeps_digits("0.10000000000000000555", 0.1)
+    (True, True)
+    >>> keeps_digits("0.12345678901234567890", 0.12345678901234567890), keeps_digits("1e-400", 0.0)
+    (False, False)
+    """
+    if repr(value) == written or (len(written) <= SURE_DIGITS and "e" not in written and "E" not in written):
+        return True
+    if not value:
+        return re.search("[1-9]", re.split("[eE]", written)[0]) is None
+    exact = Decimal(written)
+    digits = exact.as_tuple().digits
+    return Decimal(f"{value:.{len(digits) - 1}e}") == exact
 
 
 class ClassNumbers:

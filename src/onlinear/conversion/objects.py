@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from onlinear.conversion.kinds import Object, Seen
+from onlinear.conversion.kinds import WHOLE_KINDS, Object, Rounded, Seen
+from onlinear.conversion.numbers import keeps_digits, plain
 from onlinear.conversion.records import Record, looked_at, merged
 from onlinear.errors import OnlinearError, TooManyNames
 from onlinear.streams.arrow import ArrowTable
+from onlinear.streams.arrowcells import plain_decimal
 from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.jsonrecords import record_in
+from onlinear.streams.jsonrecords import decoder_of, record_in
 from onlinear.streams.stream import Stream
 from onlinear.streams.words import is_missing, text_of
 
@@ -65,17 +68,33 @@ def arrow_cell(cell: Any, column: Column) -> Any:
     """A cell of Arrow's: a number that is NaN is missing, and names are texts, whatever they are made of."""
     if cell is None or cell != cell:
         return None
-    return text_of(cell) if column.kind == "category" and not isinstance(cell, str) else cell
+    return name_in(cell) if column.kind == "category" else cell
+
+
+def name_in(cell: Any) -> str | None:
+    """The text that a name is, whatever it is made of: no two numbers have the same one, and NaN has none.
+
+    >>> name_in("Bern"), name_in(2.0), name_in(Decimal("1.50")), name_in(float("nan")), name_in(float("inf"))
+    ('Bern', '2', '1.5', None, 'inf')
+    """
+    if cell is None or isinstance(cell, str):
+        return cell
+    if isinstance(cell, Decimal):
+        number = plain_decimal(cell)
+        is_kept = isinstance(number, int) or keeps_digits(str(cell), number)
+        return text_of(number) if is_kept else format(cell, "f").rstrip("0")
+    return None if cell != cell else text_of(cell)
 
 
 # ------------------------------------------------------------------ JSON lines
 
 
-def json_objects(stream: Stream) -> Iterator[Object]:
-    """The records of JSON lines, as they are."""
+def json_objects(stream: Stream, rounded: Rounded) -> Iterator[Object]:
+    """The records of JSON lines, as they are; numbers that double precision does not hold are noted."""
+    decoder = decoder_of(rounded.number_in)
     for block in stream.before_recipe():
         for row in range(len(block)):
-            yield record_in(block.origin.text(row))
+            yield record_in(block.origin.text(row), decoder)
 
 
 def flat(record: Object, prefix: str = "") -> Object:
@@ -145,7 +164,11 @@ def cells_in(columns: Sequence[Column], objects: Iterable[Object], absent: float
     """The cells of each row, those that it does not have ``absent``; numbers in columns of texts are texts."""
     for row in objects:
         cells = [row.get(column.name, absent) for column in columns]
-        yield [
-            text_of(cell) if column.kind == "category" and isinstance(cell, int | float) else cell
-            for column, cell in zip(columns, cells, strict=True)
-        ]
+        yield [cell_of(column, cell) for column, cell in zip(columns, cells, strict=True)]
+
+
+def cell_of(column: Column, cell: Any) -> Any:
+    """A cell as its column has it: a number among texts is one, and a whole one among such has no point."""
+    if isinstance(cell, int | float) and column.kind == "category":
+        return text_of(cell)
+    return plain(cell) if isinstance(cell, float) and column.kind in WHOLE_KINDS else cell

@@ -10,7 +10,8 @@ from onlinear.errors import BadLine
 from onlinear.profile.misread import NUMBER, misread
 from onlinear.streams.cells import texts
 from onlinear.streams.csvtext import CSVText
-from onlinear.streams.inference import NUMBERS, ROWS, TEXTS, looked_at, placed_records_in, position_of
+from onlinear.streams.headers import NUMBERS, TEXTS, placed_records_in
+from onlinear.streams.inference import ROWS, looked_at, position_of
 from onlinear.streams.lines import Lines
 from onlinear.streams.pipes import looks_at
 

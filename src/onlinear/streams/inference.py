@@ -15,28 +15,24 @@ import numpy as np
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.kernels.table import NUMBER, QUOTE, Plan, judge_columns, plan_of
-from onlinear.streams.cells import QUOTED, Cells, Top, cut, first_record, texts, unclosed
+from onlinear.streams.cells import MOST_LINE_ENDS, QUOTED, Cells, Top, cut, first_record, texts, unclosed
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
+from onlinear.streams.headers import has_header, raw_records_in, records_in
 from onlinear.streams.lines import Lines
 from onlinear.streams.matching import MISSING, listed
 from onlinear.streams.naming import Naming
 from onlinear.streams.pipes import looks_at
-from onlinear.streams.sources import Path, chunks, expand, inner_name
+from onlinear.streams.sources import Chunk, Path, chunks, expand, inner_name
 
 #: records that are looked at
 ROWS = 10_000
 #: those of them by which the delimiter is told, and in how many bytes they have to be
 SNIFFED, SNIFFED_BYTES = 100, 1 << 20
-#: texts, and no number among them, below a number that may be a name
-FEWEST_TEXTS = 10
 CANDIDATES = (",", "\t", ";", "|")
 EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
 #: a column by its number
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
-
-#: what is counted for each column
-NUMBERS, TEXTS = range(2)
 
 
 def infer(
@@ -135,7 +131,7 @@ def looked_at(
     first, _ = judged(files[0], delimiter, plan, 0, 1)
     below, seen = judged(files[0], delimiter, plan, 1, rows)
     if header is None:
-        header = has_header(top, first, below, seen, delimiter, rows, quoted)
+        header = has_header(files[0], top, first, below, seen, delimiter, rows, quoted)
     for file in files[1:]:
         if seen < rows:
             more, count = judged(file, delimiter, plan, int(header), rows - seen)
@@ -168,57 +164,6 @@ def judged(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tu
     return found, seen
 
 
-def unclear(top: Top, above: str) -> OnlinearError:
-    """What to say of a first record that may be either."""
-    return OnlinearError(
-        f"{top.lines.source}: the first record may be a header or a row, with {above}: "
-        "say which (--header or --no-header; in Python header=True or False)"
-    )
-
-
-def has_header(
-    top: Top, first: np.ndarray, below: np.ndarray, seen: int, delimiter: str, rows: int, quoted: bool
-) -> bool:
-    """Whether the first record has names: texts above numbers, or words that never come again below themselves."""
-    numeric = (below[:, NUMBERS] > 0) & (below[:, TEXTS] == 0)
-    texts_above, numbers_above = first[numeric, TEXTS].any(), first[numeric, NUMBERS].any()
-    if texts_above and numbers_above:
-        text = top.words[int(np.flatnonzero(numeric & (first[:, TEXTS] > 0))[0])][1]
-        number = top.words[int(np.flatnonzero(numeric & (first[:, NUMBERS] > 0))[0])][1]
-        raise unclear(top, f"both {text!r} and {number!r} above numbers")
-    odd = np.flatnonzero((first[:, NUMBERS] > 0) & (below[:, NUMBERS] == 0) & (below[:, TEXTS] >= FEWEST_TEXTS))
-    if numbers_above and len(odd):
-        raise unclear(top, f"{top.words[int(odd[0])][1]!r} above texts")
-    if texts_above or numbers_above or seen == 0:
-        return bool(texts_above) or not first[:, NUMBERS].any()
-    names = [name for _, name in top.words]
-    is_plain = first[:, TEXTS].all() and len(set(names)) == len(names)
-    return bool(is_plain) and not comes_again(top.lines.source, names, delimiter, rows, quoted)
-
-
-def comes_again(file: str, names: Sequence[str], delimiter: str, rows: int, quoted: bool) -> bool:
-    """Whether a word of the first record stands again in its own column."""
-    records = (record for _, cells in texts(file, delimiter, quoted) for record in records_in(cells))
-    below = islice(records, 1, rows + 1)
-    return any(name == word for record in below for name, word in zip(names, record, strict=False))
-
-
-def records_in(cells: Cells) -> Iterator[list[str]]:
-    """The words of each record, blank ones aside."""
-    return ([word for _, word in record] for record in placed_records_in(cells))
-
-
-def placed_records_in(cells: Cells) -> Iterator[list[tuple[int, str]]]:
-    """The words of each record with the places where they start, blank records aside."""
-    k = 0
-    while k < len(cells.breaks) and cells.breaks[k] < cells.stop:
-        last = cells.record_break(k)
-        record = cells.words(k, last)
-        if len(record) > 1 or record[0][1]:
-            yield record
-        k = last + 1
-
-
 def sniffed(file: str) -> str:
     """The delimiter that cuts the first records into equally many cells, at least two."""
     usual = EXTENSIONS.get(PurePath(inner_name(os.fspath(file))).suffix.lower(), ",")
@@ -236,19 +181,38 @@ def sniffed(file: str) -> str:
 
 
 def has_quotes(file: str, delimiter: str) -> bool:
-    """Whether quotes are around cells; not if tabs are between cells and a cell goes on behind a quote, or has but one.
+    """Whether quotes are around cells; not if tabs are between cells, and quotes make no sense as such.
 
-    That is told from whole lines of the first SNIFFED_BYTES, all of which have to have equally many cells: nothing
-    needs quotes in them, neither tabs nor line ends.
+    That is told from whole lines of the first SNIFFED_BYTES. If all of them have equally many cells, nothing has to be
+    in quotes; but it may be, and then every cell that opens with a quote ends with one, on whatever line.
     """
-    head = next(chunks(file, SNIFFED_BYTES, whole=True), None) if delimiter == "\t" else None
+    heads = chunks(file, SNIFFED_BYTES, whole=True)
+    head = next(heads, None) if delimiter == "\t" else None
     if head is None or not (head.text == QUOTE).any():
         return True
     lines = [line.split(b"\t") for line in head.text.tobytes().split(b"\n") if line.strip()]
-    if len({len(line) for line in lines}) != 1:
+    return len({len(line) for line in lines}) != 1 or is_quoted(cut(head, delimiter), len(lines[0]), head, heads)
+
+
+def is_quoted(cells: Cells, columns: int, head: Chunk, heads: Iterator[Chunk]) -> bool:
+    """Whether all records of the head of a file have so many cells, each of which ends with a quote if it opens so.
+
+    The last one may go on behind the head. A cell may only have several lines if nobody writes quotes as letters; of
+    lines that could be records, not too many.
+    """
+    most = MOST_LINE_ENDS if columns > 1 else len(head.text)
+    has_letters = has_lines = False
+    for record in raw_records_in(cells):
+        whole = [cell.strip() for cell in record]
+        if len(whole) != columns or any(cell.startswith(b'"') and not QUOTED.fullmatch(cell) for cell in whole):
+            return False
+        has_letters = has_letters or any(b'"' in cell and not cell.startswith(b'"') for cell in whole)
+        has_lines = has_lines or any(b"\n" in cell for cell in whole)
+        if any(cell.count(b"\n") > most for cell in whole) or (has_letters and has_lines):
+            return False
+    if cells.unclosed < 0:
         return True
-    cells = (cell.strip() for line in lines for cell in line)
-    return not any(cell.startswith(b'"') and not QUOTED.fullmatch(cell) for cell in cells)
+    return head.text[cells.stop :].tobytes().count(b"\n") <= MOST_LINE_ENDS and next(heads, None) is not None
 
 
 def checked_names(top: Top) -> list[str]:
@@ -281,14 +245,14 @@ def position_of(names: Sequence[str], wanted: str | int) -> int:
     text = str(wanted)
     if text in names:
         return names.index(text)
+    counted = list(names) == [str(k) for k in range(1, len(names) + 1)]
+    hint = "; if the first record has the names, say so (--header)" if counted else ""
     if not WHOLE_NUMBER.fullmatch(text):
         near = get_close_matches(text, names, 1) or get_close_matches(text.lower(), names, 1)
-        hint = f"did you mean {near[0]!r}? The" if near else "the"
-        raise OnlinearError(f"there is no column {wanted!r}: {hint} columns are {listed(names)}")
+        meant = f"did you mean {near[0]!r}? The" if near else "the"
+        raise OnlinearError(f"there is no column {wanted!r}: {meant} columns are {listed(names)}{hint}")
     number = int(text)
     if number == 0 or abs(number) > len(names):
-        counted = names == [str(k) for k in range(1, len(names) + 1)]
-        hint = "; if the first record has the names, say so (--header)" if counted else ""
         raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1{hint}")
     return number - 1 if number > 0 else len(names) + number
 

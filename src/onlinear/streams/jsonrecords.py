@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from onlinear.streams.csvtext import NOT_UTF_8
@@ -43,10 +43,10 @@ def lines_of(chunk: Chunk) -> Iterator[tuple[int, bytes]]:
         place += len(line) + 1
 
 
-def record_in(line: bytes) -> dict[str, Any]:
+def record_in(line: bytes, decoder: json.JSONDecoder | None = None) -> dict[str, Any]:
     """The object in a line, or what is wrong with it."""
     try:
-        record = DECODER.decode(line.decode())
+        record = (decoder or DECODER).decode(line.decode())
         if b"\\u" in line:
             json.dumps(record, ensure_ascii=False).encode()  # refuses half of a surrogate pair
     except UnicodeDecodeError as error:
@@ -117,7 +117,12 @@ def refused(constant: str) -> NoReturn:
     raise Wrong(NO_CONSTANT.format(value=constant))
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=once, parse_constant=refused)
+def decoder_of(number_in: Callable[[str], Any] | None = None) -> json.JSONDecoder:
+    """A reader of JSON, in which numbers with a point or an exponent may become something else than floats."""
+    return json.JSONDecoder(object_pairs_hook=once, parse_constant=refused, parse_float=number_in)
+
+
+DECODER = decoder_of()
 
 
 def byte_of(line: bytes, wrong: Wrong) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,11 +36,13 @@ def is_missing(word: str, missing: Sequence[str]) -> bool:
 def text_of(number: float) -> str:
     """A number as a name: whole ones alike, of whichever type a table made them.
 
-    >>> text_of(3000), text_of(3000.0), text_of(0.5), text_of(True)
-    ('3000', '3000', '0.5', 'true')
+    >>> text_of(3000), text_of(3000.0), text_of(0.5), text_of(True), text_of(math.inf)
+    ('3000', '3000', '0.5', 'true', 'inf')
     """
     if isinstance(number, bool):
         return "true" if number else "false"
+    if not math.isfinite(number):
+        return repr(float(number))
     return str(int(number)) if number == int(number) else repr(float(number))
 
 
