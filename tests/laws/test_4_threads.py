@@ -35,12 +35,12 @@ NEW = {"a": -1.0, **{f"n{k}": 1.0 + k for k in range(40)}}
 def is_locked(model: Any) -> bool:
     """Whether the caller holds a lock that would keep another thread out."""
     whole, learner = vars(model).get("_whole"), getattr(model, "_learner", None)
-    return (whole is not None and whole._is_owned()) or (learner is not None and learner.lock.locked())
+    return (whole is not None and whole._is_owned()) or (learner is not None and learner.lock._is_owned())
 
 
 def is_shut(model: Any) -> bool:
     """Whether the caller keeps out even those who learn a usual row, which the lock of the whole estimator does not."""
-    return bool(model._learner.lock.locked())
+    return bool(model._learner.lock._is_owned())
 
 
 def call_between(model: Any, call: Call, other: Call, moment: int, is_out: Call = is_locked) -> tuple[Any, int]:

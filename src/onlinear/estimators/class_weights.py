@@ -34,7 +34,10 @@ class WeighsClasses:
 
     def _settle(self, sparse: bool) -> None:
         super()._settle(sparse)  # type: ignore[misc]
-        self._settled_weights = dict(self.class_weight) if isinstance(self.class_weight, dict) else None
+        if isinstance(self.class_weight, dict):
+            self._settled_weights = dict(self.class_weight)
+        else:
+            vars(self).pop("_settled_weights", None)
 
     def _notice_changes(self) -> None:
         """Take a dict of weights that was changed within for one that was set."""

@@ -194,7 +194,7 @@ def pack_parameters(packer: Packer, estimator: Any, attributes: dict[str, Any]) 
         return {"parameters": packed, **({"settled": None} if "_settled" in attributes else {})}
     values = settled if len(names) > 1 else (settled,)
     pairs = zip(names, values, strict=True)
-    changed = {name: value for name, value in pairs if value is not attributes[name]}
+    changed = {name: value for name, value in pairs if not is_same(value, attributes[name])}
     others = {name: packer.pack(value, f"the parameter {name}") for name, value in changed.items()}
     return {"parameters": packed, "settled": others}
 
@@ -320,6 +320,11 @@ def unpack_estimator(unpacker: Unpacker, cls: Any, parameters: Header) -> Any:
             f"the model has a parameter {unknown[0]!r:.60} that {cls.__name__} does not have: install another"
         )
     return cls(**{name: unpacker.unpack(value) for name, value in parameters.items()})
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether a parameter is what it was; dicts are copied when a state is taken."""
+    return one is other or (type(one) is dict and one == other)
 
 
 def unpack_settled(unpacker: Unpacker, estimator: Any, changed: Header | None) -> Any:
