@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from onlinear.errors import NotSaved, OnlinearError, Refused
-from onlinear.signals import begin_file, check, keep_file
+from onlinear.signals import begin_file, check, check_waiting, keep_file
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -176,7 +176,7 @@ def open_read_pipe(path: str, flags: int) -> int:
         except OSError as error:
             if error.errno != errno.ENXIO:
                 raise
-        check()
+        check_waiting()
         time.sleep(STEP / 1000)
 
 
@@ -185,7 +185,7 @@ def wait_for_room(number: int) -> None:
     waiting = select.poll()
     waiting.register(number, select.POLLOUT)
     while not waiting.poll(STEP):
-        check()
+        check_waiting()
 
 
 def waiting_text(file: Any) -> Any:
