@@ -58,44 +58,80 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
     with blaming(path):
         in_place = is_in_place(path)
         target = None if in_place else place_of(path)
-    with in_place_of(path) if target is None else instead_of(path, target) as file:
-        yield file
-
-
-@contextmanager
-def replacing_name(path: PathLike) -> Iterator[BinaryIO]:
-    """As :func:`replacing`, for a name that nobody has written down: a link of that name is replaced, not followed."""
-    if not os.path.islink(path):
-        with replacing(path) as file:
+    if target is None:
+        with in_place_of(path) as file:
             yield file
-        return
-    with instead_of(path, Path(os.path.abspath(path))) as file:
-        yield file
+    else:
+        with instead_of((path, target)) as files:
+            yield files[0]
 
 
 @contextmanager
-def instead_of(path: PathLike, target: Path) -> Iterator[BinaryIO]:
-    """A part that becomes the file ``target`` at the end."""
+def replacing_with(path: PathLike, beside: PathLike) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """As :func:`replacing`, two files that belong together: both take their places, or none.
+
+    Nobody has written down the name of the second: a link of that name is replaced, not followed.
+    """
     with blaming(path):
-        remove_leftovers(target.parent)
-        raw, temporary = new_part(target)
-    output = OutputFile(raw, path)
+        target = place_of(path)
+    with blaming(beside):
+        other = Path(os.path.abspath(beside)) if os.path.islink(beside) else place_of(beside)
+    with instead_of((path, target), (beside, other)) as (file, second):
+        yield file, second
+
+
+@contextmanager
+def instead_of(*wanted: tuple[PathLike, Path]) -> Iterator[list[BinaryIO]]:
+    """Parts that become files at the end, each where it is to go; none does before all are on the disk."""
+    parts: list[Part] = []
     try:
-        file = io.BufferedWriter(output, BUFFER)
-        yield file
-        file.flush()
-        with blaming(path):
-            os.fsync(raw.fileno())
-            check()
-            os.replace(temporary, target)
+        for path, target in wanted:
+            parts.append(Part(path, target))
+        yield [part.file for part in parts]
+        for part in parts:
+            part.settle()
+        check()
+        for part in parts:
+            part.take_place()
     except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
+        for part in parts:
+            part.drop()
         raise
     finally:
-        keep_file(str(temporary))
-        output.close()  # and with it the lock
-    sync_folder(target.parent)
+        for part in parts:
+            part.close()
+    for folder in {target.parent for _, target in wanted}:
+        sync_folder(folder)
+
+
+class Part:
+    """A file under another name, beside the one whose place it is to take."""
+
+    def __init__(self, path: PathLike, target: Path) -> None:
+        with blaming(path):
+            remove_leftovers(target.parent)
+            self._raw, self._temporary = new_part(target)
+        self._path, self._target = path, target
+        self._output = OutputFile(self._raw, path)
+        self.file: BinaryIO = io.BufferedWriter(self._output, BUFFER)
+
+    def settle(self) -> None:
+        """Let all that was written be on the disk."""
+        self.file.flush()
+        with blaming(self._path):
+            os.fsync(self._raw.fileno())
+
+    def take_place(self) -> None:
+        with blaming(self._path):
+            os.replace(self._temporary, self._target)
+
+    def drop(self) -> None:
+        with suppress(OSError):
+            self._temporary.unlink()
+
+    def close(self) -> None:
+        keep_file(str(self._temporary))
+        self._output.close()  # and with it the lock
 
 
 def new_part(target: Path) -> tuple[Any, Path]:
