@@ -20,6 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+from onlinear.descriptors import check_in_place, descriptor_of, is_printed_to, own_descriptor
 from onlinear.errors import NotSaved, OnlinearError, Refused
 from onlinear.signals import begin_file, check, check_waiting, keep_file
 
@@ -30,12 +31,9 @@ except ImportError:  # Windows has none: leftover parts stay there
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
-#: standard output, or standard input, in place of the name of a file
+#: standard output, or standard input, in place of the name of a file; as a path it is the file of that name
 STANDARD = "-"
 PART = re.compile(r"\.onlinear-[0-9a-f]{16}\.part")
-#: the names of a process's open files, behind which is something that cannot be replaced
-DESCRIPTORS = re.compile(r"/dev/fd|/proc/(self|thread-self|\d+)(/task/\d+)?/fd")
-MOST_LINKS = 40
 BUFFER = 1 << 16
 #: bytes for which there is room in what says that it has some
 PIECE = getattr(select, "PIPE_BUF", 512)
@@ -154,9 +152,7 @@ def new_part(target: Path) -> tuple[Any, Path]:
 def in_place_of(path: PathLike) -> Iterator[BinaryIO]:
     """A pipe, a device or an open file of this process, written to as it is."""
     with blaming(path):
-        own = own_descriptor(path)
-        file = WaitingFile(path, "wb", opener=open_read_pipe) if own is None else WaitingFile(own, "wb")
-        output = OutputFile(file, path)
+        output = OutputFile(open_in_place(path), path)
     try:
         buffered = io.BufferedWriter(output, BUFFER)
         yield buffered
@@ -200,6 +196,14 @@ class WaitingFile(io.FileIO):
             written: int | None = super().write(piece)
             if written is not None:
                 return written
+
+
+def open_in_place(path: PathLike) -> WaitingFile:
+    """What cannot be replaced, to be written to: of a file that somebody has open, what is there stays."""
+    own = own_descriptor(path)
+    if own is not None:
+        return WaitingFile(own, "wb")
+    return WaitingFile(path, "ab" if os.path.isfile(path) else "wb", opener=open_read_pipe)
 
 
 def open_read_pipe(path: str, flags: int) -> int:
@@ -270,8 +274,10 @@ class OutputFile(io.RawIOBase):
 
 def open_log(path: PathLike, kept: int | None) -> io.FileIO:
     """A file that grows as a run goes on: a new one, or one of which ``kept`` bytes are right."""
+    if is_in_place(path):
+        return open_in_place(path)
     if kept is None:
-        return WaitingFile(path, "w", opener=open_read_pipe) if is_in_place(path) else WaitingFile(path, "x")
+        return WaitingFile(path, "x")
     file = WaitingFile(path, "r+")
     file.truncate(kept)
     file.seek(kept)
@@ -401,36 +407,11 @@ def is_in_place(path: PathLike) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def descriptor_of(path: PathLike) -> str | None:
-    """The name among the open files of a process that a path leads to, as ``/dev/stdout`` does; None for others."""
-    name = os.fspath(path)
-    for _ in range(MOST_LINKS):
-        folder = os.path.dirname(name) or os.curdir
-        if DESCRIPTORS.fullmatch(os.path.abspath(folder)) or DESCRIPTORS.fullmatch(os.path.realpath(folder)):
-            return os.path.join(os.path.realpath(folder), os.path.basename(name))
-        if not os.path.islink(name):
-            return None
-        name = os.path.join(folder, os.readlink(name))
-    return None
-
-
-def own_descriptor(path: PathLike) -> int | None:
-    """A copy of an open file of this process: opened by its name it would be written from its start."""
-    name = descriptor_of(path)
-    if name is None or not os.path.basename(name).isdigit():
-        return None
-    folder = os.path.dirname(name)
-    if folder != "/dev/fd" and str(os.getpid()) not in folder.split("/"):
-        return None
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    return os.dup(int(os.path.basename(name)))
-
-
 def check_place(path: PathLike) -> None:
     """Refuse a place where nothing can be saved, for those who have hours of work before they save something."""
     try:
         if is_in_place(path):
+            check_in_place(path)
             return
         folder = place_of(path).parent
         if not folder.is_dir():
@@ -447,16 +428,29 @@ def check_outputs(outputs: Iterable[PathLike], inputs: Iterable[PathLike]) -> No
     read = {each for path in inputs for each in identities(path, sys.stdin)}
     written: set[Any] = set()
     for path in outputs:
-        if os.fspath(path) != STANDARD:
+        if path != STANDARD:
             check_place(path)
         found = identities(path, sys.stdout)
         if found & read:
-            raise Refused(
-                f"{printable(path)} would be written over, and it is read at the same time: name another file to write"
-            )
+            raise written_and_read(path)
         if found & written:
             raise Refused(f"{printable(path)} would be written over by another output: give each a name of its own")
         written |= found
+
+
+def check_printed(outputs: Iterable[PathLike], inputs: Iterable[PathLike], advice: str) -> None:
+    """Refuse, before anything is printed, outputs that would stand among it, and an input that it would be added to."""
+    printed = identities(STANDARD, sys.stdout)
+    if any(printed & identities(path, sys.stdin) for path in inputs):
+        raise written_and_read(STANDARD)
+    for path in outputs:
+        if is_in_place(path) and is_printed_to(path):
+            raise Refused(f"{printable(path)} is where the command prints, and its words would be mixed in: {advice}")
+
+
+def written_and_read(path: PathLike) -> Refused:
+    name = "standard output" if path == STANDARD else printable(path)
+    return Refused(f"{name} would be written over, and it is read at the same time: name another file to write")
 
 
 def identities(path: PathLike, standard: Any) -> set[Any]:
@@ -464,14 +458,15 @@ def identities(path: PathLike, standard: Any) -> set[Any]:
 
     Nothing is known by pipes and devices, which may be read and written at the same time.
     """
+    is_standard = path == STANDARD
     try:
-        found = os.fstat(standard.fileno()) if os.fspath(path) == STANDARD else os.stat(path)
+        found = os.fstat(standard.fileno()) if is_standard else os.stat(path)
     except (OSError, ValueError, AttributeError):
-        return set() if os.fspath(path) == STANDARD else {os.path.realpath(path)}
+        return set() if is_standard else {os.path.realpath(path)}
     if not stat.S_ISREG(found.st_mode):
         return set()
     number = (found.st_dev, found.st_ino)
-    return {number} if os.fspath(path) == STANDARD else {number, os.path.realpath(path)}
+    return {number} if is_standard else {number, os.path.realpath(path)}
 
 
 def printable(path: PathLike) -> str:
@@ -487,11 +482,11 @@ def printable(path: PathLike) -> str:
 def as_argument(path: PathLike) -> str:
     """A path as a word of a command line, where one that begins with a dash would be an option.
 
-    >>> as_argument("-q.csv"), as_argument("q.csv"), as_argument(STANDARD)
-    ('./-q.csv', 'q.csv', '-')
+    >>> as_argument("-q.csv"), as_argument("q.csv"), as_argument(STANDARD), as_argument(Path("-"))
+    ('./-q.csv', 'q.csv', '-', './-')
     """
     text = os.fspath(path)
-    return os.path.join(os.curdir, text) if text.startswith("-") and text != STANDARD else text
+    return os.path.join(os.curdir, text) if text.startswith("-") and path != STANDARD else text
 
 
 def printable_lines(lines: Iterable[str]) -> str:
