@@ -6,6 +6,7 @@ import csv
 import decimal
 import json
 import math
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, strategies as st
 
+from commands import run_apart
 from onlinear.cli import app
 from onlinear.conversion.directions import Wish, convert
 from onlinear.conversion.numbers import ClassNumbers, keeps_digits, text_of
@@ -659,6 +661,23 @@ def test_a_link_that_has_the_name_of_the_names_is_replaced(tmp_path: Path) -> No
     assert other.read_text() == "kept"
     assert (tmp_path / "b.svm.names").read_text() == "size\n"
     assert not (tmp_path / "b.svm.names").is_symlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of the size of files")
+def test_names_are_not_replaced_without_their_rows(tmp_path: Path) -> None:
+    rows = "".join(f"{k / 7},{'pq'[k % 2]}\n" for k in range(2000))
+    source, there = written(tmp_path / "a.csv", f"size,y\n{rows}"), written(tmp_path / "b.svm", "old")
+    names = written(tmp_path / "b.svm.names", "old names\n")
+
+    def small() -> None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+    ended = run_apart("convert", source, there, "--force", preexec_fn=small)
+    assert (ended.code, "was not saved: file too large" in ended.err) == (3, True), ended
+    assert (there.read_text(), names.read_text()) == ("old", "old names\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.svm", "b.svm.names"]
 
 
 @pytest.mark.parametrize("output", ["b.jsonl", "b.csv"])

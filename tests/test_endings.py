@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from commands import PLAIN, run_apart, run_here
-from onlinear.cli import jsontext, resuming
+from onlinear.cli import jsontext, resuming, steps
 from onlinear.errors import NO_LABEL, BadInput, BadLine, BadSource
 from onlinear.streams import sources
 from onlinear.streams.stream import open_stream
@@ -164,6 +164,37 @@ def test_json_has_no_infinity(folder: Path) -> None:
         found = json.loads(out, parse_constant=lambda constant: pytest.fail(constant))
         assert found.get("test", found)["rmse"] is None
     assert jsontext.json_text([{"a": (float("nan"), 1.0)}]) == '[{"a": [null, 1.0]}]'
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("onlinear predict m rows.svm -o /dev/stdout >&-", "/dev/stdout"),
+        ("onlinear train rows.svm -q --model /dev/fd/1 >&-", "/dev/fd/1"),
+        ("onlinear convert rows.svm /dev/stdout --to vw >&-", "/dev/stdout"),
+        ("onlinear predict m rows.svm -o /dev/stderr 2>&- | cat >&2", ""),
+        ("onlinear predict m rows.svm --bad-lines /dev/stdin <&-", "/dev/stdin"),
+    ],
+)
+def test_nothing_is_written_to_a_standard_file_that_is_closed(words: str, name: str, folder: Path) -> None:
+    assert run_here("train", "rows.svm", "--model", "m", "--quiet").code == 0
+    said = f"{name} cannot be saved: it is closed; save it elsewhere\n" if name else ""
+    assert run_in_shell(f"set -o pipefail; {words}") == (3, said)
+
+
+@pytest.mark.compiles
+def test_nothing_is_read_from_a_standard_file_that_is_closed(folder: Path) -> None:
+    assert run_here("train", "rows.svm", "--model", "m", "--quiet").code == 0
+    said = "/dev/fd/0 is closed: name a file, or pipe something in\n"
+    assert run_in_shell("onlinear predict m /dev/fd/0 <&-") == (1, said)
+    assert run_in_shell("onlinear train /dev/fd/0 --format svmlight <&-") == (1, said)
+
+
+def test_steps_are_shown_to_nobody_where_standard_error_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    with steps.watching(silent=False) as watcher:
+        watcher.tell("reading", 0.5)
 
 
 # ------------------------------------------------------------------ before anything is learned

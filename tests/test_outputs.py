@@ -6,6 +6,7 @@ import ast
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -120,6 +121,154 @@ def test_standard_input_and_output_are_files_too(folder: Path) -> None:
     assert contents() == before
 
 
+# ------------------------------------------------------------------ what - is, and where the command prints
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train rows.svm --model -",
+        "train rows.svm -m- -q",
+        "train rows.svm --bad-lines -",
+        "predict m rows.svm --bad-lines -",
+        "certify rows.svm -o -",
+        "certify rows.svm --export -",
+        "select rows.svm --model -",
+        "select rows.svm --report -",
+        "select rows.svm --export -",
+        "demo --plot -",
+    ],
+)
+def test_a_dash_is_no_file_where_it_is_not_standard_output(command: str, folder: Path) -> None:
+    Path("-").write_text(ROWS)
+    before = contents()
+    ended = run_here(*command.split())
+    assert (ended.code, ended.out) == (2, ""), ended
+    assert "- is not standard output here: name a file, or say ./- for one of that name" in ended.err
+    assert contents() == before
+
+
+@pytest.mark.compiles
+def test_a_file_may_be_called_a_dash(folder: Path) -> None:
+    assert run_here("train", "rows.svm", "--model", "./-", "--quiet") == (0, "", "")
+    assert Path("-").read_bytes() == Path("m").read_bytes()
+    for option in ("--model", "--bad-lines"):
+        ended = run_here("train", "./-", "--format", "svmlight", option, "./-")
+        assert (ended.code, "read at the same time" in ended.err) == (2, True), ended
+    assert Path("-").read_bytes() == Path("m").read_bytes()
+
+
+@pytest.mark.parametrize("words", ["train rows.svm --model new", "test m rows.svm", "inspect m", "certify rows.svm"])
+def test_nothing_is_printed_to_the_end_of_an_input(words: str, folder: Path) -> None:
+    before = contents()
+    with open(words.split()[1], "ab") as file, process(*words.split(), stdout=file) as command:
+        err = command.communicate(timeout=300)[1]
+    assert (command.returncode, b"standard output would be written over" in err) == (2, True), err
+    assert contents() == before
+
+
+MIXED = [
+    "train rows.svm --model /dev/stdout",
+    "train rows.svm --model /dev/fd/1 --json",
+    "train rows.svm --model /dev/stdout --json --quiet",
+    "certify rows.svm -o /dev/stdout",
+    "certify rows.svm -o /dev/stdout --json",
+    "certify rows.svm --export /dev/stdout",
+    "select rows.svm --model new --report /dev/stdout",
+]
+
+
+@pytest.mark.parametrize("command", MIXED)
+def test_no_output_stands_among_what_is_printed(command: str, folder: Path) -> None:
+    before = contents()
+    ended = run_apart(*command.split())
+    assert (ended.code, ended.out, "where the command prints" in ended.err) == (2, "", True), ended
+    assert contents() == before
+
+
+def test_a_pipe_that_is_printed_to_is_known_by_all_its_names(folder: Path) -> None:
+    ended = run_apart("train", "rows.svm", "--model", "/dev/stderr", stderr=subprocess.STDOUT)
+    assert (ended.code, ended.out.startswith("/dev/stderr is where the command prints")) == (2, True), ended
+
+
+@pytest.mark.compiles
+def test_a_model_may_be_all_that_is_printed(folder: Path) -> None:
+    with open("printed", "wb") as file, process("train", "rows.svm", "-qm", "/dev/stdout", stdout=file) as command:
+        assert command.wait(300) == 0
+    assert Path("printed").read_bytes() == SAVED["m"]
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "pipe"])
+def test_what_takes_one_model_takes_no_checkpoints(name: str, folder: Path) -> None:
+    os.mkfifo("pipe")
+    ended = run_here("train", "rows.svm", "--model", name, "--checkpoint-every", 7)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"{name} takes one model, and --checkpoint-every saves several")
+
+
+@pytest.mark.parametrize("command", ["select rows.svm --quiet --model {}", "convert rows.vw {} --to svmlight"])
+def test_nothing_is_written_beside_what_is_no_file(command: str, folder: Path) -> None:
+    Path("rows.vw").write_text("1 | a\n-1 | b\n")
+    os.mkfifo("pipe")
+    Path("linked-out").symlink_to("/dev/stdout")
+    before = sorted(os.listdir())
+    for name in ("pipe", "linked-out"):
+        ended = run_apart(*command.format(name).split())
+        assert (ended.code, ended.out, ": name a file" in ended.err) == (2, "", True), ended
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.compiles
+def test_bad_lines_are_added_to_an_open_file(folder: Path) -> None:
+    Path("bad.svm").write_text("1 2:x\n")
+    for which in ("stdout", "stderr"):
+        with open("log", "wb") as log:
+            log.write(b"before\n")
+            log.flush()
+            words = "predict", "m", "bad.svm", "-o", "/dev/null", "--bad-lines", f"/dev/{which}"
+            with process(*words, **{which: log}) as running:
+                assert running.wait(300) == 0
+        lines = Path("log").read_text().splitlines()
+        assert lines[0] == "before"
+        assert lines[1].startswith("# bad.svm:1:5: ")
+        assert lines[2] == "1 2:x"
+
+
+@pytest.mark.compiles
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no files of other processes here")
+@pytest.mark.parametrize("option", ["-o", "--bad-lines"])
+def test_what_another_process_has_open_is_added_to(option: str, folder: Path) -> None:
+    with open("log", "wb") as log:
+        log.write(b"before\n")
+        log.flush()
+        Path("bad.svm").write_text("1 2:x\n")
+        words = "predict", "m", "bad.svm", "--bad-lines", "skip", option, f"/proc/{os.getpid()}/fd/{log.fileno()}"
+        assert run_apart(*words).code == 0
+    assert Path("log").read_bytes().startswith(b"before\n")
+    assert len(Path("log").read_bytes()) > len(b"before\n")
+
+
+def test_an_open_file_that_cannot_be_written_to_is_no_place(folder: Path) -> None:
+    with open("rows.svm", "rb") as file:
+        number = file.fileno()
+        with pytest.raises(NotSaved, match="it is not open for writing"):
+            outputs.check_place(f"/dev/fd/{number}")
+    for name in (number, "9" * 30):
+        with pytest.raises(NotSaved, match="it is closed"):
+            outputs.check_place(f"/dev/fd/{name}")
+    with pytest.raises(NotSaved, match="there is no such open file"):
+        outputs.check_place("/dev/fd/none")
+    ended = run_here("train", "rows.svm", "--model", f"/dev/fd/{number}")
+    assert (ended.code, ended.out, "it is closed" in ended.err) == (3, "", True)
+
+
+def test_a_socket_is_no_place(folder: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        with pytest.raises(NotSaved, match="it is a socket"):
+            outputs.check_place("socket")
+
+
 # ------------------------------------------------------------------ whole or not at all
 
 
@@ -162,6 +311,30 @@ def test_what_cannot_be_replaced_is_written_in_place(command: str, folder: Path)
     reader.join(60)
     assert found == [wanted]
     assert not list(Path().glob(".onlinear-*"))
+
+
+def test_files_that_belong_together_are_both_replaced_or_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b"):
+        Path(name).write_text("old")
+    sync, failing = os.fsync, [False, True]
+
+    def full(number: int) -> None:
+        if failing.pop(0):
+            raise OSError(28, "No space left on device")
+        sync(number)
+
+    for order in ([False, True], [True]):
+        failing[:] = order
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(NotSaved, match="no space left"), outputs.replacing_with("a", "b") as files:
+            files[0].write(b"new")
+        assert (Path("a").read_text(), Path("b").read_text()) == ("old", "old")
+    monkeypatch.undo()
+    with outputs.replacing_with(folder / "a", folder / "b") as (first, second):
+        first.write(b"new")
+        second.write(b"new too")
+    assert ((folder / "a").read_text(), (folder / "b").read_text()) == ("new", "new too")
+    assert not list(folder.glob(".onlinear-*"))
 
 
 def test_what_goes_wrong_elsewhere_is_not_said_of_the_output(tmp_path: Path) -> None:

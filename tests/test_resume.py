@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,15 @@ from typing import Any
 
 import pytest
 
-from commands import run_here
+from commands import run_apart, run_here
 from onlinear.cli import badlines
+from onlinear.errors import BadLine
 from onlinear.model.container import read_model, write_model
 
 ROWS = [f"{(-1) ** k} {k % 7 + 1}:0.5 {k % 11 + 9}:{k % 5 + 1}\n" for k in range(60)]
 BAD = 40  # where a bad line stops the run
 SAVED: dict[str, bytes] = {}
+NOTHING = hashlib.sha256().hexdigest()
 
 
 @pytest.fixture(autouse=True)
@@ -238,6 +241,32 @@ def test_bad_lines_go_on_in_their_file_only() -> None:
     assert run_here(*again, "--bad-lines", "bad").code == 0
     assert Path("bad").read_bytes() == bad
     assert Path("m").read_bytes() == Path("straight").read_bytes()
+
+
+def open_log_of(size: int) -> Callable[[dict[str, Any]], None]:
+    def change(left: dict[str, Any]) -> None:
+        left["bad_lines"], left["log"] = "/dev/stderr", badlines.Log(size, NOTHING)._asdict()
+
+    return change
+
+
+def test_bad_lines_go_on_in_a_pipe_of_which_nothing_can_be_read() -> None:
+    write([*ROWS, "oops\n"])
+    again = "train", "rows.svm", "--resume", "m", "--bad-lines", "/dev/stderr", "--quiet"
+    crafted(open_log_of(0))
+    ended = run_apart(*again)
+    assert (ended.code, ended.err.splitlines()[1:]) == (0, ["oops"]), ended
+    Path("m").write_bytes(SAVED["m"])
+    crafted(open_log_of(5))
+    ended = run_apart(*again)
+    assert (ended.code, "is not the file of bad lines" in ended.err) == (1, True), ended
+
+
+def test_nothing_of_an_open_file_is_counted_on() -> None:
+    with open("log", "wb") as log, badlines.BadLines(f"/dev/fd/{log.fileno()}") as bad:
+        bad.take(BadLine("a", 1, 2, "why"), b"text")
+        assert bad.settled() == badlines.Log(0, NOTHING)
+    assert Path("log").read_bytes() == b"# a:1:2: why\ntext\n"
 
 
 def test_a_checkpoint_says_what_it_holds() -> None:

@@ -6,15 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from commands import PLAIN, Ended, run_here, source_folder
+from commands import PLAIN, Ended, process, run_here, source_folder
 from killing import is_finished
-from onlinear import signals
+from onlinear import outputs, signals
 from onlinear.cli.ending import Interrupted, Interruptions
-from onlinear.cli.job import NOTHING_LEARNED
+from onlinear.cli.job import NOT_SAVED, NOTHING_LEARNED
 from onlinear.modelfile import open_model
 from onlinear.outputs import WaitingFile, replacing
 
@@ -196,3 +197,43 @@ def test_a_pipe_that_nobody_reads_is_waited_for_and_can_be_left(tmp_path: Path) 
         file.write(b"answers")
     assert os.read(reader, 100) == b"answers"
     os.close(reader)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("second", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_second_signal_ends_what_waits_for_a_reader(
+    second: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    coming = [signal.SIGTERM, getattr(signal, second)]
+    monkeypatch.setattr(outputs.time, "sleep", lambda _: signal.raise_signal(coming.pop(0)))
+    with (
+        pytest.raises(Interrupted) as found,
+        Interruptions() as interruptions,
+        interruptions.whole(),
+        replacing(tmp_path / "pipe"),
+    ):
+        pass
+    assert (found.value.code, coming) == (143, [])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("testing", [[], ["--test", "rows.svm"]])
+def test_a_run_whose_model_nobody_reads_can_be_ended(
+    testing: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.svm").write_text("1 1:1\n-1 2:1\n" * 32)
+    os.mkfifo("pipe")
+    with process("train", "rows.svm", "--model", "pipe", *testing) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        while not command.stdout.readline().startswith(b"          64 "):
+            assert command.poll() is None
+        for _ in range(100):
+            command.send_signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                command.wait(0.3)
+                break
+        said = command.stderr.read().decode()
+    assert (command.returncode, said.splitlines()[-1]) == (143, NOT_SAVED), said

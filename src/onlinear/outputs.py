@@ -20,8 +20,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+from onlinear.descriptors import check_in_place, descriptor_of, is_printed_to, own_descriptor
 from onlinear.errors import NotSaved, OnlinearError, Refused
-from onlinear.signals import begin_file, check, keep_file
+from onlinear.signals import begin_file, check, check_waiting, keep_file
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -30,12 +31,9 @@ except ImportError:  # Windows has none: leftover parts stay there
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
-#: standard output, or standard input, in place of the name of a file
+#: standard output, or standard input, in place of the name of a file; as a path it is the file of that name
 STANDARD = "-"
 PART = re.compile(r"\.onlinear-[0-9a-f]{16}\.part")
-#: the names of a process's open files, behind which is something that cannot be replaced
-DESCRIPTORS = re.compile(r"/dev/fd|/proc/(self|thread-self|\d+)(/task/\d+)?/fd")
-MOST_LINKS = 40
 BUFFER = 1 << 16
 #: bytes for which there is room in what says that it has some
 PIECE = getattr(select, "PIPE_BUF", 512)
@@ -58,44 +56,80 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
     with blaming(path):
         in_place = is_in_place(path)
         target = None if in_place else place_of(path)
-    with in_place_of(path) if target is None else instead_of(path, target) as file:
-        yield file
-
-
-@contextmanager
-def replacing_name(path: PathLike) -> Iterator[BinaryIO]:
-    """As :func:`replacing`, for a name that nobody has written down: a link of that name is replaced, not followed."""
-    if not os.path.islink(path):
-        with replacing(path) as file:
+    if target is None:
+        with in_place_of(path) as file:
             yield file
-        return
-    with instead_of(path, Path(os.path.abspath(path))) as file:
-        yield file
+    else:
+        with instead_of((path, target)) as files:
+            yield files[0]
 
 
 @contextmanager
-def instead_of(path: PathLike, target: Path) -> Iterator[BinaryIO]:
-    """A part that becomes the file ``target`` at the end."""
+def replacing_with(path: PathLike, beside: PathLike) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """As :func:`replacing`, two files that belong together: both take their places, or none.
+
+    Nobody has written down the name of the second: a link of that name is replaced, not followed.
+    """
     with blaming(path):
-        remove_leftovers(target.parent)
-        raw, temporary = new_part(target)
-    output = OutputFile(raw, path)
+        target = place_of(path)
+    with blaming(beside):
+        other = Path(os.path.abspath(beside)) if os.path.islink(beside) else place_of(beside)
+    with instead_of((path, target), (beside, other)) as (file, second):
+        yield file, second
+
+
+@contextmanager
+def instead_of(*wanted: tuple[PathLike, Path]) -> Iterator[list[BinaryIO]]:
+    """Parts that become files at the end, each where it is to go; none does before all are on the disk."""
+    parts: list[Part] = []
     try:
-        file = io.BufferedWriter(output, BUFFER)
-        yield file
-        file.flush()
-        with blaming(path):
-            os.fsync(raw.fileno())
-            check()
-            os.replace(temporary, target)
+        for path, target in wanted:
+            parts.append(Part(path, target))
+        yield [part.file for part in parts]
+        for part in parts:
+            part.settle()
+        check()
+        for part in parts:
+            part.take_place()
     except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
+        for part in parts:
+            part.drop()
         raise
     finally:
-        keep_file(str(temporary))
-        output.close()  # and with it the lock
-    sync_folder(target.parent)
+        for part in parts:
+            part.close()
+    for folder in {target.parent for _, target in wanted}:
+        sync_folder(folder)
+
+
+class Part:
+    """A file under another name, beside the one whose place it is to take."""
+
+    def __init__(self, path: PathLike, target: Path) -> None:
+        with blaming(path):
+            remove_leftovers(target.parent)
+            self._raw, self._temporary = new_part(target)
+        self._path, self._target = path, target
+        self._output = OutputFile(self._raw, path)
+        self.file: BinaryIO = io.BufferedWriter(self._output, BUFFER)
+
+    def settle(self) -> None:
+        """Let all that was written be on the disk."""
+        self.file.flush()
+        with blaming(self._path):
+            os.fsync(self._raw.fileno())
+
+    def take_place(self) -> None:
+        with blaming(self._path):
+            os.replace(self._temporary, self._target)
+
+    def drop(self) -> None:
+        with suppress(OSError):
+            self._temporary.unlink()
+
+    def close(self) -> None:
+        keep_file(str(self._temporary))
+        self._output.close()  # and with it the lock
 
 
 def new_part(target: Path) -> tuple[Any, Path]:
@@ -118,9 +152,7 @@ def new_part(target: Path) -> tuple[Any, Path]:
 def in_place_of(path: PathLike) -> Iterator[BinaryIO]:
     """A pipe, a device or an open file of this process, written to as it is."""
     with blaming(path):
-        own = own_descriptor(path)
-        file = WaitingFile(path, "wb", opener=open_read_pipe) if own is None else WaitingFile(own, "wb")
-        output = OutputFile(file, path)
+        output = OutputFile(open_in_place(path), path)
     try:
         buffered = io.BufferedWriter(output, BUFFER)
         yield buffered
@@ -166,6 +198,14 @@ class WaitingFile(io.FileIO):
                 return written
 
 
+def open_in_place(path: PathLike) -> WaitingFile:
+    """What cannot be replaced, to be written to: of a file that somebody has open, what is there stays."""
+    own = own_descriptor(path)
+    if own is not None:
+        return WaitingFile(own, "wb")
+    return WaitingFile(path, "ab" if os.path.isfile(path) else "wb", opener=open_read_pipe)
+
+
 def open_read_pipe(path: str, flags: int) -> int:
     """Open a file; a named pipe once somebody reads from it, for which Python itself would wait deaf to signals."""
     if not stat.S_ISFIFO(os.stat(path).st_mode):
@@ -176,7 +216,7 @@ def open_read_pipe(path: str, flags: int) -> int:
         except OSError as error:
             if error.errno != errno.ENXIO:
                 raise
-        check()
+        check_waiting()
         time.sleep(STEP / 1000)
 
 
@@ -185,7 +225,7 @@ def wait_for_room(number: int) -> None:
     waiting = select.poll()
     waiting.register(number, select.POLLOUT)
     while not waiting.poll(STEP):
-        check()
+        check_waiting()
 
 
 def waiting_text(file: Any) -> Any:
@@ -234,8 +274,10 @@ class OutputFile(io.RawIOBase):
 
 def open_log(path: PathLike, kept: int | None) -> io.FileIO:
     """A file that grows as a run goes on: a new one, or one of which ``kept`` bytes are right."""
+    if is_in_place(path):
+        return open_in_place(path)
     if kept is None:
-        return WaitingFile(path, "w", opener=open_read_pipe) if is_in_place(path) else WaitingFile(path, "x")
+        return WaitingFile(path, "x")
     file = WaitingFile(path, "r+")
     file.truncate(kept)
     file.seek(kept)
@@ -365,36 +407,11 @@ def is_in_place(path: PathLike) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def descriptor_of(path: PathLike) -> str | None:
-    """The name among the open files of a process that a path leads to, as ``/dev/stdout`` does; None for others."""
-    name = os.fspath(path)
-    for _ in range(MOST_LINKS):
-        folder = os.path.dirname(name) or os.curdir
-        if DESCRIPTORS.fullmatch(os.path.abspath(folder)) or DESCRIPTORS.fullmatch(os.path.realpath(folder)):
-            return os.path.join(os.path.realpath(folder), os.path.basename(name))
-        if not os.path.islink(name):
-            return None
-        name = os.path.join(folder, os.readlink(name))
-    return None
-
-
-def own_descriptor(path: PathLike) -> int | None:
-    """A copy of an open file of this process: opened by its name it would be written from its start."""
-    name = descriptor_of(path)
-    if name is None or not os.path.basename(name).isdigit():
-        return None
-    folder = os.path.dirname(name)
-    if folder != "/dev/fd" and str(os.getpid()) not in folder.split("/"):
-        return None
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    return os.dup(int(os.path.basename(name)))
-
-
 def check_place(path: PathLike) -> None:
     """Refuse a place where nothing can be saved, for those who have hours of work before they save something."""
     try:
         if is_in_place(path):
+            check_in_place(path)
             return
         folder = place_of(path).parent
         if not folder.is_dir():
@@ -411,16 +428,29 @@ def check_outputs(outputs: Iterable[PathLike], inputs: Iterable[PathLike]) -> No
     read = {each for path in inputs for each in identities(path, sys.stdin)}
     written: set[Any] = set()
     for path in outputs:
-        if os.fspath(path) != STANDARD:
+        if path != STANDARD:
             check_place(path)
         found = identities(path, sys.stdout)
         if found & read:
-            raise Refused(
-                f"{printable(path)} would be written over, and it is read at the same time: name another file to write"
-            )
+            raise written_and_read(path)
         if found & written:
             raise Refused(f"{printable(path)} would be written over by another output: give each a name of its own")
         written |= found
+
+
+def check_printed(outputs: Iterable[PathLike], inputs: Iterable[PathLike], advice: str) -> None:
+    """Refuse, before anything is printed, outputs that would stand among it, and an input that it would be added to."""
+    printed = identities(STANDARD, sys.stdout)
+    if any(printed & identities(path, sys.stdin) for path in inputs):
+        raise written_and_read(STANDARD)
+    for path in outputs:
+        if is_in_place(path) and is_printed_to(path):
+            raise Refused(f"{printable(path)} is where the command prints, and its words would be mixed in: {advice}")
+
+
+def written_and_read(path: PathLike) -> Refused:
+    name = "standard output" if path == STANDARD else printable(path)
+    return Refused(f"{name} would be written over, and it is read at the same time: name another file to write")
 
 
 def identities(path: PathLike, standard: Any) -> set[Any]:
@@ -428,14 +458,15 @@ def identities(path: PathLike, standard: Any) -> set[Any]:
 
     Nothing is known by pipes and devices, which may be read and written at the same time.
     """
+    is_standard = path == STANDARD
     try:
-        found = os.fstat(standard.fileno()) if os.fspath(path) == STANDARD else os.stat(path)
+        found = os.fstat(standard.fileno()) if is_standard else os.stat(path)
     except (OSError, ValueError, AttributeError):
-        return set() if os.fspath(path) == STANDARD else {os.path.realpath(path)}
+        return set() if is_standard else {os.path.realpath(path)}
     if not stat.S_ISREG(found.st_mode):
         return set()
     number = (found.st_dev, found.st_ino)
-    return {number} if os.fspath(path) == STANDARD else {number, os.path.realpath(path)}
+    return {number} if is_standard else {number, os.path.realpath(path)}
 
 
 def printable(path: PathLike) -> str:
@@ -451,11 +482,11 @@ def printable(path: PathLike) -> str:
 def as_argument(path: PathLike) -> str:
     """A path as a word of a command line, where one that begins with a dash would be an option.
 
-    >>> as_argument("-q.csv"), as_argument("q.csv"), as_argument(STANDARD)
-    ('./-q.csv', 'q.csv', '-')
+    >>> as_argument("-q.csv"), as_argument("q.csv"), as_argument(STANDARD), as_argument(Path("-"))
+    ('./-q.csv', 'q.csv', '-', './-')
     """
     text = os.fspath(path)
-    return os.path.join(os.curdir, text) if text.startswith("-") and text != STANDARD else text
+    return os.path.join(os.curdir, text) if text.startswith("-") and path != STANDARD else text
 
 
 def printable_lines(lines: Iterable[str]) -> str:

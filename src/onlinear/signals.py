@@ -32,6 +32,8 @@ _last_words = ""
 #: what raises if a signal was noted
 _checking: Callable[[], None] | None = None
 _is_ending = False
+#: whether it asks for somebody who may never come
+_is_waiting = False
 
 
 class Interrupted(KeyboardInterrupt):
@@ -110,3 +112,18 @@ def check() -> None:
     """End here what is done, by an exception, if a signal has asked for it: to be called where that does no harm."""
     if _checking is not None:
         _checking()
+
+
+def check_waiting() -> None:
+    """As :func:`check`, where somebody is waited for who may never come: a reader, or room for what is written."""
+    global _is_waiting
+    _is_waiting = True
+    try:
+        check()
+    finally:
+        _is_waiting = False
+
+
+def is_waiting() -> bool:
+    """Whether somebody is waited for, to whoever is asked by :func:`check`."""
+    return _is_waiting

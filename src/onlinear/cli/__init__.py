@@ -24,6 +24,7 @@ from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
 from onlinear.cli.select import select
 from onlinear.cli.train import train
+from onlinear.descriptors import occupy_standard_files
 from onlinear.outputs import waiting_text
 from onlinear.signals import end_at_once, handle_signals
 
@@ -101,13 +102,6 @@ def main() -> NoReturn:
     except SystemExit as end:
         leave(end.code)
     leave(0)
-
-
-def occupy_standard_files() -> None:
-    """Let no file that is opened later take the number of standard input, output or error, if one is closed."""
-    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass
-    os.close(number)
 
 
 def share_memory() -> None:

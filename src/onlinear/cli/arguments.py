@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
-from onlinear.cli.declaring import ARGUMENTS, INPUT, OUTPUT as WRITTEN, ROWS, Declared
+from onlinear.cli.declaring import ARGUMENTS, INPUT, LOG, OUTPUT as WRITTEN, PRINTED, ROWS, Declared
 from onlinear.conversion import FORMATS
 from onlinear.drift import DETECTORS, ON_DRIFT
 from onlinear.registry import LOSSES, RULES, SCHEDULES
@@ -35,7 +35,7 @@ _FILES = "Files or globs, also compressed (.gz .bz2 .xz .zst); - is standard inp
 Files = argument(list[str], "FILE...", _FILES, ROWS)
 MaybeFiles = argument(list[str] | None, "FILE...", _FILES, ROWS)
 ModelFile = argument(Path, "MODEL", "A model that train has saved.", INPUT)
-Converted = argument(str, "OUTPUT", "File to write, compressed if its name says so; - is standard output.", WRITTEN)
+Converted = argument(str, "OUTPUT", "File to write, compressed if its name says so; - is standard output.", PRINTED)
 Certificate = argument(Path, "CERT", "A certificate that certify has written.", INPUT)
 CertifiedRows = argument(Path, "FILE", "The rows: svmlight, or CSV of numbers with the label last.", INPUT)
 
@@ -85,7 +85,7 @@ Scale = option(
     choices=("standardise", "max-abs"),
 )
 _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
-BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", file=WRITTEN, words=("fail", "skip"))
+BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", file=LOG, words=("fail", "skip"))
 
 Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m", file=WRITTEN)
 Certified = option(Path | None, MODEL_FILE, "The model; without, a perceptron is learned.", "--model", "-m", file=INPUT)
@@ -189,7 +189,7 @@ AsJson = option(bool, OUTPUT, "Print one JSON document.", "--json")
 Quiet = option(bool, OUTPUT, "Print nothing but errors.", "--quiet", "-q")
 Scores = option(bool, OUTPUT, "Print scores, too.", "--scores")
 Probabilities = option(bool, OUTPUT, "Print the probability of each class, too.", "--probabilities")
-Output = option(str, OUTPUT, "File to write to; - is standard output.", "--output", "-o", metavar="FILE", file=WRITTEN)
+Output = option(str, OUTPUT, "File to write to; - is standard output.", "--output", "-o", metavar="FILE", file=PRINTED)
 OutputFormat = option(
     str | None, OUTPUT, "csv or jsonl; by the extension of the output, or csv.", metavar="NAME", choices=FORMS
 )

@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import re
-import stat
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -38,11 +37,12 @@ class BadLines:
         self._file: io.FileIO | None = None
         self._digest = hashlib.sha256()
         self._in_vain = False  # whether it is a new file of which nobody knows, with nothing in it
+        self._in_place = wanted not in (FAIL, SKIP) and is_in_place(wanted)  # then nothing of it is ours to count on
         if wanted not in (FAIL, SKIP):
             if kept is not None:
                 self._digest = checked_log(wanted, kept)
             self._file = opened(wanted, None if kept is None else kept.size)
-            self._in_vain = kept is None and not is_in_place(wanted)
+            self._in_vain = kept is None and not self._in_place
         if self._in_vain:
             begin_file(wanted)
 
@@ -75,7 +75,7 @@ class BadLines:
             return None
         self._keep()
         try:
-            if stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+            if not self._in_place:
                 os.fsync(self._file.fileno())
                 return Log(self._file.tell(), self._digest.hexdigest())
         except OSError as error:
@@ -97,7 +97,8 @@ class BadLines:
             while left:
                 left = left[file.write(left) :]
         except OSError as error:
-            take_back(file, len(record) - len(left))
+            if not self._in_place:
+                take_back(file, len(record) - len(left))
             raise not_written(self.wanted, error) from None
 
     def summary(self) -> str:
@@ -119,6 +120,10 @@ def opened(name: str, kept: int | None) -> io.FileIO:
 def checked_log(name: str, kept: Log) -> Any:
     """The digest of what a run has written so far to its file, which is refused if it is another file."""
     digest = hashlib.sha256()
+    if is_in_place(name):  # of which nothing is known, and nothing can be read
+        if kept.size:
+            raise not_that_of(name)
+        return digest
     try:
         with open(name, "rb") as file:
             first = file.readline()
@@ -128,10 +133,14 @@ def checked_log(name: str, kept: Log) -> Any:
     except OSError as error:
         raise not_written(name, error) from None
     if found != kept or (first and not RECORD.match(first)):
-        raise BadSource(
-            f"{printable(name)}: is not the file of bad lines that the run has written: name that one, or a new one"
-        )
+        raise not_that_of(name)
     return digest
+
+
+def not_that_of(name: str) -> BadSource:
+    return BadSource(
+        f"{printable(name)}: is not the file of bad lines that the run has written: name that one, or a new one"
+    )
 
 
 def not_written(name: str, error: OSError) -> BadSource:

@@ -13,13 +13,16 @@ import click
 ARGUMENTS, OPTIONS = "Arguments", "Options"
 #: what a file is to a command: rows to read (also a glob, or standard input), something else to read, or to write
 ROWS, INPUT, OUTPUT = "rows", "input", "output"
+#: what is written line by line, and may stand among what is printed; and what - prints, with nothing else
+LOG, PRINTED = "log", "printed"
+WRITTEN = (OUTPUT, LOG, PRINTED)
 
 
 class Declared(NamedTuple):
     """What a command takes, by its place if the panel is that of arguments, or by name.
 
     A panel is a part of the help with its heading. The shell completes a choice, and the name of a ``file``, which is
-    ROWS, an INPUT or an OUTPUT; one of the ``words`` may stand in its place.
+    ROWS, an INPUT or one of what is WRITTEN; one of the ``words`` may stand in its place.
     """
 
     says: str
@@ -80,11 +83,22 @@ def kind_of(annotation: Any) -> tuple[Any, bool]:
 
 def type_of(kind: Any, declared: Declared) -> Any:
     """The click type of a value."""
+    if declared.file in (OUTPUT, LOG):
+        return OutputPath(readable=False, path_type=kind)
     if declared.file or kind is Path:
         return click.Path(readable=False, path_type=kind)  # whoever opens the file says more of what is wrong with it
     if declared.min is None and declared.max is None:
         return kind
     return (Whole if kind is int else Real)(declared.min, declared.max)
+
+
+class OutputPath(click.Path):
+    """A file to write, where - has no meaning: as a path it could not be told from the file of that name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-":
+            self.fail("- is not standard output here: name a file, or say ./- for one of that name.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Whole(click.IntRange):
@@ -130,26 +144,35 @@ def completing(table: Collection[str]) -> Callable[[click.Context, click.Paramet
 def check_files(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> None:
     """Refuse, before anything is read or learned, files that are not there and outputs that cannot be written.
 
-    Nor may an output take the place of an input, or of another output.
+    Nor may an output take the place of an input, or of another output, or stand among what is printed.
     """
-    if not any(each.file == OUTPUT for each in declared.values()):
-        return  # whatever is missing is found at once
-    from onlinear.outputs import check_outputs
+    from onlinear.outputs import check_outputs, check_printed
 
-    outputs, rows = files_in(declared, given, OUTPUT), files_in(declared, given, ROWS)
+    rows = files_in(declared, given, ROWS)
     if rows:
         from onlinear.streams.sources import expand
 
         rows = [file for option in rows for file in expand(option)]
-    check_outputs(outputs, [*rows, *files_in(declared, given, INPUT)])
+    inputs = [*rows, *files_in(declared, given, INPUT)]
+    check_outputs(files_in(declared, given, *WRITTEN), inputs)
+    if prints(declared, given):
+        advice = "say --quiet, and no --json, or name a file" if "quiet" in declared else "name a file"
+        check_printed(files_in(declared, given, OUTPUT), inputs, advice)
 
 
-def files_in(declared: Mapping[str, Declared], given: Mapping[str, Any], kind: str) -> list[Any]:
-    """The files of a kind that were named; a list of rows counts as one."""
+def prints(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> bool:
+    """Whether a command prints what is none of its outputs."""
+    if any(each.file == PRINTED for each in declared.values()):
+        return False
+    return bool(given.get("as_json") or not given.get("quiet"))
+
+
+def files_in(declared: Mapping[str, Declared], given: Mapping[str, Any], *kinds: str) -> list[Any]:
+    """The files of some kinds that were named; a list of rows counts as one."""
     return [
         given[name]
         for name, each in declared.items()
-        if each.file == kind and given.get(name) and given[name] not in each.words
+        if each.file in kinds and given.get(name) and given[name] not in each.words
     ]
 
 

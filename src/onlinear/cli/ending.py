@@ -21,6 +21,7 @@ from onlinear.outputs import printable, printable_lines
 from onlinear.signals import (
     Interrupted as Interrupted,
     handle_signals as handle_signals,
+    is_waiting,
     restore_signals as restore_signals,
     set_checking,
     set_last_words,
@@ -177,11 +178,13 @@ class Interruptions:
     """Ctrl-C within the block: at the next point that is safe, but for what must be done ``whole`` or not at all.
 
     To be terminated, or hung up, is the same. Only the first signal counts: a shutdown sends two of them. What is done
-    about it, once it was ``taken``, may be ended by a further Ctrl-C, once the user was told so.
+    about it, once it was ``taken``, may be ended by a further Ctrl-C, once the user was told so. Any second signal ends
+    what waits for somebody who may never come, as for the reader of a pipe.
     """
 
     def __init__(self) -> None:
         self._wanted: int | None = None
+        self._again = False  # whether a second one came
         self._busy = self._taken = self._may_be_ended = self._is_ended = False
         self._before: dict[int, Any] = {}
         self._checked_before: Callable[[], None] | None = None
@@ -199,7 +202,11 @@ class Interruptions:
 
     def check(self) -> None:
         """Raise what was noted, unless it has to wait. Other threads have nothing to do with it."""
-        if self._busy or threading.current_thread() is not threading.main_thread():
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if self._wanted is not None and self._again and is_waiting():
+            raise Interrupted(self._wanted)
+        if self._busy:
             return
         if self._is_ended:
             raise Interrupted
@@ -232,5 +239,7 @@ class Interruptions:
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self._wanted is None:
             self._wanted = number
-        elif self._may_be_ended and number == signal.SIGINT:
+            return
+        self._again = True
+        if self._may_be_ended and number == signal.SIGINT:
             self._is_ended = True

@@ -23,6 +23,7 @@ from onlinear.streams.sources import expand
 from onlinear.testing import figures_of
 
 NOTHING_LEARNED = "Interrupted before anything was learned: nothing was saved."
+NOT_SAVED = "Ended without saving; what was there before is untouched."
 SAVING = "Interrupted; saving what was learned. Ctrl-C ends without it."
 
 
@@ -31,6 +32,8 @@ class Job:
 
     #: why labels are taken for classes or for amounts, where nobody has said it
     task_reason: str | None = None
+    #: whether the last save is done, or there was none to do
+    is_saved = False
 
     def __init__(self, run: Run, bad: BadLines, watch: Silent, path: Path | None, *, slim: bool, keep: bool) -> None:
         self.run, self.bad, self.watch = run, bad, watch
@@ -87,7 +90,7 @@ class Job:
                     with interruptions.whole():
                         self._save()
         except KeyboardInterrupt as error:
-            say(self._how_to_test(files))
+            say(self._how_to_test(files) if self.is_saved else NOT_SAVED)
             raise SystemExit(interrupted_code(error)) from None
 
     def _learned_from(self, files: list[str]) -> dict[str, list[str]]:
@@ -116,7 +119,7 @@ class Job:
                 with interruptions.ended_by_ctrl_c():
                     self._save(unfinished=True)
             except KeyboardInterrupt:
-                say("Ended without saving; what was there before is untouched.")
+                say(NOT_SAVED)
             else:
                 say(f"Interrupted; saved. {self._how_to_go_on(self.path)}")
 
@@ -132,7 +135,9 @@ class Job:
         if self.path is not None:
             left = self._checkpoint().packed() if unfinished and self.can_go_on else None
             trained = Trained(self.run.training, self.run.recipe, left)
+            self.is_saved = False
             save(self.path, trained, slim=self.slim and not unfinished)
+        self.is_saved = True
 
     def _checkpoint(self) -> Checkpoint:
         """What it takes to go on."""

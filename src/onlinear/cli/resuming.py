@@ -15,7 +15,7 @@ from onlinear.cli.job import Job
 from onlinear.errors import Refused
 from onlinear.model.values import only_bad_models
 from onlinear.modelfile import Trained, open_model
-from onlinear.outputs import check_outputs
+from onlinear.outputs import check_outputs, is_in_place, printable
 from onlinear.runs import MOST_PASSES, Progress, Run
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import open_alike
@@ -32,6 +32,11 @@ def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
         raise Refused("there is no file to learn from: name one, or - for standard input")
     if wanted["checkpoint_every"] and not (wanted["model"] or wanted["resume"]):
         raise Refused("--checkpoint-every needs a file to save to: name one with --model")
+    if wanted["checkpoint_every"] and is_in_place(place_of(wanted)):
+        raise Refused(
+            f"{printable(place_of(wanted))} takes one model, and --checkpoint-every saves several, of which each takes "
+            "the place of the one before: name a file with --model, or leave out --checkpoint-every"
+        )
     check_outputs([place_of(wanted)] if wanted["resume"] else [], expand(wanted["files"] or []))
     return begun(wanted, chosen) if wanted["resume"] is None else resumed(context, wanted)
 
@@ -92,7 +97,7 @@ def where_it_stopped(trained: Trained, left: Checkpoint, wish: str, wanted: dict
     stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
     bad = BadLines(wish, kept=left.log if lasting(wish) == left.bad_lines else None)
     bad.count = left.progress.bad_lines
-    every = wanted["checkpoint_every"] or left.checkpoint_every
+    every = wanted["checkpoint_every"] or (0 if is_in_place(place_of(wanted)) else left.checkpoint_every)
     run = Run(trained.training, stream, left.passes, progress=left.progress, every=every, on_bad=bad.on_bad)
     return job_of(run, bad, wanted | {"slim": wanted["slim"] or left.slim}, place_of(wanted))
 

@@ -74,7 +74,7 @@ def select(
     with ending():
         from onlinear.errors import Refused
         from onlinear.modelfile import save
-        from onlinear.outputs import check_outputs, printable_lines, remove, replacing
+        from onlinear.outputs import check_outputs, is_in_place, printable_lines, remove, replacing
         from onlinear.report import page, words
         from onlinear.streams.sources import expand
         from onlinear.workflow.asked import result_in
@@ -86,6 +86,10 @@ def select(
         files = expand(asked.files)
         path = model or Path(f"{stem_of(files[0])}{MODEL}")
         page_path = report or beside(path, "report.html")
+        if is_in_place(path):
+            raise Refused(
+                f"{printable(path)} is no file, and select writes others beside the model: name a file with --model"
+            )
         origin = origin_of(files, path)
         ledger = Ledger(path.with_name(NAME))
         outputs = [path, page_path, proof_path(path), ledger.path, *([] if export is None else [export])]

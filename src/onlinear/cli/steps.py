@@ -78,4 +78,4 @@ def watching(silent: bool) -> Steps:
     """What suits whoever looks."""
     if silent:
         return Silent()
-    return Bar() if sys.stderr.isatty() else Steps()
+    return Bar() if sys.stderr is not None and sys.stderr.isatty() else Steps()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from decimal import Decimal
 from itertools import chain, islice
@@ -46,11 +45,12 @@ from onlinear.conversion.output import (
     check_places,
     format_for,
     opened,
-    opened_beside,
+    opened_with,
     write_lines,
 )
 from onlinear.conversion.records import LOOK, Record, looked_at, records
 from onlinear.errors import OnlinearError, Refused
+from onlinear.outputs import is_in_place
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.arrowcells import plain_decimal
 from onlinear.streams.csvtext import Column, CSVText
@@ -102,6 +102,8 @@ def convert(wish: Wish, on_bad: OnBad | None = None, others: Sequence[str] = ())
     """
     to = format_for(wish.output, wish.to)
     sources, name = sources_of(wish.files, "csv" if wish.format == "tsv" else wish.format)
+    if has_names(name, to) and (wish.output == STANDARD_OUTPUT or is_in_place(wish.output)):
+        raise Refused("svmlight has no names, and they need a file beside the output: name a file to write to")
     check_places(outputs_of(wish, name, to), sources, others, wish.force)
     way = Direction(Stream(sources, source_format(name, sources, to, wish), on_bad), wish, to, Rounded())
     if to in OF_RECORDS:
@@ -113,8 +115,12 @@ def convert(wish: Wish, on_bad: OnBad | None = None, others: Sequence[str] = ())
 
 def outputs_of(wish: Wish, name: str, to: str) -> list[str]:
     """The files that are written: svmlight has its names beside it, unless it had none before."""
-    has_names = to == "svmlight" and name != "svmlight" and wish.output != STANDARD_OUTPUT
-    return [wish.output, *([wish.output + NAMES] if has_names else [])]
+    return [wish.output, *([wish.output + NAMES] if has_names(name, to) else [])]
+
+
+def has_names(name: str, to: str) -> bool:
+    """Whether names are left over where one format becomes another."""
+    return to == "svmlight" and name != "svmlight"
 
 
 def source_format(name: str, sources: Sequence[str], to: str, wish: Wish) -> Format:
@@ -162,10 +168,7 @@ def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers
         return numbers.said()
     indices, mended = Indices(way.wish.first_index), Mended(NOT_IN_LINES)
     beside = way.wish.output + NAMES
-    if way.wish.output == STANDARD_OUTPUT:
-        raise Refused("svmlight has no names, and they need a file beside the output: name a file to write to")
-    with ExitStack() as files:
-        file, names = files.enter_context(opened(way.wish.output)), files.enter_context(opened_beside(beside))
+    with opened_with(way.wish.output, beside) as (file, names):
         write_lines(file, svmlight_lines(rows, numbers, indices))
         write_lines(names, (f"{mended(name)}\n" for name in indices.known), "surrogateescape")
     said = f"The names of the {len(indices.known):,} indices are the lines of {beside}, from {indices.first_index} on."

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from onlinear.conversion import FORMATS
 from onlinear.errors import BadSource, Refused
-from onlinear.outputs import check_outputs, is_in_place, replacing, replacing_name, standard_output
+from onlinear.outputs import check_outputs, is_in_place, replacing, replacing_with, standard_output
 from onlinear.streams.formats import EXTENSIONS, extension_of
 from onlinear.streams.sources import COMPRESSIONS
 
@@ -61,10 +61,14 @@ def opened(output: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def opened_beside(output: str) -> Iterator[BinaryIO]:
-    """A file beside the output, whose name follows from that: what it links to is nobody's wish."""
-    with blaming_names(), replacing_name(output) as file:
-        yield file
+def opened_with(output: str, beside: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """The file to write to, and one whose name follows from its name. They have these once both are written."""
+    with (
+        blaming_names(),
+        replacing_with(output, beside) as (file, second),
+        compressed(file, compression_of(output)) as packed,
+    ):
+        yield packed, second
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from onlinear.descriptors import is_closed
 from onlinear.errors import BadSource
 from onlinear.streams.standard_input import STANDARD_INPUT, STANDARD_INPUTS, Unbuffered, is_ready, number_of
 
@@ -140,6 +141,8 @@ class _Content:
         if self._file is None and self._name in STANDARD_INPUTS:
             self._file = Unbuffered()
         elif self._file is None:
+            if is_closed(self._name):
+                raise BadSource(f"{source_label(self._name)} is closed: name a file, or pipe something in")
             self.opening = True
             number = os.open(self._name, os.O_RDONLY | os.O_CLOEXEC)  # waits for a writer
             self.opening = False
