@@ -140,6 +140,11 @@ def test_a_checkpoint_of_another_kind_is_refused(value: Any) -> None:
     refused("train", "rows.svm", "--resume", "m", code=3, says="m cannot be loaded: its checkpoint")
 
 
+def test_a_checkpoint_with_a_digest_of_an_older_version_is_refused() -> None:
+    crafted(put_progress("digest", "0" * 64))
+    refused("train", "rows.svm", "--resume", "m", code=3, says="is of an older version, whose digest of rows does not")
+
+
 def test_a_billion_passes_are_not_made_because_a_file_says_so() -> None:
     crafted(put("passes", 10**9))
     refused("train", "rows.svm", "--resume", "m", code=2, says="say --passes 1000000000 if that is meant")
@@ -168,6 +173,12 @@ CHANGES: dict[str, Callable[[list[str]], list[str]]] = {
     "another label": relabelled,
     "another value": lambda lines: [*lines[:3], lines[3].replace(":0.5", ":0.25"), *lines[4:]],
     "another column": lambda lines: [*lines[:3], lines[3].replace("4:", "5:"), *lines[4:]],
+    "values that make up for each other": lambda lines: [
+        lines[0].replace(":0.5", ":0.25"),
+        lines[1].replace(":0.5", ":1"),
+        *lines[2:],
+    ],
+    "values in each other's place": lambda lines: [lines[0].replace(":0.5 9:1", ":1 9:0.5"), *lines[1:]],
     "a row less": lambda lines: lines[1:],
     "a row more": lambda lines: [lines[0], *lines],
     "empty": lambda lines: [],
@@ -182,6 +193,22 @@ def test_a_file_that_is_not_what_it_was_is_refused(change: Callable[[list[str]],
         refused(
             "train", "rows.svm", "--resume", "m", "--quiet", *more, code=1, says="rows.svm: changed since the model"
         )
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", ["rows.vw", "rows.csv"])
+def test_a_file_with_other_weights_is_refused(name: str) -> None:
+    rows = {
+        "rows.vw": [f"{(-1) ** k} {k % 3 + 1} | a{k % 5}\n" for k in range(30)] + ["no bar\n"],
+        "rows.csv": ["x,w,y\n", *(f"{k}.5,{k % 3 + 1},{k % 2}\n" for k in range(30)), "1\n"],
+    }[name]
+    write(rows, name)
+    weight = ["--weight", "w"] if name == "rows.csv" else []
+    assert run_here("train", name, "--model", "m", "--keep-partial", "--quiet", *weight).code == 1
+    row = rows[11]
+    write([*rows[:11], row.replace(" 3 |", " 2 |").replace(",2,", ",3,"), *rows[12:-1]], name)
+    assert row not in Path(name).read_text().splitlines(keepends=True)[11]
+    refused("train", name, "--resume", "m", "--quiet", code=1, says=f"{name}: changed since the model")
 
 
 @pytest.mark.compiles

@@ -18,6 +18,7 @@ from onlinear.cli.badlines import FAIL, SKIP, Log
 from onlinear.errors import BadModel
 from onlinear.outputs import as_argument, printable
 from onlinear.runs import Progress
+from onlinear.streams.digests import VERSION
 from onlinear.training import Totals
 
 #: whole numbers in a model file
@@ -92,7 +93,7 @@ def unpacked_progress(packed: Any, passes: int, totals: Totals) -> Progress:
     if number == 1 and said.values["first"] is not None:
         raise said.wrong("first")
     before = said.totals("before", first or totals)
-    digest, whole = said.digest("digest"), "" if number == 1 else said.digest("whole")
+    digest, whole = said.digest_of_rows("digest"), "" if number == 1 else said.digest_of_rows("whole")
     rows, passed, bad_lines, features = (said.whole(name) for name in ("rows", "passed", "bad_lines", "features"))
     return Progress(number, rows, passed, bad_lines, features, first, before, digest, whole)
 
@@ -135,6 +136,18 @@ class Said:
     def digest(self, name: str) -> str:
         found = self.text(name)
         if not DIGEST.fullmatch(found):
+            raise self.wrong(name)
+        return found
+
+    def digest_of_rows(self, name: str) -> str:
+        """A digest of rows as this version takes it: that of another one would be of other rows, or miss edits."""
+        found = self.text(name)
+        if DIGEST.fullmatch(found):
+            raise BadModel(
+                f"its {self.what} is of an older version, whose digest of rows does not tell all edits: "
+                "go on with that version, or train anew"
+            )
+        if not DIGEST.fullmatch(found.removeprefix(VERSION)):
             raise self.wrong(name)
         return found
 
