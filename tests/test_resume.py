@@ -230,6 +230,58 @@ def test_a_file_that_changes_between_passes_is_refused(
     assert not Path("new").exists()
 
 
+def checkpoints(*words: Any, keep: tuple[str, ...] = ("m",)) -> list[tuple[bytes, ...]]:
+    """What some files are whenever a run saves the model m."""
+    from onlinear.cli.job import Job
+
+    saved: list[tuple[bytes, ...]] = []
+    save = Job._save
+
+    def kept(job: Job, **how: Any) -> None:
+        save(job, **how)
+        saved.append(tuple(Path(name).read_bytes() for name in keep))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Job, "_save", kept)
+        assert run_here(*words, "--model", "m").code == 0
+    return saved
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("at", [6, 7, 11], ids=["begun", "amid", "done"])
+@pytest.mark.parametrize("edited", [[*ROWS[:50], *ROWS[:50:-1]], ROWS[:-1], [*ROWS, ROWS[0]], [*ROWS[:55], "oops\n"]])
+def test_a_later_pass_sees_the_rows_of_the_first_before_a_checkpoint_is_lost(edited: list[str], at: int) -> None:
+    write(ROWS, "a.svm")
+    write(ROWS, "b.svm")
+    write(edited, "b2.svm")
+    words = ["train", "--quiet", "--bad-lines", "skip"]
+    saved = checkpoints(*words, "a.svm", "b.svm", "--passes", 2, "--checkpoint-every", 20)
+    straight = Path("m").read_bytes()
+    Path("m").write_bytes(saved[at][0])
+    left = read_model("m")[0]["unfinished"]["progress"]
+    assert (left["number"], left["rows"]) == (2, 20 * (at - 5))
+    for more in ([], ["--keep-partial"]):
+        refused(
+            *words, "a.svm", "b2.svm", "--resume", "m", *more, code=1, says="a.svm, b2.svm: changed since the model"
+        )
+    assert run_here(*words, "a.svm", "b.svm", "--resume", "m") == (0, "", "")
+    assert Path("m").read_bytes() == straight
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("passes", [1, 2])
+@pytest.mark.parametrize("at", range(6))
+def test_a_bad_line_that_was_skipped_is_named_by_a_run_that_goes_on_and_fails_at_one(passes: int, at: int) -> None:
+    write([*ROWS[:20], "oops\n", *ROWS[20:]])
+    words = ["train", "rows.svm", "--quiet", "--passes", passes]
+    saved = checkpoints(*words, "--bad-lines", "skip", "--checkpoint-every", 10)
+    Path("m").write_bytes(saved[at + 6 * (passes - 1)][0])
+    again = ["train", "rows.svm", "--quiet", "--resume", "m"]
+    refused(*again, "--bad-lines", "fail", code=1, says="rows.svm:21:1: the label 'oops' is not a number")
+    assert run_here(*again) == (0, "", "")
+    assert Path("m").read_bytes() == saved[-1][0]
+
+
 @pytest.mark.compiles
 def test_as_many_files_are_named_as_there_were() -> None:
     write(ROWS, "more.svm")
@@ -243,18 +295,7 @@ def test_bad_lines_go_on_in_their_file_only() -> None:
     assert run_here(*words, "--model", "straight").code == 0
     bad = Path("bad").read_bytes()
     Path("bad").unlink()
-    saved: list[tuple[bytes, bytes]] = []
-    from onlinear.cli.job import Job
-
-    save = Job._save
-
-    def kept(job: Job, **how: Any) -> None:
-        save(job, **how)
-        saved.append((Path("m").read_bytes(), Path("bad").read_bytes()))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Job, "_save", kept)
-        assert run_here(*words, "--model", "m", "--checkpoint-every", 30).code == 0
+    saved = checkpoints(*words, "--checkpoint-every", 30, keep=("m", "bad"))
     Path("m").write_bytes(saved[0][0])
     again = ["train", "rows.svm", "--resume", "m", "--quiet"]
     Path("bad").write_bytes(saved[0][1].replace(b"one", b"ONE"))

@@ -1,4 +1,4 @@
-"""A key of 64 bits for each row, of all that is learned from it: its entries, their places, its label and importance."""
+"""A key of 64 bits for each row, of all that is learned from it: entries in their places, label and importance."""
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,var-annotated"
@@ -39,7 +39,7 @@ def key_rows() -> Any:
 
 @part
 def entries_key(columns, values):
-    """Of each entry its column, value and place are mixed before they are added up: no two edits make up for another."""
+    """Of each entry its column, value and place, mixed before they are added up, so that no edit undoes another."""
     total = np.uint64(0)
     for k in range(len(values)):
         total += mixed(values[k] + np.uint64(columns[k]) * COLUMN + np.uint64(k) * PLACE)
