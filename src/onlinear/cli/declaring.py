@@ -130,7 +130,7 @@ def completing(table: Collection[str]) -> Callable[[click.Context, click.Paramet
 def check_files(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> None:
     """Refuse, before anything is read or learned, files that are not there and outputs that cannot be written.
 
-    Nor may an output take the place of an input, or of another output.
+    Nor may an output take the place of an input, or of another output, or two options read the same pipe.
     """
     if not any(each.file == OUTPUT for each in declared.values()):
         return  # whatever is missing is found at once
@@ -138,9 +138,11 @@ def check_files(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> N
 
     outputs, rows = files_in(declared, given, OUTPUT), files_in(declared, given, ROWS)
     if rows:
+        from onlinear.streams.pipes import refuse_repeated
         from onlinear.streams.sources import expand
 
         rows = [file for option in rows for file in expand(option)]
+        refuse_repeated(rows)
     check_outputs(outputs, [*rows, *files_in(declared, given, INPUT)])
 
 
