@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -306,6 +307,40 @@ def test_bad_lines_go_on_in_their_file_only() -> None:
     assert run_here(*again, "--bad-lines", "bad").code == 0
     assert Path("bad").read_bytes() == bad
     assert Path("m").read_bytes() == Path("straight").read_bytes()
+
+
+@pytest.mark.compiles
+def test_bad_lines_whose_file_is_gone_are_said_to_be_missing() -> None:
+    write([*ROWS[:20], "one\n", *ROWS[20:]])
+    words = ["train", "rows.svm", "--quiet", "--bad-lines", "bad"]
+    saved = checkpoints(*words, "--checkpoint-every", 30, keep=("m",))
+    Path("m").write_bytes(saved[0][0])
+    Path("bad").unlink()
+    refused(*words, "--resume", "m", code=1, says="bad: is missing, and the run goes on in it: put it back, or name")
+    Path("bad").mkdir()
+    ended = run_here(*words, "--resume", "m")
+    assert ended.code != 0
+    assert "is missing" not in ended.err
+
+
+@pytest.mark.compiles
+def test_how_to_go_on_names_the_test_and_passes_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from onlinear.training import Training
+
+    start = Training.start_pass
+
+    def struck(training: Training) -> None:
+        start(training)
+        if training.totals().examples:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Training, "start_pass", struck)
+    write(ROWS, "-t.svm")
+    words = ["--test", "rows.svm", "--test", "./-t.svm"]
+    ended = run_here("train", "rows.svm", "--model", "m", "--quiet", "--passes", 1001, *words)
+    again = "train rows.svm --resume m --passes 1001 --test rows.svm --test ./-t.svm"
+    assert (ended.code, ended.err.endswith(f"To go on: onlinear {again}\n")) == (130, True), ended
+    assert run_here(*again.split(), "--quiet").code == 130  # as it was advised
 
 
 def test_a_checkpoint_says_what_it_holds() -> None:

@@ -10,6 +10,7 @@ import math
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from onlinear.cli.badlines import FAIL, SKIP, Log
 from onlinear.errors import BadModel
 from onlinear.outputs import as_argument, printable
-from onlinear.runs import Progress
+from onlinear.runs import MOST_PASSES, Progress
 from onlinear.streams.digests import VERSION
 from onlinear.training import Totals
 
@@ -62,11 +63,13 @@ class Checkpoint:
             unpacked_progress(said.values["progress"], passes, totals),
         )
 
-    def command(self, resume: Path) -> str:
-        """How the run goes on, in words that are safe to print."""
+    def command(self, resume: Path, test: Sequence[str] = ()) -> str:
+        """How the run goes on, and is tested at its end, in words that are safe to print."""
         files = [relative(file) for file in self.files]
         words = ["onlinear", "train", *map(as_argument, files), "--resume", as_argument(resume)]
         words += ["--bad-lines", as_argument(relative(self.bad_lines))] if self.log is not None else []
+        words += ["--passes", str(self.passes)] if self.passes > MOST_PASSES else []
+        words += [word for file in test for word in ("--test", as_argument(file))]
         return " ".join(shlex.quote(printable(word)) for word in words)
 
 
