@@ -131,7 +131,7 @@ def checked_log(name: str, kept: Log) -> Any:
         ) from None
     except OSError as error:
         raise BadSource(
-            f"{printable(name)}: cannot be read ({error.strerror}): the run goes on in it; mend that, or name another file"
+            f"{printable(name)}: cannot be read ({error.strerror}), and the run goes on in it: name another file"
         ) from None
     if found != kept or (first and not RECORD.match(first)):
         raise BadSource(
