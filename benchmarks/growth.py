@@ -21,6 +21,7 @@ from processes import python
 
 from onlinear import OnlineClassifier, losses, rules
 from onlinear.batch import Batch, rows_of
+from onlinear.cli.printing import with_gaps
 from onlinear.kernels import decimals
 from onlinear.learner import Learner
 from onlinear.powers import exp_of_less
@@ -70,6 +71,12 @@ def find_collisions(names: int) -> Cost:
     rng = np.random.default_rng(0)
     cells, counts = rng.integers(0, names, names).astype(np.uint32), rng.integers(1, 1000, names)
     return seconds_per(names, lambda: collisions_of(cells, counts, ["x"] * names, most=10))
+
+
+def predict_around_bad_lines(lines: int) -> Cost:
+    """Rows of which every other line is bad, in one chunk: the gaps for them in what is printed."""
+    rows, places, missing = [(1,)] * lines, list(range(0, 2 * lines, 2)), list(range(1, 2 * lines, 2))
+    return seconds_per(lines, lambda: with_gaps(rows, places, missing, [None]))
 
 
 # A loss and a rule of the user's own
@@ -146,6 +153,7 @@ def rows() -> Iterator[Line]:
     yield grown("dict row", answer_long_row, 200_000)
     yield grown("digits of a number", read_long_number, 10_000_000)
     yield grown("collisions of names", find_collisions, 1_000_000)
+    yield grown("bad lines of a prediction", predict_around_bad_lines, 100_000)
     yield as_fast("AdaGrad", MyAdaGrad, rules.AdaGrad)
     yield as_fast("SGD", MySteps, lambda: rules.SGD(rules.Constant(0.1)))
     imports = import_seconds("import onlinear"), import_seconds("pass")

@@ -211,6 +211,8 @@ def test_steps_are_shown_to_nobody_where_standard_error_is_closed(monkeypatch: p
         ("certify rows.svm -o nowhere/c", 3, "nowhere/c cannot be saved"),
         ("certify rows.svm --export nowhere/c", 3, "nowhere/c cannot be saved"),
         ("convert rows.svm nowhere/c.vw", 3, "nowhere/c.vw cannot be saved"),
+        ("train - --format svmlight --classes=-1,1 --test - --model m", 1, "standard input (-) can be read only once"),
+        ("train rows.svm --test - --test -", 1, "standard input (-) can be read only once"),
         ("select rows.svm --test missing.svm", 1, "missing.svm: no such file"),
         ("demo --plot nowhere/p.png", 3, "nowhere/p.png cannot be saved"),
     ],
@@ -222,6 +224,14 @@ def test_what_is_missing_is_said_before_anything_is_read(
     ended = run_here(*words.split())
     assert (ended.code, ended.out, ended.err.startswith(said)) == (code, "", True), ended
     assert [path.name for path in folder.iterdir()] == ["rows.svm"]
+
+
+def test_standard_input_under_two_names_is_read_once(folder: Path) -> None:
+    rows = Path("rows.svm").read_bytes()
+    for words in ("- --test /dev/stdin", "/dev/stdin --test -"):
+        ended = run_apart("train", *words.split(), "--format", "svmlight", "--model", "m", stdin=rows)
+        assert (ended.code, ended.out, "can be read only once: name it once" in ended.err) == (1, "", True), ended
+    assert not Path("m").exists()
 
 
 # ------------------------------------------------------------------ bad lines have a kind

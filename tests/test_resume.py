@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,11 @@ def test_a_checkpoint_of_another_kind_is_refused(value: Any) -> None:
     refused("train", "rows.svm", "--resume", "m", code=3, says="m cannot be loaded: its checkpoint")
 
 
+def test_a_checkpoint_with_a_digest_of_an_older_version_is_refused() -> None:
+    crafted(put_progress("digest", "0" * 64))
+    refused("train", "rows.svm", "--resume", "m", code=3, says="is of an older version, whose digest of rows does not")
+
+
 def test_a_billion_passes_are_not_made_because_a_file_says_so() -> None:
     crafted(put("passes", 10**9))
     refused("train", "rows.svm", "--resume", "m", code=2, says="say --passes 1000000000 if that is meant")
@@ -171,6 +177,12 @@ CHANGES: dict[str, Callable[[list[str]], list[str]]] = {
     "another label": relabelled,
     "another value": lambda lines: [*lines[:3], lines[3].replace(":0.5", ":0.25"), *lines[4:]],
     "another column": lambda lines: [*lines[:3], lines[3].replace("4:", "5:"), *lines[4:]],
+    "values that make up for each other": lambda lines: [
+        lines[0].replace(":0.5", ":0.25"),
+        lines[1].replace(":0.5", ":1"),
+        *lines[2:],
+    ],
+    "values in each other's place": lambda lines: [lines[0].replace(":0.5 9:1", ":1 9:0.5"), *lines[1:]],
     "a row less": lambda lines: lines[1:],
     "a row more": lambda lines: [lines[0], *lines],
     "empty": lambda lines: [],
@@ -185,6 +197,22 @@ def test_a_file_that_is_not_what_it_was_is_refused(change: Callable[[list[str]],
         refused(
             "train", "rows.svm", "--resume", "m", "--quiet", *more, code=1, says="rows.svm: changed since the model"
         )
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", ["rows.vw", "rows.csv"])
+def test_a_file_with_other_weights_is_refused(name: str) -> None:
+    rows = {
+        "rows.vw": [f"{(-1) ** k} {k % 3 + 1} | a{k % 5}\n" for k in range(30)] + ["no bar\n"],
+        "rows.csv": ["x,w,y\n", *(f"{k}.5,{k % 3 + 1},{k % 2}\n" for k in range(30)), "1\n"],
+    }[name]
+    write(rows, name)
+    weight = ["--weight", "w"] if name == "rows.csv" else []
+    assert run_here("train", name, "--model", "m", "--keep-partial", "--quiet", *weight).code == 1
+    row = rows[11]
+    write([*rows[:11], row.replace(" 3 |", " 2 |").replace(",2,", ",3,"), *rows[12:-1]], name)
+    assert row not in Path(name).read_text().splitlines(keepends=True)[11]
+    refused("train", name, "--resume", "m", "--quiet", code=1, says=f"{name}: changed since the model")
 
 
 @pytest.mark.compiles
@@ -206,6 +234,58 @@ def test_a_file_that_changes_between_passes_is_refused(
     assert not Path("new").exists()
 
 
+def checkpoints(*words: Any, keep: tuple[str, ...] = ("m",)) -> list[tuple[bytes, ...]]:
+    """What some files are whenever a run saves the model m."""
+    from onlinear.cli.job import Job
+
+    saved: list[tuple[bytes, ...]] = []
+    save = Job._save
+
+    def kept(job: Job, **how: Any) -> None:
+        save(job, **how)
+        saved.append(tuple(Path(name).read_bytes() for name in keep))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Job, "_save", kept)
+        assert run_here(*words, "--model", "m").code == 0
+    return saved
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("at", [6, 7, 11], ids=["begun", "amid", "done"])
+@pytest.mark.parametrize("edited", [[*ROWS[:50], *ROWS[:50:-1]], ROWS[:-1], [*ROWS, ROWS[0]], [*ROWS[:55], "oops\n"]])
+def test_a_later_pass_sees_the_rows_of_the_first_before_a_checkpoint_is_lost(edited: list[str], at: int) -> None:
+    write(ROWS, "a.svm")
+    write(ROWS, "b.svm")
+    write(edited, "b2.svm")
+    words = ["train", "--quiet", "--bad-lines", "skip"]
+    saved = checkpoints(*words, "a.svm", "b.svm", "--passes", 2, "--checkpoint-every", 20)
+    straight = Path("m").read_bytes()
+    Path("m").write_bytes(saved[at][0])
+    left = read_model("m")[0]["unfinished"]["progress"]
+    assert (left["number"], left["rows"]) == (2, 20 * (at - 5))
+    for more in ([], ["--keep-partial"]):
+        refused(
+            *words, "a.svm", "b2.svm", "--resume", "m", *more, code=1, says="a.svm, b2.svm: changed since the model"
+        )
+    assert run_here(*words, "a.svm", "b.svm", "--resume", "m") == (0, "", "")
+    assert Path("m").read_bytes() == straight
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("passes", [1, 2])
+@pytest.mark.parametrize("at", range(6))
+def test_a_bad_line_that_was_skipped_is_named_by_a_run_that_goes_on_and_fails_at_one(passes: int, at: int) -> None:
+    write([*ROWS[:20], "oops\n", *ROWS[20:]])
+    words = ["train", "rows.svm", "--quiet", "--passes", passes]
+    saved = checkpoints(*words, "--bad-lines", "skip", "--checkpoint-every", 10)
+    Path("m").write_bytes(saved[at + 6 * (passes - 1)][0])
+    again = ["train", "rows.svm", "--quiet", "--resume", "m"]
+    refused(*again, "--bad-lines", "fail", code=1, says="rows.svm:21:1: the label 'oops' is not a number")
+    assert run_here(*again) == (0, "", "")
+    assert Path("m").read_bytes() == saved[-1][0]
+
+
 @pytest.mark.compiles
 def test_as_many_files_are_named_as_there_were() -> None:
     write(ROWS, "more.svm")
@@ -219,18 +299,7 @@ def test_bad_lines_go_on_in_their_file_only() -> None:
     assert run_here(*words, "--model", "straight").code == 0
     bad = Path("bad").read_bytes()
     Path("bad").unlink()
-    saved: list[tuple[bytes, bytes]] = []
-    from onlinear.cli.job import Job
-
-    save = Job._save
-
-    def kept(job: Job, **how: Any) -> None:
-        save(job, **how)
-        saved.append((Path("m").read_bytes(), Path("bad").read_bytes()))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Job, "_save", kept)
-        assert run_here(*words, "--model", "m", "--checkpoint-every", 30).code == 0
+    saved = checkpoints(*words, "--checkpoint-every", 30, keep=("m", "bad"))
     Path("m").write_bytes(saved[0][0])
     again = ["train", "rows.svm", "--resume", "m", "--quiet"]
     Path("bad").write_bytes(saved[0][1].replace(b"one", b"ONE"))
@@ -267,6 +336,40 @@ def test_nothing_of_an_open_file_is_counted_on() -> None:
         bad.take(BadLine("a", 1, 2, "why"), b"text")
         assert bad.settled() == badlines.Log(0, NOTHING)
     assert Path("log").read_bytes() == b"# a:1:2: why\ntext\n"
+
+
+@pytest.mark.compiles
+def test_bad_lines_whose_file_is_gone_are_said_to_be_missing() -> None:
+    write([*ROWS[:20], "one\n", *ROWS[20:]])
+    words = ["train", "rows.svm", "--quiet", "--bad-lines", "bad"]
+    saved = checkpoints(*words, "--checkpoint-every", 30, keep=("m",))
+    Path("m").write_bytes(saved[0][0])
+    Path("bad").unlink()
+    refused(*words, "--resume", "m", code=1, says="bad: is missing, and the run goes on in it: put it back, or name")
+    Path("bad").mkdir()
+    ended = run_here(*words, "--resume", "m")
+    assert ended.code != 0
+    assert "is missing" not in ended.err
+
+
+@pytest.mark.compiles
+def test_how_to_go_on_names_the_test_and_passes_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from onlinear.training import Training
+
+    start = Training.start_pass
+
+    def struck(training: Training) -> None:
+        start(training)
+        if training.totals().examples:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Training, "start_pass", struck)
+    write(ROWS, "-t.svm")
+    words = ["--test", "rows.svm", "--test", "./-t.svm"]
+    ended = run_here("train", "rows.svm", "--model", "m", "--quiet", "--passes", 1001, *words)
+    again = "train rows.svm --resume m --passes 1001 --test rows.svm --test ./-t.svm"
+    assert (ended.code, ended.err.endswith(f"To go on: onlinear {again}\n")) == (130, True), ended
+    assert run_here(*again.split(), "--quiet").code == 130  # as it was advised
 
 
 def test_a_checkpoint_says_what_it_holds() -> None:

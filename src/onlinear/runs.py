@@ -92,6 +92,8 @@ class Run:
 
         What must not be interrupted, if the run is to go on later, is done within ``whole()``.
         """
+        if not self.done:
+            self._check_first_pass()
         while not self.done:
             for block in self.remaining():
                 for part in self._parts(block):
@@ -101,15 +103,37 @@ class Run:
             with whole():
                 self._end_pass()
 
+    def _check_first_pass(self) -> None:
+        """Read all rows, if a later pass goes on, and refuse those that are not the first pass's.
+
+        At its end that is found out, too, but by then checkpoints have taken the place of the one that was good.
+        """
+        if self.progress.number == 1:
+            return
+        found = RowDigest()
+        for block in self.stream.blocks(stop_at_bad=self.on_bad is None):
+            found.take(block, len(block))
+            self._refuse_bad(block)
+        if found.hexdigest() != self.progress.whole:
+            raise changed_files(self.stream, "the rows are not those of the first pass")
+
+    def _refuse_bad(self, block: Block) -> None:
+        """Let a bad line end the run, unless they are left out, as it may have been when the run began."""
+        if self.on_bad is None:
+            for line, _ in block.bad:
+                raise line
+
     def remaining(self) -> Iterator[Block]:
         """The blocks of this pass without the rows that are done, which have to be those that were learned."""
-        passed = self.progress.passed
+        passed = 0 if self.on_bad is None else self.progress.passed  # the blocks end with a bad line that ends the run
         blocks, self._begun = self._begun or self.stream.blocks(stop_at_bad=self.on_bad is None), None
         for block in blocks:
             if self._skip:
                 done, block = block.split(min(self._skip, len(block)))
                 self._digest.take(done, len(done))
                 self._skip -= len(done)
+                if self._skip:
+                    self._refuse_bad(done)
                 block.bad = done.bad[passed:] + block.bad  # a bad line may have ended the run
                 passed = max(passed - len(done.bad), 0)
                 if not self._skip:

@@ -259,6 +259,33 @@ def test_an_export_of_nothing_is_refused_when_all_else_is_written(
     assert {path.name for path in tmp_path.iterdir()} == left
 
 
+def test_what_an_earlier_selection_wrote_is_not_left_beside_a_new_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tables.cancer(tmp_path / "c.csv")
+    words = f"select c.csv --target diagnosis --quiet --configurations 2 {LESS}"
+    assert run(words).code == 0
+    assert (tmp_path / "c.certificate.json").exists()
+    (tmp_path / "notes").write_text("mine")
+    first = (tmp_path / "c.onlinear").read_bytes()
+
+    def ended(*_: Any) -> None:
+        raise BadInput("no more")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("onlinear.workflow.select.chosen_from", ended)
+        assert run(words).code == 1
+    left = {"c.csv", "c.onlinear", "c.certificate.json", "c.report.html", "onlinear-ledger.json", "notes"}
+    assert {path.name for path in tmp_path.iterdir()} == left  # there is no new model
+    for more in ("", " --report notes"):
+        monkeypatch.setattr("onlinear.workflow.select.proven", ended)
+        assert run(f"{words} --seed 5{more}").code == 1
+        assert (tmp_path / "c.onlinear").read_bytes() != first
+        assert {path.name for path in tmp_path.iterdir()} == left - {"c.certificate.json", "c.report.html"}
+    assert (tmp_path / "notes").read_text() == "mine"
+
+
 @pytest.mark.parametrize(("number", "phase"), [(signal.SIGINT, b"racing"), (signal.SIGTERM, b"looking")])
 def test_ctrl_c_keeps_what_is_done(tmp_path: Path, number: signal.Signals, phase: bytes) -> None:
     """A first one ends the race: the model and the report of what is done are there, and scripts are told."""

@@ -130,8 +130,14 @@ def checked_log(name: str, kept: Log) -> Any:
             file.seek(0)
             digest.update(file.read(kept.size))
             found = Log(min(kept.size, file.tell()), digest.hexdigest())
+    except FileNotFoundError:
+        raise BadSource(
+            f"{printable(name)}: is missing, and the run goes on in it: put it back, or name another file"
+        ) from None
     except OSError as error:
-        raise not_written(name, error) from None
+        raise BadSource(
+            f"{printable(name)}: cannot be read ({error.strerror}), and the run goes on in it: name another file"
+        ) from None
     if found != kept or (first and not RECORD.match(first)):
         raise not_that_of(name)
     return digest

@@ -10,6 +10,7 @@ import math
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from typing import Any
 from onlinear.cli.badlines import FAIL, SKIP, Log
 from onlinear.errors import BadModel
 from onlinear.outputs import as_argument, printable
-from onlinear.runs import Progress
+from onlinear.runs import MOST_PASSES, Progress
+from onlinear.streams.digests import VERSION
 from onlinear.training import Totals
 
 #: whole numbers in a model file
@@ -61,11 +63,13 @@ class Checkpoint:
             unpacked_progress(said.values["progress"], passes, totals),
         )
 
-    def command(self, resume: Path) -> str:
-        """How the run goes on, in words that are safe to print."""
+    def command(self, resume: Path, test: Sequence[str] = ()) -> str:
+        """How the run goes on, and is tested at its end, in words that are safe to print."""
         files = [relative(file) for file in self.files]
         words = ["onlinear", "train", *map(as_argument, files), "--resume", as_argument(resume)]
         words += ["--bad-lines", as_argument(relative(self.bad_lines))] if self.log is not None else []
+        words += ["--passes", str(self.passes)] if self.passes > MOST_PASSES else []
+        words += [word for file in test for word in ("--test", as_argument(file))]
         return " ".join(shlex.quote(printable(word)) for word in words)
 
 
@@ -92,7 +96,7 @@ def unpacked_progress(packed: Any, passes: int, totals: Totals) -> Progress:
     if number == 1 and said.values["first"] is not None:
         raise said.wrong("first")
     before = said.totals("before", first or totals)
-    digest, whole = said.digest("digest"), "" if number == 1 else said.digest("whole")
+    digest, whole = said.digest_of_rows("digest"), "" if number == 1 else said.digest_of_rows("whole")
     rows, passed, bad_lines, features = (said.whole(name) for name in ("rows", "passed", "bad_lines", "features"))
     return Progress(number, rows, passed, bad_lines, features, first, before, digest, whole)
 
@@ -135,6 +139,18 @@ class Said:
     def digest(self, name: str) -> str:
         found = self.text(name)
         if not DIGEST.fullmatch(found):
+            raise self.wrong(name)
+        return found
+
+    def digest_of_rows(self, name: str) -> str:
+        """A digest of rows as this version takes it: that of another one would be of other rows, or miss edits."""
+        found = self.text(name)
+        if DIGEST.fullmatch(found):
+            raise BadModel(
+                f"its {self.what} is of an older version, whose digest of rows does not tell all edits: "
+                "go on with that version, or train anew"
+            )
+        if not DIGEST.fullmatch(found.removeprefix(VERSION)):
             raise self.wrong(name)
         return found
 

@@ -144,15 +144,18 @@ def completing(table: Collection[str]) -> Callable[[click.Context, click.Paramet
 def check_files(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> None:
     """Refuse, before anything is read or learned, files that are not there and outputs that cannot be written.
 
-    Nor may an output take the place of an input, or of another output, or stand among what is printed.
+    Nor may an output take the place of an input, or of another output, or stand among what is printed; nor may two
+    options read the same pipe.
     """
     from onlinear.outputs import check_outputs, check_printed
 
     rows = files_in(declared, given, ROWS)
     if rows:
+        from onlinear.streams.pipes import refuse_repeated
         from onlinear.streams.sources import expand
 
         rows = [file for option in rows for file in expand(option)]
+        refuse_repeated(rows)
     inputs = [*rows, *files_in(declared, given, INPUT)]
     check_outputs(files_in(declared, given, *WRITTEN), inputs)
     if prints(declared, given):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -40,12 +41,12 @@ class Job:
         self.path, self.slim, self.keep = path, slim, keep
         self.can_go_on = run.stream.total_bytes is not None  # a pipe is read once
 
-    def go(self, *, test_follows: bool = False) -> None:
-        """Run to the end, and save the model."""
+    def go(self, test: Sequence[str] = ()) -> None:
+        """Run to the end, and save the model; the files to ``test`` on are read later."""
         with self.bad, Interruptions() as interruptions:
             self.watch.begin(self.run)
             try:
-                self._steps(interruptions, test_follows)
+                self._steps(interruptions, test)
             except (BadLine, BadSource, Diverged) as error:
                 if self.keep:
                     self._save_partial(interruptions, error)
@@ -53,18 +54,18 @@ class Job:
             finally:
                 self.watch.end(self.run)
 
-    def _steps(self, interruptions: Interruptions, test_follows: bool) -> None:
+    def _steps(self, interruptions: Interruptions, test: Sequence[str]) -> None:
         try:
             for due in self.run.steps(interruptions.whole):
                 self.watch.update(self.run)
                 if due:
                     self._save(unfinished=True)
-            self._finish(test_follows)
+            self._finish(bool(test))
         except KeyboardInterrupt as error:
             with suppress(KeyboardInterrupt):  # again, if standard output would be waited for
                 self.watch.end(self.run)  # a bar would be in the way of what is said
             interruptions.take()
-            self._save_interrupted(interruptions)
+            self._save_interrupted(interruptions, test)
             raise SystemExit(interrupted_code(error)) from None
 
     def _save_partial(self, interruptions: Interruptions, error: OnlinearError) -> None:
@@ -107,7 +108,7 @@ class Job:
         command = " ".join(shlex.quote(printable(word)) for word in words)
         return f"The model is finished and saved; only the test is missing: {command}"
 
-    def _save_interrupted(self, interruptions: Interruptions) -> None:
+    def _save_interrupted(self, interruptions: Interruptions, test: Sequence[str]) -> None:
         """Save a checkpoint, and say how to go on; a Ctrl-C meanwhile ends that, too."""
         if self.run.figures().examples == 0:
             say(NOTHING_LEARNED)
@@ -121,11 +122,11 @@ class Job:
             except KeyboardInterrupt:
                 say(NOT_SAVED)
             else:
-                say(f"Interrupted; saved. {self._how_to_go_on(self.path)}")
+                say(f"Interrupted; saved. {self._how_to_go_on(self.path, test)}")
 
-    def _how_to_go_on(self, path: Path) -> str:
+    def _how_to_go_on(self, path: Path, test: Sequence[str]) -> str:
         if self.can_go_on:
-            return f"To go on: {self._checkpoint().command(path)}"
+            return f"To go on: {self._checkpoint().command(path, test)}"
         return (
             f"The model has learned {self.run.progress.rows:,} rows; a pipe cannot be read again, so what comes next "
             f"counts as new: onlinear train - --resume {printable(as_argument(path))}"

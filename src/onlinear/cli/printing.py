@@ -38,9 +38,7 @@ class Printer:
         columns += self.answers.chances(scores).T.tolist() if self.probabilities else []
         rows: list[Sequence[Any]] = list(zip(*columns, strict=True))
         if bad:
-            places = line_numbers(block)
-            for line, _ in reversed(bad):
-                rows.insert(int(np.searchsorted(places, line.line)), [None] * len(self.names))
+            rows = with_gaps(rows, line_numbers(block), [line.line for line, _ in bad], [None] * len(self.names))
         self._write(rows)
 
     def _predictions(self, scores: np.ndarray) -> list[Any]:
@@ -58,6 +56,20 @@ class Printer:
 
 def labelled(what: str, labels: Sequence[Hashable]) -> list[str]:
     return [f"{what}:{label}" for label in labels]
+
+
+def with_gaps(rows: list[Any], lines: list[int], missing: list[int], gap: Any) -> list[Any]:
+    """Rows, each with its line, and a gap for each line that is missing among them, in the order of lines.
+
+    >>> with_gaps(["a", "b"], lines=[2, 5], missing=[1, 3, 4], gap="")
+    ['', 'a', '', '', 'b']
+    """
+    found, done = [], 0
+    for place in np.searchsorted(lines, sorted(missing)).tolist():
+        found += rows[done:place]
+        found.append(gap)
+        done = place
+    return found + rows[done:]
 
 
 def line_numbers(block: Block) -> list[int]:

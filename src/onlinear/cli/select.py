@@ -25,6 +25,9 @@ BESIDE_REPEAT = ("files", "test", "repeat", "model", "report", "export", "as_jso
 #: what the names of models end with
 MODEL = ".onlinear"
 
+#: what tells our reports and certificates, near their beginning
+OURS, LOOK = (b"<title>A linear model", b'"onlinear_certificate"'), 1000
+
 CHANGED = "The data are not those of {} any more, so this is no repetition of it."
 
 PYTHON = """import onlinear
@@ -98,7 +101,12 @@ def select(
             unnamed = [path, proof_path(path), *([page_path] if report is None else [])]
             refuse_others(unnamed, origin)
         with watching(quiet or as_json) as watcher:
-            found = whole_job(asked, ledger, watcher, on_model=lambda trained: save(path, trained, origin=origin))
+
+            def save_model(trained: Any) -> None:
+                remove_of_earlier(page_path, proof_path(path))
+                save(path, trained, origin=origin)
+
+            found = whole_job(asked, ledger, watcher, on_model=save_model)
             result = found.result
             finish(result, path, page_path)
             if repeat is not None and result_in(repeat)["data"]["sha256"] != result["data"]["sha256"]:
@@ -199,6 +207,19 @@ def refuse_others(outputs: list[Path], origin: list[str]) -> None:
             f"{printable(there[0])} is there already, and not from a selection of {origin[0]}: name another "
             "with --model, or move it away"
         )
+
+
+def remove_of_earlier(*outputs: Path) -> None:
+    """Remove what an earlier selection has written of its model: whatever ends this one, it is not beside the new."""
+    from onlinear.outputs import remove
+
+    for path in outputs:
+        if not path.is_file():
+            continue
+        with open(path, "rb") as file:
+            beginning = file.read(LOOK)
+        if any(words in beginning for words in OURS):
+            remove(path)
 
 
 def finish(result: dict[str, Any], path: Path, page_path: Path) -> None:

@@ -74,7 +74,7 @@ def train(
 
         with last_words(NOTHING_LEARNED):
             job = job_for(click.get_current_context(), chosen)
-        job.go(test_follows=bool(test))
+        job.go(test or ())
         document = job.document(time.perf_counter() - began)
         if test:
             document["test"] = job.tested(test)

@@ -6,29 +6,31 @@ import hashlib
 
 import numpy as np
 
+from onlinear.kernels.row_keys import key_rows
 from onlinear.rows import DenseRows
 from onlinear.streams.blocks import Block
 from onlinear.wholes import are_numbers, as_objects
 
 WORD_END = "\x1f"
+#: what a digest begins with; those of older versions, which looked at less, have nothing there
+VERSION = "2-"
 
 
 class RowDigest:
-    """Of each row its label and its number of features, in order; of all columns and values the sums, as whole numbers.
+    """A digest of all that is learned from rows: label, importance, and of each feature its column, value and place.
 
-    That is quick enough for every row, and no row is added, left out, relabelled or edited without it; values that
-    changed places among rows with as many features each are not noticed. The blocks in which rows come mean nothing.
+    Of each row there is a key, in which every entry is mixed for itself (:mod:`onlinear.kernels.row_keys`), and the
+    digest is of the keys in order: quick enough for every row, and no edit is undone by another. The blocks in which
+    rows come mean nothing.
     """
 
     def __init__(self) -> None:
-        self._labels, self._words = hashlib.sha256(), hashlib.sha256()
-        self._columns = self._values = 0
+        self._keys, self._words = hashlib.sha256(), hashlib.sha256()
 
     def take(self, block: Block, rows: int) -> None:
         """Count in the first rows of a block as it was read, before its recipe."""
         if not rows:
             return
-        lengths, columns, values = entries_of(block, rows)
         labels = block.labels[:rows]
         if labels.dtype.kind == "O" and are_numbers(labels):
             exact = [label for label in labels.tolist() if type(label) is int]
@@ -36,16 +38,18 @@ class RowDigest:
         elif labels.dtype.kind == "O":
             self._words.update(words_of(labels).encode("utf-8", "surrogatepass"))
             labels = np.zeros(rows)
-        keys = np.ascontiguousarray(labels, np.float64).view(np.uint64) + lengths.astype(np.uint64)
-        self._labels.update(keys.astype("<u8", copy=False).tobytes())
-        self._columns = (self._columns + int(columns.sum(dtype=columns.dtype))) % (1 << 32)
-        self._values = (self._values + int(values.view(np.uint64).sum())) % (1 << 64)
+        keys = np.empty(rows, np.uint64)
+        key_rows()(*entries_of(block, rows), bits_of(labels), bits_of(block.importance[:rows]), keys)
+        self._keys.update(keys.astype("<u8", copy=False).tobytes())
 
     def hexdigest(self) -> str:
         """The digest of all rows so far."""
-        whole = hashlib.sha256(self._labels.digest() + self._words.digest())
-        whole.update(f"{self._columns} {self._values}".encode())
-        return whole.hexdigest()
+        return VERSION + hashlib.sha256(self._keys.digest() + self._words.digest()).hexdigest()
+
+
+def bits_of(numbers: np.ndarray) -> np.ndarray:
+    """The bits of numbers in double precision."""
+    return np.ascontiguousarray(numbers, np.float64).view(np.uint64)
 
 
 def words_of(labels: np.ndarray) -> str:
@@ -58,13 +62,14 @@ def words_of(labels: np.ndarray) -> str:
 
 
 def entries_of(block: Block, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How many features each of the first rows has; and columns, or the hashes of names, and values of all of them."""
+    """Where the first rows start; and columns, or the hashes of names, and the bits of values of all their features."""
     if block.named is not None:
         starts, columns, values = block.named.starts, block.named.hashes, block.named.values
     elif isinstance(block.rows, DenseRows):
-        flat = np.ascontiguousarray(block.rows.values[:rows], np.float64).reshape(-1)
-        return np.full(rows, block.rows.values.shape[1]), np.empty(0, np.uint64), flat
+        values = block.rows.values[:rows]
+        starts = np.arange(rows + 1, dtype=np.int64) * values.shape[1]
+        return starts, np.zeros(values.size, np.uint32), bits_of(values).reshape(-1)  # the place is the column
     else:
         starts, columns, values = block.rows
     entries = slice(int(starts[0]), int(starts[rows]))
-    return np.diff(starts[: rows + 1]), columns[entries], np.ascontiguousarray(values[entries], np.float64)
+    return starts[: rows + 1].astype(np.int64) - int(starts[0]), columns[entries], bits_of(values[entries])
