@@ -205,6 +205,11 @@ def put(name: str, where: Any, number: float) -> Callable[[Header, Arrays], None
     return change
 
 
+def many_outputs(header: Header, arrays: Arrays) -> None:
+    """So many that they would take gigabytes, with clocks that take no bytes."""
+    header["learner"]["outputs"], arrays["learner/clock"] = 20_000_000, np.zeros((20_000_000, 0))
+
+
 FORMAT = ("recipe", "format", "csv", "naming")
 LIES: dict[str, tuple[Callable[[Header, Arrays], None], str]] = {
     "bits": (set_at(*FORMAT, "bits", value=24), "its recipe has names hashed to 24 bits, and its table 64 columns"),
@@ -215,6 +220,7 @@ LIES: dict[str, tuple[Callable[[Header, Arrays], None], str]] = {
     "scale": (put("learner/clock", (0, 1), 0.0), "weights without a scale"),
     "count": (put("learner/clock", (0, 11), -1.0), "counts that are no numbers of examples"),
     "history": (put("learner/history", (0, 0, 1), np.inf), "a history that counts no examples"),
+    "clocks": (many_outputs, "20000000 outputs"),
     "version": (set_at("learner", "version", value=-1), "the version -1"),
     "figures": (set_at("figures", "examples", value="many"), "the model's figures are"),
     "passes": (set_at("state", "_pass_starts", value=[3]), r"the model's passes began at \[3\]"),
