@@ -113,6 +113,9 @@ DAMAGE: dict[str, Callable[[Any, Any], object]] = {
     "a share of no budget": lambda header, arrays: header["perceptrons"].update(share=3),
     "a negative gamma": lambda header, arrays: header["perceptrons"]["kernel"].update(gamma=-1.0),
     "no examples": lambda header, arrays: header["perceptrons"].update(examples=0),
+    "a sum beyond the floats": lambda header, arrays: header["perceptrons"].update(square=10**400),
+    "a radius beyond the floats": lambda header, arrays: header["perceptrons"].update(radius2=10**400),
+    "too many updates": lambda header, arrays: header["perceptrons"]["outputs"][0].update(made=10**400),
     "too many examples": lambda header, arrays: header["perceptrons"].update(examples=1 << 70),
 }
 

@@ -38,6 +38,7 @@ from onlinear.model.container import Arrays, Header, PathLike, read_model, write
 from onlinear.model.values import Packer, Unpacker, only_bad_models
 from onlinear.room import writeable
 from onlinear.rows import DenseRows, SparseRows
+from onlinear.streams.packing import is_number
 
 #: how many times as many features a table may have as are in the file
 ROOM = 4
@@ -281,7 +282,8 @@ def arrays_of(unpacker: Unpacker) -> Arrays:
 def unpack_settings(unpacker: Unpacker, packed: dict[str, Any]) -> Settings:
     fields = {name: unpacker.unpack(value) for name, value in packed.items()}
     for name, value in fields.items():
-        expect(name in Settings._fields and isinstance(value, int | float), f"the setting {name}={value!r:.60}")
+        fine = name in Settings._fields and (type(value) is bool or is_number(value))
+        expect(fine, f"the setting {name}={value!r:.60}")
     return Settings(**fields)
 
 
