@@ -21,6 +21,8 @@ import onlinear
 from commands import run_here
 from onlinear import modelfile
 from onlinear.errors import BadModel, OnlinearError
+from onlinear.features.names import hash_name
+from onlinear.features.texts import pack_texts, unpack_texts
 from onlinear.model.container import Arrays, Header, read_model, write_model
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.csvtext import Column
@@ -246,6 +248,84 @@ def test_what_a_model_says_is_checked_when_it_is_loaded(tmp_path: Path, lie: str
     assert run_here("certify", tmp_path / "rows.csv", "--model", tmp_path / "crafted").code != 0
 
 
+def reversed_for_dicts(header: Header, arrays: Arrays) -> None:
+    pack_texts(arrays, "names", unpack_texts(arrays, "names")[::-1])
+
+
+def more_names_than_columns(header: Header, arrays: Arrays) -> None:
+    names = [*unpack_texts(arrays, "names"), *(f"z{k}" for k in range(1000))]
+    pack_texts(arrays, "names", names)
+    pack_texts(arrays, "recipe/vocabulary/names", names)
+    arrays["recipe/vocabulary/hashes"] = np.array([hash_name(name) for name in names], np.uint64)
+    arrays["recipe/vocabulary/counts"] = np.ones(len(names), np.int64)
+
+
+def half_of_the_columns(header: Header, arrays: Arrays) -> None:
+    header["learner"]["features"] = 2
+    arrays["learner/table"] = arrays["learner/table"][:2]
+
+
+def no_names_for_dicts(header: Header, arrays: Arrays) -> None:
+    del header["names"]
+    header["state"]["n_features_in_"] = header["learner"]["features"]
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    "change",
+    [
+        reversed_for_dicts,
+        more_names_than_columns,
+        half_of_the_columns,
+        no_names_for_dicts,
+        lambda header, arrays: arrays.update({"names/plain": np.ones(len(arrays["names/ends"]), np.uint8)}),
+    ],
+)
+def test_files_and_dicts_have_the_same_names(tmp_path: Path, change: Callable[[Header, Arrays], None]) -> None:
+    trained("--names", "exact")(tmp_path)
+    header, arrays = read_model(tmp_path / "model")
+    change(header, arrays)
+    write_model(tmp_path / "crafted", header, arrays)
+    for load in (modelfile.open_model, onlinear.load):
+        with pytest.raises(BadModel, match="crafted cannot be loaded: its recipe has other names than its table"):
+            load(tmp_path / "crafted")
+
+
+@pytest.mark.compiles
+def test_columns_with_numbers_have_no_names(tmp_path: Path) -> None:
+    (tmp_path / "rows.svm").write_text("1 1:1\n-1 2:1\n")
+    assert run_here("train", tmp_path / "rows.svm", "--quiet", "--model", tmp_path / "model").code == 0
+    header, arrays = read_model(tmp_path / "model")
+    header["names"] = {"kind": "exact", "count": 2, "cap": None}
+    pack_texts(arrays, "names", ["2", "1"])
+    for name in ("n_features_in_", "_quick_features"):
+        header["state"].pop(name)
+    header["state"]["_quick_features"] = -1
+    write_model(tmp_path / "crafted", header, arrays)
+    for load in (modelfile.open_model, onlinear.load):
+        with pytest.raises(BadModel, match="its recipe has other names than its table"):
+            load(tmp_path / "crafted")
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    "words", [[], ["--probabilities"], ["-o", "answers.csv"], ["--probabilities", "-o", "answers.csv"]]
+)
+def test_a_class_that_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    trained("--bits", "6")(tmp_path)
+    header, arrays = read_model("model")
+    header["classes"]["labels"] = [{"text": "\ud800".encode("utf-8", "surrogatepass").hex()}, "q"]
+    header["classes"]["dtype"] = "|O"
+    write_model("crafted", header, arrays)
+    ended = run_here("predict", "crafted", "rows.csv", *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert "has the class '\\ud800', with half of a surrogate pair" in ended.err
+    assert not Path("answers.csv").exists()
+    ended = run_here("predict", "crafted", "rows.csv", "--output-format", "jsonl", *words)
+    assert ended.code == 0, ended
+
+
 # ------------------------------------------------------------------ the formats of a recipe
 
 #: a text of each format that has rows of two classes
@@ -342,7 +422,7 @@ def test_what_no_svmlight_can_have_is_refused_when_it_is_opened(tmp_path: Path, 
 @pytest.mark.parametrize("bits", [0, 31, 1 << 70])
 def test_a_format_of_tables_checks_its_bits_too(bits: int) -> None:
     fields = {"columns": [{"name": "y", "kind": "target"}], "naming": packed(Naming(8)) | {"bits": bits}}
-    with pytest.raises(OnlinearError, match="choose 1 to 30"):
+    with pytest.raises(OnlinearError, match=r"choose 1 to 30|that we wrote"):
         unpacked(ArrowTable, packed(ArrowTable((Column("y", "target"),))) | fields)
 
 
