@@ -21,6 +21,8 @@ import onlinear
 from commands import run_here
 from onlinear import modelfile
 from onlinear.errors import BadModel, OnlinearError
+from onlinear.features.names import hash_name
+from onlinear.features.texts import pack_texts, unpack_texts
 from onlinear.model.container import Arrays, Header, read_model, write_model
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.csvtext import Column
@@ -205,6 +207,11 @@ def put(name: str, where: Any, number: float) -> Callable[[Header, Arrays], None
     return change
 
 
+def many_outputs(header: Header, arrays: Arrays) -> None:
+    """So many that they would take gigabytes, with clocks that take no bytes."""
+    header["learner"]["outputs"], arrays["learner/clock"] = 20_000_000, np.zeros((20_000_000, 0))
+
+
 FORMAT = ("recipe", "format", "csv", "naming")
 LIES: dict[str, tuple[Callable[[Header, Arrays], None], str]] = {
     "bits": (set_at(*FORMAT, "bits", value=24), "its recipe has names hashed to 24 bits, and its table 64 columns"),
@@ -215,8 +222,12 @@ LIES: dict[str, tuple[Callable[[Header, Arrays], None], str]] = {
     "scale": (put("learner/clock", (0, 1), 0.0), "weights without a scale"),
     "count": (put("learner/clock", (0, 11), -1.0), "counts that are no numbers of examples"),
     "history": (put("learner/history", (0, 0, 1), np.inf), "a history that counts no examples"),
+    "clocks": (many_outputs, "20000000 outputs"),
     "version": (set_at("learner", "version", value=-1), "the version -1"),
     "figures": (set_at("figures", "examples", value="many"), "the model's figures are"),
+    "a loss": (set_at("figures", "loss", value=10**400), "the model's figures are"),
+    "mistakes": (set_at("figures", "mistakes", value=10**400), "the model's figures are"),
+    "a setting": (set_at("learner", "settings", 0, "intercept", value=10**400), "the setting intercept=1"),
     "passes": (set_at("state", "_pass_starts", value=[3]), r"the model's passes began at \[3\]"),
     "classes": (set_at("classes", "open", value=True), "outputs"),
     "a class": (set_at("classes", "labels", value=["a", {"float": "nan"}]), "a class of the model is NaN"),
@@ -235,6 +246,84 @@ def test_what_a_model_says_is_checked_when_it_is_loaded(tmp_path: Path, lie: str
         with pytest.raises(BadModel, match=rf"crafted cannot be loaded: .*{reason}"):
             load(tmp_path / "crafted")
     assert run_here("certify", tmp_path / "rows.csv", "--model", tmp_path / "crafted").code != 0
+
+
+def reversed_for_dicts(header: Header, arrays: Arrays) -> None:
+    pack_texts(arrays, "names", unpack_texts(arrays, "names")[::-1])
+
+
+def more_names_than_columns(header: Header, arrays: Arrays) -> None:
+    names = [*unpack_texts(arrays, "names"), *(f"z{k}" for k in range(1000))]
+    pack_texts(arrays, "names", names)
+    pack_texts(arrays, "recipe/vocabulary/names", names)
+    arrays["recipe/vocabulary/hashes"] = np.array([hash_name(name) for name in names], np.uint64)
+    arrays["recipe/vocabulary/counts"] = np.ones(len(names), np.int64)
+
+
+def half_of_the_columns(header: Header, arrays: Arrays) -> None:
+    header["learner"]["features"] = 2
+    arrays["learner/table"] = arrays["learner/table"][:2]
+
+
+def no_names_for_dicts(header: Header, arrays: Arrays) -> None:
+    del header["names"]
+    header["state"]["n_features_in_"] = header["learner"]["features"]
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    "change",
+    [
+        reversed_for_dicts,
+        more_names_than_columns,
+        half_of_the_columns,
+        no_names_for_dicts,
+        lambda header, arrays: arrays.update({"names/plain": np.ones(len(arrays["names/ends"]), np.uint8)}),
+    ],
+)
+def test_files_and_dicts_have_the_same_names(tmp_path: Path, change: Callable[[Header, Arrays], None]) -> None:
+    trained("--names", "exact")(tmp_path)
+    header, arrays = read_model(tmp_path / "model")
+    change(header, arrays)
+    write_model(tmp_path / "crafted", header, arrays)
+    for load in (modelfile.open_model, onlinear.load):
+        with pytest.raises(BadModel, match="crafted cannot be loaded: its recipe has other names than its table"):
+            load(tmp_path / "crafted")
+
+
+@pytest.mark.compiles
+def test_columns_with_numbers_have_no_names(tmp_path: Path) -> None:
+    (tmp_path / "rows.svm").write_text("1 1:1\n-1 2:1\n")
+    assert run_here("train", tmp_path / "rows.svm", "--quiet", "--model", tmp_path / "model").code == 0
+    header, arrays = read_model(tmp_path / "model")
+    header["names"] = {"kind": "exact", "count": 2, "cap": None}
+    pack_texts(arrays, "names", ["2", "1"])
+    for name in ("n_features_in_", "_quick_features"):
+        header["state"].pop(name)
+    header["state"]["_quick_features"] = -1
+    write_model(tmp_path / "crafted", header, arrays)
+    for load in (modelfile.open_model, onlinear.load):
+        with pytest.raises(BadModel, match="its recipe has other names than its table"):
+            load(tmp_path / "crafted")
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    "words", [[], ["--probabilities"], ["-o", "answers.csv"], ["--probabilities", "-o", "answers.csv"]]
+)
+def test_a_class_that_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    trained("--bits", "6")(tmp_path)
+    header, arrays = read_model("model")
+    header["classes"]["labels"] = [{"text": "\ud800".encode("utf-8", "surrogatepass").hex()}, "q"]
+    header["classes"]["dtype"] = "|O"
+    write_model("crafted", header, arrays)
+    ended = run_here("predict", "crafted", "rows.csv", *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert "has the class '\\ud800', with half of a surrogate pair" in ended.err
+    assert not Path("answers.csv").exists()
+    ended = run_here("predict", "crafted", "rows.csv", "--output-format", "jsonl", *words)
+    assert ended.code == 0, ended
 
 
 # ------------------------------------------------------------------ the formats of a recipe
@@ -333,7 +422,7 @@ def test_what_no_svmlight_can_have_is_refused_when_it_is_opened(tmp_path: Path, 
 @pytest.mark.parametrize("bits", [0, 31, 1 << 70])
 def test_a_format_of_tables_checks_its_bits_too(bits: int) -> None:
     fields = {"columns": [{"name": "y", "kind": "target"}], "naming": packed(Naming(8)) | {"bits": bits}}
-    with pytest.raises(OnlinearError, match="choose 1 to 30"):
+    with pytest.raises(OnlinearError, match=r"choose 1 to 30|that we wrote"):
         unpacked(ArrowTable, packed(ArrowTable((Column("y", "target"),))) | fields)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+import onlinear
 from onlinear import (
     BadLine,
     BadModel,
@@ -18,6 +20,7 @@ from onlinear import (
     OnlineRegressor,
     Perceptron,
     losses,
+    modelfile,
     one_against_rest,
     rules,
 )
@@ -318,3 +321,24 @@ def test_a_block_with_too_many_new_classes_is_refused_whole(monkeypatch: pytest.
     assert training.learner.table.tobytes() == before
     assert training.classes is not None
     assert len(training.classes) == 5
+
+
+def test_names_of_rows_that_were_refused_have_columns_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "rows.vw").write_text("1 | a b\n-1 | a\n1 | a c\n")
+    stream = open_stream(tmp_path / "rows.vw", names="exact")
+    training = Training(losses.Logistic(), rules.SGD(), Settings(), Classes(open=True))
+    (block,) = stream
+    training.learn(replace(block.split(2)[0], width=2))  # as if it had not come as far as the third row
+    modelfile.save(tmp_path / "model", modelfile.Trained(training, stream.recipe))
+    assert modelfile.open_model(tmp_path / "model").training.learner.features == 3
+    assert onlinear.load(tmp_path / "model").predict_one({"a": 1.0, "c": 1.0}) in (1, -1)
+
+
+def test_names_before_the_first_example(tmp_path: Path) -> None:
+    (tmp_path / "rows.vw").write_text("1 | a b\n")
+    stream = open_stream(tmp_path / "rows.vw", names="exact")
+    assert len(list(stream)) == 1
+    training = Training(losses.Logistic(), rules.SGD(), Settings(), Classes(open=True))
+    modelfile.save(tmp_path / "model", modelfile.Trained(training, stream.recipe))
+    assert modelfile.open_model(tmp_path / "model").training.learner.features >= 2
+    assert onlinear.load(tmp_path / "model").predict_one({"a": 1.0}) is None

@@ -14,6 +14,7 @@ from onlinear.model.values import Unpacker, only_bad_models
 from onlinear.modelfile import Trained
 from onlinear.registry import LOSSES, RULES, name_of, rule_of
 from onlinear.streams.collisions import expected_names
+from onlinear.streams.packing import is_number
 from onlinear.streams.recipe import Recipe
 
 #: what the parameters of a model call its settings
@@ -57,7 +58,7 @@ def rule_and_settings(trained: Trained) -> tuple[Any, Settings]:
 
 
 def number(name: str, value: Any) -> float:
-    if not isinstance(value, int | float):
+    if type(value) is not bool and not is_number(value):
         raise BadModel(f"the model's {name} is {value!r:.60}: it is not one that we wrote")
     return float(value) if name == "average" else value
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from onlinear.errors import BadModel
+from onlinear.learner import Learner
 from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.model.figures import check_figures
 from onlinear.model.values import only_bad_models
@@ -52,6 +55,7 @@ def open_model(path: PathLike) -> Trained:
         recipe = restored_recipe(header, arrays)
         training = Training.restored(header, arrays)
         check_columns(recipe, training.bits, training.learner.features)
+        check_names(recipe, header, arrays, training.learner)
         return Trained(training, recipe, header.get("unfinished"), header)
 
 
@@ -73,3 +77,21 @@ def check_columns(recipe: Recipe, bits: int | None, features: int) -> None:
     if recipe.bits != bits or (bits is not None and features != 1 << bits):
         named = "a column for each name" if recipe.bits is None else f"names hashed to {recipe.bits} bits"
         raise BadModel(f"its recipe has {named}, and its table {features} columns: it is not one that we wrote")
+
+
+def check_names(recipe: Recipe, header: Header, arrays: Arrays, learner: Learner) -> None:
+    """Refuse names for dicts that are not the recipe's, or not as many as the table has columns.
+
+    They are in the file twice: for rows of files, which the recipe names, and for dicts. Before the first example there
+    is room for more columns.
+    """
+    names = recipe.exact_names
+    if names is None:
+        fine = ("names" in header) == (recipe.bits is not None)
+    else:
+        parts = [(arrays[f"names/{part}"], arrays[f"{RECIPE}vocabulary/names/{part}"]) for part in ("text", "ends")]
+        fine = header.get("names", {}).get("kind") == "exact" and "names/plain" not in arrays
+        fine = fine and (len(names) == learner.features or (len(names) < learner.features and learner.examples == 0))
+        fine = fine and all(np.array_equal(one, other) for one, other in parts)
+    if not fine:
+        raise BadModel("its recipe has other names than its table: it is not one that we wrote")

@@ -30,7 +30,10 @@ class Range(NamedTuple):
     def __contains__(self, number: object) -> bool:
         if type(number) is not float and not isinstance(number, Real):
             return False
-        value = float(number)
+        try:
+            value = float(number)
+        except OverflowError:  # a whole number beyond the floats
+            return False
         above = self.low <= value if self.closed in ("left", "both") else self.low < value
         below = value <= self.high if self.closed in ("right", "both") else value < self.high
         return above and below  # NaN is neither

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,6 +19,8 @@ from onlinear.learner import Learner, Settings
 from onlinear.model.container import PathLike
 from onlinear.modelfile import Trained, open_model
 from onlinear.one_against_rest import has_row_loss
+from onlinear.outputs import printable
+from onlinear.runs import MOST_PASSES
 from onlinear.streams.blocks import Block
 from onlinear.streams.stream import Stream, open_alike
 from onlinear.targets import Signs
@@ -26,6 +29,7 @@ from onlinear.theory.certifying import certificates_for
 from onlinear.theory.examples import Examples, against_rest, all_rows, examples_from, places_in
 from onlinear.theory.subjects import Steps, Subject, steps_of, subject_of
 from onlinear.training import Training, classes_in
+from onlinear.verify import MOST_BYTES
 
 
 def perceptron_of(stream: Stream, passes: int) -> Trained:
@@ -43,15 +47,18 @@ def perceptron_of(stream: Stream, passes: int) -> Trained:
     return Trained(training, stream.recipe)
 
 
-def certificates_of(trained: Trained, files: list[str]) -> Certificate | dict[Hashable, Certificate]:
+def certificates_of(
+    trained: Trained, files: list[str], most_passes: int = MOST_PASSES
+) -> Certificate | dict[Hashable, Certificate]:
     """What is proven of a model and the rows of files; of one class against the rest one for each.
 
     Of its run only if these rows, learned again in this order, make the same weights, counts and sums of steps: then
-    they are what it has learned from. Otherwise what is left is true of its weights on any rows.
+    they are what it has learned from. Otherwise what is left is true of its weights on any rows. A run of more passes
+    than ``most_passes`` is not learned again.
     """
     learner, classes, examples = trained.training.learner, classes_of(trained), examples_in(trained, files)
     places_in(examples)  # whatever is wrong with the rows is said before they are learned
-    again = learned_again(trained, files)
+    again = learned_again(trained, files, most_passes)
 
     def subject(place: int | None, _: Examples) -> Subject:
         found = subject_of(steps_of(learner, classes, place))
@@ -63,14 +70,17 @@ def certificates_of(trained: Trained, files: list[str]) -> Certificate | dict[Ha
             return found._replace(run=None, pull=None)
         mistakes = found.mistakes
         if mistakes is None and place is not None:
-            mistakes = own_mistakes(trained, examples, place)
+            mistakes = own_mistakes(trained, examples, place, len(again.pass_starts) - 1)
         return found._replace(replayed=True, mistakes=mistakes)
 
     return certificates_for(subject, classes, examples, has_row_loss(learner))
 
 
-def learned_again(trained: Trained, files: list[str]) -> Training | None:
-    """A new training that has had the rows of files as often as the model; None if none can make the same."""
+def learned_again(trained: Trained, files: list[str], most_passes: int) -> Training | None:
+    """A new training that has had the rows of files as often as the model; None if none can make the same.
+
+    A model may say that it has learned any number of examples: one that takes more passes is given up after the first.
+    """
     training, learner = trained.training, trained.training.learner
     if learner.slim or training.adapting is not None or len(learner.losses) + len(learner.rules) > 2:
         return None
@@ -80,13 +90,14 @@ def learned_again(trained: Trained, files: list[str]) -> Training | None:
     if again.learner.features < learner.features:
         again.learner.grow(learner.features)
     try:
-        while again.learner.examples < learner.examples:
-            before = again.learner.examples
+        for passes in range(1, most_passes + 1):
+            if again.learner.examples >= learner.examples:
+                break
             for block in blocks_in(trained, files):
                 again.learn(block)
-            if again.learner.examples == before:
-                return None
             again.start_pass()
+            if again.learner.examples * most_passes < learner.examples * passes:
+                return None
     except Diverged:
         return None
     return again
@@ -103,8 +114,13 @@ def numbers_in(subject: Subject) -> tuple[Any, ...]:
     return weights, last, counts, subject.run, subject.pull
 
 
-def differing_from(model: PathLike, certificate: PathLike) -> str:
+def differing_from(model: PathLike, certificate: str | os.PathLike[str]) -> str:
     """In what a certificate differs from a model file, as a sentence; empty if it is of this one."""
+    if not Path(certificate).is_file() or Path(certificate).stat().st_size > MOST_BYTES:
+        return (
+            f"NOT verified: {printable(certificate)}: no such file, or a device or a pipe, or more than {MOST_BYTES} "
+            "bytes: name a certificate that certify has written"
+        )
     trained = open_model(model)
     learner, classes = trained.training.learner, classes_of(trained)
     try:
@@ -140,12 +156,12 @@ def says_so(certificate: Certificate, subject: Subject) -> bool:
     return all(name in certificate and certificate[name] == value for name, value in said.items())
 
 
-def own_mistakes(trained: Trained, examples: Examples, place: int) -> int | None:
+def own_mistakes(trained: Trained, examples: Examples, place: int, passes: int) -> int | None:
     """How often the output of one class was wrong: learned alone, as it has learned among the others."""
     learner, classes = trained.training.learner, classes_of(trained)
     found = subject_of(steps_of(learner, classes, place))
     alone = Learner(learner.losses[0], learner.rules[0], features=learner.features, settings=learner.settings[0])
-    while alone.examples < learner.examples:
+    for _ in range(passes):
         for block in against_rest(examples, place)():
             alone.learn(Batch(block.rows, Signs(block.targets), importance_of(block.importance, len(block.targets))))
     mine = subject_of(Steps(alone, [0], 1.0, 1))

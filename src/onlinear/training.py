@@ -232,6 +232,8 @@ class Training:
         The arrays may be the learner's own: they are to be written before it learns on.
         """
         packer = Packer()
+        if names is not None:
+            self._make_room(len(names))  # also for those of rows that were refused
         learner = self.learner
         with learner.lock, learner.busy:
             if self.bits is None:

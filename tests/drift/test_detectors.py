@@ -13,7 +13,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear.drift import ADWIN, DETECTORS, PageHinkley
-from onlinear.errors import BadInput, Refused
+from onlinear.drift.curve import Curve
+from onlinear.errors import BadInput, OnlinearError, Refused
+from onlinear.learner import Learner, Settings
+from onlinear.losses import Hinge
+from onlinear.rules import SGD
 
 Detector = ADWIN | PageHinkley
 
@@ -195,6 +199,36 @@ def test_anew_forgets_the_values_and_keeps_the_parameters(make: Callable[..., De
     fresh = detector.state()
     detector.update_many([0.0] * 100 + [1.0] * 100)
     assert detector.anew().state() == fresh
+
+
+HUGE = 10**400  # a whole number of JSON, and no float
+LIES: list[tuple[Any, dict[str, Any]]] = [
+    (ADWIN, {"buckets": [[[0.0, 0.0]] * 20_000], "width": 20_000}),
+    (ADWIN, {"buckets": [[[0.0, 0.0]] * 6], "width": 6}),
+    (ADWIN, {"buckets": [[]] * 100_000, "width": 0}),
+    (ADWIN, {"buckets": [[] for _ in range(2000)] + [[[1.0, 1.0]]], "width": 1 << 2000}),
+    *((ADWIN, {name: HUGE}) for name in ("delta", "rise", "seen", "width")),
+    (PageHinkley, {"width": 5, "lowest": [-5.0, 10]}),
+    (PageHinkley, {"width": HUGE, "lowest": [0.0, 1]}),
+    *((PageHinkley, {name: HUGE}) for name in ("threshold", "allowance", "least", "rise", "mean", "excess")),
+    (Curve, {"window": HUGE, "examples": HUGE, "sums": [0.5]}),
+    (Curve, {"window": 1, "examples": HUGE, "sums": [0.5]}),
+    (Curve, {"examples": -5}),
+    (Curve, {"total": HUGE}),
+]
+
+
+@pytest.mark.parametrize(("kind", "lie"), LIES)
+def test_a_state_that_no_values_lead_to_is_refused(kind: Any, lie: dict[str, Any]) -> None:
+    with pytest.raises(OnlinearError, match="that we wrote"):
+        kind.restored(kind().state() | lie)
+
+
+def test_parameters_beyond_the_floats_are_refused() -> None:
+    with pytest.raises(Refused, match="finite"):
+        PageHinkley(threshold=HUGE)
+    with pytest.raises(Refused, match="l2 is 1"):
+        Learner(Hinge(), SGD(), features=1, settings=Settings(l2=HUGE))
 
 
 def test_values_that_a_detector_cannot_bear_are_refused() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from scipy.sparse import csr_matrix
 
 import onlinear
 from onlinear import BadModel, KernelPerceptron, NotSaved, VotedPerceptron
@@ -112,6 +113,9 @@ DAMAGE: dict[str, Callable[[Any, Any], object]] = {
     "a share of no budget": lambda header, arrays: header["perceptrons"].update(share=3),
     "a negative gamma": lambda header, arrays: header["perceptrons"]["kernel"].update(gamma=-1.0),
     "no examples": lambda header, arrays: header["perceptrons"].update(examples=0),
+    "a sum beyond the floats": lambda header, arrays: header["perceptrons"].update(square=10**400),
+    "a radius beyond the floats": lambda header, arrays: header["perceptrons"].update(radius2=10**400),
+    "too many updates": lambda header, arrays: header["perceptrons"]["outputs"][0].update(made=10**400),
     "too many examples": lambda header, arrays: header["perceptrons"].update(examples=1 << 70),
 }
 
@@ -122,6 +126,82 @@ def test_what_we_did_not_write_is_refused(name: str, tmp_path: Path) -> None:
     header, arrays = read_model(tmp_path / "model")
     header = {key: value for key, value in header.items() if key != "arrays"}
     DAMAGE[name](header, arrays)
+    write_model(tmp_path / "model", header, arrays)
+    with pytest.raises(BadModel):
+        onlinear.load(tmp_path / "model")
+
+
+def test_columns_that_were_learned_as_dicts_too(tmp_path: Path) -> None:
+    model = MODELS["open"]()
+    model.learn_one({1: 2.0, 3: -1.0}, "x")
+    model.save(tmp_path / "model")
+    again = onlinear.load(tmp_path / "model")
+    for one in (model, again):
+        one.partial_fit(ROWS[90:], LABELS[90:])
+        one.learn_one({0: 1.0}, "y")
+    assert dump(again) == dump(model)
+
+
+def test_nothing_but_rows_without_importance(tmp_path: Path) -> None:
+    model = KernelPerceptron()
+    model.learn_one({"a": 1.0}, "p", importance=0.0)
+    model.save(tmp_path / "model")
+    again = onlinear.load(tmp_path / "model")
+    assert again.predict_one({"a": 1.0}) is None
+    assert again.learn_one({"a": 1.0}, "p") == model.learn_one({"a": 1.0}, "p")
+    wide = csr_matrix((2, 1 << 20))
+    unseen = KernelPerceptron().partial_fit(wide, [0, 1], classes=[0, 1], sample_weight=[0.0, 0.0])
+    with pytest.raises(NotSaved, match="no row has been learned"):
+        unseen.save(tmp_path / "model")
+
+
+def without_rows(header: Any, arrays: Any, width: int) -> None:
+    """As if nothing had been learned of so many columns."""
+    outputs = len(header["perceptrons"]["outputs"])
+    arrays |= {"rows": np.zeros((0, width)), "block": np.zeros((0, width)), "coefficients": np.zeros((0, outputs))}
+    arrays |= {name: arrays[name][:0] for name in ("positions", "amounts", "times")}
+    header["perceptrons"] |= {"steps": [], "examples": 0, "importance": 0.0}
+    for output in header["perceptrons"]["outputs"]:
+        output.update(updates=0, made=0)
+
+
+def with_room(header: Any, arrays: Any, width: int) -> None:
+    for name in ("rows", "block"):
+        arrays[name] = np.pad(arrays[name], ((0, 0), (0, width - arrays[name].shape[1])))
+
+
+def many_rows_of_nothing(header: Any, arrays: Any) -> None:
+    arrays |= {"rows": np.zeros((1 << 40, 0)), "block": np.zeros((64, 0))}
+
+
+#: widths that nothing in a small file stands for, and rows that take no bytes
+WIDE: dict[str, Callable[[Any, Any], object]] = {
+    "no rows": lambda header, arrays: without_rows(header, arrays, 1 << 23),
+    "more room than names ever have": lambda header, arrays: with_room(header, arrays, 1 << 10),
+    "a block without rows": lambda header, arrays: arrays.update(block=arrays["block"][:0]),
+    "rows without columns": many_rows_of_nothing,
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_no_file_asks_for_more_room_than_its_names_have(name: str, tmp_path: Path) -> None:
+    model = KernelPerceptron()
+    for k in range(64):
+        model.learn_one({"a": 1.0, "b": k % 5}, "pq"[k % 2])
+    model.save(tmp_path / "model")
+    header, arrays = read_model(tmp_path / "model")
+    WIDE[name](header, arrays)
+    write_model(tmp_path / "model", header, arrays)
+    with pytest.raises(BadModel):
+        onlinear.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", sorted(WIDE.keys() - {"more room than names ever have"}))
+def test_no_file_asks_for_more_columns_than_it_has(name: str, tmp_path: Path) -> None:
+    KernelPerceptron().partial_fit(ROWS[:64], LABELS[:64]).save(tmp_path / "model")
+    header, arrays = read_model(tmp_path / "model")
+    WIDE[name](header, arrays)
+    header["state"]["n_features_in_"] = arrays["rows"].shape[1]
     write_model(tmp_path / "model", header, arrays)
     with pytest.raises(BadModel):
         onlinear.load(tmp_path / "model")

@@ -17,6 +17,7 @@ from pyarrow import ipc, parquet
 from onlinear import profile_of
 from onlinear.conversion.directions import Wish, convert
 from onlinear.errors import BadSource, OnlinearError
+from onlinear.streams.arrowdecimals import decimals_of
 from onlinear.streams.stream import open_stream
 
 TOWNS = ["Bern", "Thun", "Zug", "Olten"]
@@ -139,3 +140,41 @@ def test_a_damaged_file_is_read_or_refused_with_a_sentence(tmp_path: Path, name:
         with suppress(OnlinearError):
             for block in open_stream(path, target="y", bits=6):
                 assert np.isfinite(block.X.data).all()
+
+
+# ------------------------------------------------------------------ decimals
+
+
+def decimals(kind: Any, spare: int = 0) -> Any:
+    """The numbers 0 to 3 without regard to the scale, and so many bytes behind them."""
+    content = b"".join(number.to_bytes(kind.byte_width, "little") for number in range(4))
+    cells = pa.Array.from_buffers(kind, 4, [None, pa.py_buffer(content + bytes(spare))])
+    cells.validate(full=True)
+    return cells
+
+
+@pytest.mark.parametrize("spare", [0, 1, 8, 16, 60])
+@pytest.mark.parametrize("kind", [pa.decimal128(20, 1), pa.decimal256(50, 1)])
+def test_a_buffer_may_have_bytes_behind_its_decimals(kind: Any, spare: int) -> None:
+    cells = decimals(kind, spare)
+    for part, expected in ((cells, [0.0, 0.1, 0.2, 0.3]), (cells[1:3], [0.1, 0.2])):
+        assert decimals_of(part).tolist() == expected
+    assert decimals_of(cells[:0]).tolist() == []
+    assert decimals_of(pa.Array.from_buffers(kind, 0, [None, None])).tolist() == []
+
+
+@pytest.mark.parametrize("scale", [-(1 << 31), -400, 400, (1 << 31) - 1])
+def test_decimals_that_have_no_text_are_refused(tmp_path: Path, scale: int) -> None:
+    cells = decimals(pa.decimal128(5, scale))
+    of_words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), cells)
+    for column in (cells, of_words):
+        table = pa.table({"d": column, "x": [1.0, 2.0, 3.0, 4.0], "y": ["p", "q", "p", "q"]})
+        (tmp_path / "rows.arrow").write_bytes(bytes_in(table, ipc.new_file))
+        for source in (table, tmp_path / "rows.arrow"):
+            wishes: list[dict[str, Any]] = [{"target": "y"}, {"target": "y", "text": ["d"]}, {"target": "d"}]
+            for wish in [*wishes, {"target": "y", "categories": ["d"]}]:
+                with pytest.raises(OnlinearError, match=r"column 'd' is of the type .*decimal128\(5, "):
+                    list(open_stream(source, **wish))
+            with pytest.raises(OnlinearError, match=r"column 'd' is of the type"):
+                profile_of(source, target="y")
+            assert len(list(open_stream(source, target="y", ignore=["d"]))) == 1

@@ -146,6 +146,13 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, line: str, column:
     assert str(caught.value).startswith(f"{file}:3:{column}: {reason}")
 
 
+@pytest.mark.parametrize("behind", ["#c", "#", "# c", "#|", "\t#", " # 1:2", "\r"])
+def test_a_label_beyond_the_floats_may_have_a_comment_behind_it(tmp_path: Path, behind: str) -> None:
+    (tmp_path / "rows.svm").write_bytes(f"9007199254740993{behind}\n1 1:1\n".encode())
+    (block,) = Stream([str(tmp_path / "rows.svm")], Svmlight())
+    assert block.labels.tolist() == [9007199254740993, 1.0]
+
+
 def test_a_bad_line_ends_the_stream_after_the_rows_before_it(tmp_path: Path) -> None:
     file = tmp_path / "bad.svm"
     file.write_text("1 1:2\n1 1:3\n1 1:x\n1 1:4\n")

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import resource
+import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from commands import run_here
+from commands import run_apart, run_here
 from onlinear import verify as verifier
+from onlinear.kernels.state import EXAMPLES
 from onlinear.model.container import read_model, write_model
 from onlinear.theory.certificates import resealed
 
@@ -123,6 +128,34 @@ def test_rows_that_the_model_never_had(folder: Path) -> None:
     assert verifier.main(["cert", "others.svm"]) == 0
 
 
+def says_examples(examples: int) -> None:
+    """Let the model file m say that it has learned so many examples."""
+    header, arrays = read_model("m")
+    header["figures"]["examples"] = examples
+    arrays["learner/clock"][:, EXAMPLES] = examples
+    arrays["learner/history"] = np.zeros((examples.bit_length(), 1, 3))
+    write_model("m", header, arrays)
+
+
+def test_a_run_without_end_is_not_learned_again(folder: Path) -> None:
+    (folder / "rows.svm").write_text("1 1:1 2:2\n-1 1:-1 2:1\n1 1:2 2:1\n-1 1:-2\n")
+    assert train("rows.svm", "--passes", "2").code == 0
+    for examples in (4 * 10**15, 4004):
+        says_examples(examples)
+        found = certificate("rows.svm", "--model", "m")
+        assert not found["replayed"]
+        assert found["bound"] is None
+    said = run_here("certify", "rows.svm", "--model", "m").out
+    assert "in 1,000 passes or as many more as --passes allows" in said
+
+
+def test_a_run_of_many_passes_is_learned_again_if_that_is_said(folder: Path) -> None:
+    (folder / "rows.svm").write_text("1 1:1 2:2\n-1 1:-1 2:1\n")
+    assert train("rows.svm", "--passes", "1100").code == 0
+    assert not certificate("rows.svm", "--model", "m")["replayed"]
+    assert certificate("rows.svm", "--model", "m", "--passes", "1100")["replayed"]
+
+
 @pytest.mark.parametrize("names", [["--names", "exact"], ["--keep-names"], []])
 @pytest.mark.parametrize("line", ["1 | a:1e308 a:1e308", "1 | a:x"])
 def test_bad_rows_are_reported(folder: Path, line: str, names: list[str]) -> None:
@@ -202,6 +235,25 @@ def test_verify_says_which_file_is_not_there(folder: Path, words: str, said: str
     assert run_here("certify", "rows.svm", "--output", "cert").code == 0
     assert run_here("verify", *words.split()) == (1, "", f"{said}\n")
     assert run_here("verify", "cert", "rows.svm").code == 0
+
+
+def soon_ended() -> None:
+    """A process that would read or wait without end is ended."""
+    signal.alarm(60)
+    resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+
+
+@pytest.mark.parametrize("file", ["/dev/zero", "pipe", "large"])
+def test_verify_reads_no_certificate_without_end(folder: Path, file: str) -> None:
+    (folder / "rows.svm").write_text("1 1:1\n-1 1:-1\n")
+    assert train("rows.svm").code == 0
+    os.mkfifo(folder / "pipe")
+    with (folder / "large").open("wb") as large:
+        large.truncate(verifier.MOST_BYTES + 1)
+    for model in ([], ["--model", "m"]):
+        ended = run_apart("verify", file, "rows.svm", *model, cwd=folder, preexec_fn=soon_ended)
+        assert ended.code == 1
+        assert "no such file, or a device or a pipe, or more than" in ended.err
 
 
 @pytest.mark.parametrize("rows", ["a,b,y\n1,0,1\n0,1,-1\n1,0.5,1\n", "a,y,b\n1,yes,Bern\n0,no,Thun\n1,yes,Thun\n"])

@@ -79,6 +79,8 @@ def test_json_and_repeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("iris.csv --target kind --loss squashed", 2, "squashed"),
         ("iris.csv --target kind --test-share 2", 2, "test-share"),
         ("iris.csv --repeat iris.csv", 1, "not the result of a selection"),
+        ("iris.csv --repeat /dev/zero", 1, "it is no file"),
+        ("iris.csv --target kind --loss hinge --loss hinge", 2, "--loss hinge is there 2 times"),
         ("iris.csv --repeat iris.csv --seed 3", 2, "--seed cannot be said beside --repeat"),
         ("iris.csv --on-drift reset", 2, "add --time COLUMN or --in-order"),
         ("iris.csv --in-order --time kind", 2, "leave out one of them"),
@@ -210,6 +212,10 @@ def put(place: str, value: object) -> Callable[[Any], None]:
         (put("asked options passes", 10**9), 2, "would make 1,000,000,000 passes"),
         (put("asked options seed", 10**21), 2, "--seed"),
         (put("asked options seed", -1), 2, "--seed"),
+        (put("asked options test_share", 10**400), 1, "test_share is 1000"),
+        (put("asked options test_share", float("nan")), 1, "test_share is nan"),
+        (put("asked options losses", ["hinge"] * 5000), 2, "--loss hinge is there 5,000 times: name it once"),
+        (put("asked options rules", ["sgd", "pa", "sgd"]), 2, "--rule sgd is there 2 times: name it once"),
     ],
 )
 def test_a_result_is_looked_at_before_anything_is_learned(

@@ -117,7 +117,14 @@ ClassNames = option(
     str | None, LEARNING, "All classes; or open, and more may come.", "--classes", metavar="A,B,..|open"
 )
 Passes = option(int, LEARNING, "Passes over the files.", min=1, metavar="N")
-MostPasses = option(int, LEARNING, "Most passes, if a perceptron is to be learned.", "--passes", min=1, metavar="N")
+MostPasses = option(
+    int,
+    LEARNING,
+    "Most passes, if a perceptron is to be learned; more than 1,000 are also learned again.",
+    "--passes",
+    min=1,
+    metavar="N",
+)
 L1 = option(float, LEARNING, "Strength of the L1 penalty.", "--l1", min=0.0, metavar="X")
 L2 = option(float, LEARNING, "Strength of the L2 penalty.", "--l2", min=0.0, metavar="X")
 Average = option(bool, LEARNING, "Answer with averaged weights.", "--average")

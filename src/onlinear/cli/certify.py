@@ -39,6 +39,7 @@ def certify(
     with ending():
         from onlinear.modelfile import open_model
         from onlinear.proving import certificates_of, classes_of, examples_in, perceptron_of
+        from onlinear.runs import MOST_PASSES
         from onlinear.streams.pipes import refuse_pipes
         from onlinear.streams.sources import expand
         from onlinear.streams.stream import open_stream
@@ -48,7 +49,7 @@ def certify(
             trained = perceptron_of(open_stream(files, format, target=target), passes)
         else:
             trained = open_model(model)
-        found: Any = certificates_of(trained, files)
+        found: Any = certificates_of(trained, files, max(passes, MOST_PASSES))
         if model is not None:
             digest = hashlib.sha256(model.read_bytes()).hexdigest()
             found = changed(found, lambda _: {"file_sha256": digest})
@@ -119,7 +120,8 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
         yield f"{found['updates']:,} updates{mistakes} in {found['examples']:,} examples."
     else:
         yield (
-            "Nothing is proven of the model's run: these rows, learned again in this order, do not make its weights. "
+            "Nothing is proven of the model's run: these rows, learned again in this order, do not make its weights, "
+            "in 1,000 passes or as many more as --passes allows. "
             "What is said here holds of its weights on these rows, whatever it has learned from."
         )
     where = "" if found["kernel"][0] == "linear" else " in the kernel's feature space"

@@ -10,7 +10,7 @@ import numpy as np
 
 from onlinear.answers import Answers
 from onlinear.cli.jsontext import json_text
-from onlinear.errors import BadLine
+from onlinear.errors import BadLine, Refused
 from onlinear.streams.blocks import Block
 
 
@@ -28,6 +28,7 @@ class Printer:
         self.names = names
         self.writer = csv.writer(out, lineterminator="\n")
         if form == "csv":
+            check_has_text(answers.labels or [])
             self.writer.writerow(names)
 
     def take(self, block: Block, bad: Sequence[tuple[BadLine, bytes]]) -> None:
@@ -52,6 +53,18 @@ class Printer:
             self.writer.writerows(rows)
         else:
             self.out.writelines(json_text(dict(zip(self.names, row, strict=True))) + "\n" for row in rows)
+
+
+def check_has_text(labels: Sequence[Hashable]) -> None:
+    """Refuse a class that no text can hold: half of a surrogate pair, which is no character, but which JSON escapes."""
+    for label in labels:
+        try:
+            str(label).encode()
+        except UnicodeEncodeError:
+            raise Refused(
+                f"the model has the class {label!a:.60}, with half of a surrogate pair, which no CSV file can hold: "
+                "say --output-format jsonl"
+            ) from None
 
 
 def labelled(what: str, labels: Sequence[Hashable]) -> list[str]:

@@ -11,6 +11,8 @@ from onlinear.streams.packing import Number, unpacked
 
 #: buckets there may be of each size; one more, and the two oldest become one of twice the size
 ALIKE = 5
+#: sizes of buckets there may be: nobody has seen so many values
+MOST_SIZES = 63
 #: the window is looked at after every so many values
 EVERY = 32
 
@@ -146,7 +148,10 @@ class ADWIN:
         detector._sum, detector._squares = unpacked(tuple[Number, Number], state["sums"])
         buckets = unpacked(tuple[tuple[tuple[Number, Number], ...], ...], state["buckets"])
         detector._buckets = [list(alike) for alike in buckets]
-        fine = all(0.0 <= part <= 1 << k for k, alike in enumerate(buckets) for bucket in alike for part in bucket)
+        fine = len(buckets) <= MOST_SIZES and all(len(alike) <= ALIKE for alike in buckets)
+        fine = fine and all(
+            0.0 <= part <= 1 << k for k, alike in enumerate(buckets) for bucket in alike for part in bucket
+        )
         fine = fine and all(-1.0 <= part <= detector.width + 1.0 for part in (detector._sum, detector._squares))
         if not fine or not buckets or detector.width != sum(len(alike) << k for k, alike in enumerate(buckets)):
             raise BadModel(

@@ -68,7 +68,8 @@ class Curve:
         curve = cls()
         curve.window, curve.examples = unpacked(tuple[int, int], [state["window"], state["examples"]])
         curve.total, curve._sums = unpacked(Number, state["total"]), list(unpacked(tuple[Number, ...], state["sums"]))
-        if curve.window < 1 or len(curve._sums) > MOST or -(-curve.examples // curve.window) != len(curve._sums):
+        fine = curve.window >= 1 and curve.examples >= 0 and len(curve._sums) <= MOST
+        if not fine or -(-curve.examples // curve.window) != len(curve._sums):
             raise BadModel(
                 f"a curve of {curve.examples} examples in {len(curve._sums)} windows: it is none that we wrote"
             )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from onlinear.errors import BadInput, BadModel, Refused
+from onlinear.parameters import NOT_NEGATIVE, POSITIVE
 from onlinear.streams.packing import Number, unpacked
 
 
@@ -24,7 +25,7 @@ class PageHinkley:
     """
 
     def __init__(self, threshold: float = 50.0, allowance: float = 0.005, least: int = 30) -> None:
-        if not (0.0 < threshold < math.inf and 0.0 <= allowance < math.inf):
+        if threshold not in POSITIVE or allowance not in NOT_NEGATIVE:
             raise Refused(f"threshold {threshold}, allowance {allowance}: let them be finite, and the first above 0")
         self.threshold, self.allowance, self.least = float(threshold), float(allowance), int(least)
         self.rise = 0.0  # at the last alarm: how far values lay above the mean, since U was lowest
@@ -78,8 +79,8 @@ class PageHinkley:
         detector.rise, detector.mean = unpacked(tuple[Number, Number], [state["rise"], state["mean"]])
         detector.width, detector._excess = unpacked(tuple[int, Number], [state["width"], state["excess"]])
         lowest, at = unpacked(tuple[Number, int], state["lowest"])
-        if detector.width < 0 or at < 0:
-            raise BadModel(f"a detector of {detector.width} values: it is none that we wrote")
+        if not 0 <= at <= detector.width:
+            raise BadModel(f"a detector of {detector.width} values, lowest at {at}: it is none that we wrote")
         if at:
             detector._lowest, detector._lowest_at = lowest, at
         return detector

@@ -127,7 +127,7 @@ class LearnsDicts:
         self._names = names
         width = machine.support.rows.shape[1]
         if names.size > width:
-            width = max(FIRST_COLUMNS, 1 << (names.size - 1).bit_length())
+            width = room_for_names(names.size)
             machine.widen(width)
         return sparse(parts, width)
 
@@ -137,6 +137,15 @@ class LearnsDicts:
         row = np.zeros((1, self._perceptrons.support.rows.shape[1]))
         row[0, columns] = values
         return row
+
+
+def room_for_names(names: int) -> int:
+    """How many columns there are for so many names that came one after the other.
+
+    >>> room_for_names(3), room_for_names(17)
+    (16, 32)
+    """
+    return max(FIRST_COLUMNS, 1 << (names - 1).bit_length())
 
 
 def sparse(parts: tuple[Any, Any, Any], width: int) -> csr_matrix:

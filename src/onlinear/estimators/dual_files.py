@@ -14,6 +14,7 @@ from onlinear.dual.kernel import Kernel
 from onlinear.dual.perceptrons import BLOCK, Drop, Perceptrons, Step
 from onlinear.dual.versions import Versions
 from onlinear.errors import BadModel, NotSaved
+from onlinear.estimators.dual_dicts import room_for_names
 from onlinear.features.texts import pack_texts
 from onlinear.model.classes import pack_classes, unpack_classes
 from onlinear.model.container import Arrays, Header
@@ -34,6 +35,8 @@ PLAIN: dict[str, type] = {
 NEEDED = ("_mistakes", "_seed", "n_iter_")
 #: more examples than anyone has
 MOST_EXAMPLES = 1 << 62
+#: columns without names of which no row has been learned: there is nothing in the file but their number
+MOST_UNSEEN = 1 << 16
 ROW_TYPES = ("float64", "float32")
 KERNELS = ("linear", "poly", "rbf")
 
@@ -47,6 +50,7 @@ def dual_parts(estimator: Any, holds: Header) -> tuple[Header, Arrays]:
     machine = estimator._perceptrons
     if machine is None:
         return header, packer.arrays
+    check_seen(estimator, machine)
     header["state"] = {name: getattr(estimator, name) for name in PLAIN if name in vars(estimator)}
     header["seen"] = sorted(estimator._seen)
     header["classes"] = pack_classes(packer, estimator._classes)
@@ -56,6 +60,16 @@ def dual_parts(estimator: Any, holds: Header) -> tuple[Header, Arrays]:
         pack_texts(packer.arrays, "columns", estimator.feature_names_in_.tolist())
     header["perceptrons"] = {**pack_perceptrons(packer, machine), "budget": estimator._began[1]}
     return header, packer.arrays
+
+
+def check_seen(estimator: Any, machine: Perceptrons) -> None:
+    """Refuse to write what would be read as a number of columns that nobody has seen."""
+    width, named = (
+        machine.support.rows.shape[1],
+        hasattr(estimator, "feature_names_in_") or estimator._names is not None,
+    )
+    if machine.examples == 0 and width > MOST_UNSEEN and not named:
+        raise NotSaved(f"of {width:,} columns no row has been learned, so there is nothing to save: learn one first")
 
 
 def pack_perceptrons(packer: Packer, machine: Perceptrons) -> Header:
@@ -120,11 +134,17 @@ def unpack_seen(seen: Any, classes: int) -> frozenset[int]:
 def check_together(estimator: Any) -> None:
     """Refuse parts of which one would lead out of another's bounds."""
     machine, classes, names = estimator._perceptrons, estimator._classes, estimator._names
-    width = machine.support.rows.shape[1]
-    columns = getattr(estimator, "n_features_in_", None)
-    expect((columns is None) == (names is not None), "neither names nor columns, or both")
-    expect(columns == width if names is None else names.size <= width, "rows of another width than its features")
+    width, columns = machine.support.rows.shape[1], getattr(estimator, "n_features_in_", None)
+    if names is None:
+        fits = width == (columns or 0)
+    elif columns is None:  # the room for names doubles as they come
+        fits = names.size <= width <= room_for_names(names.size)
+    else:
+        fits = columns == width == names.size == names.cap
+    expect(fits, "rows of another width than its features")
     named = getattr(estimator, "feature_names_in_", None)
+    is_seen = machine.examples > 0 or named is not None or names is not None
+    expect(is_seen or width <= MOST_UNSEEN, "columns that no row has")
     expect(named is None or len(named) == columns, "other names of columns than columns")
     closed = 1 if len(classes) == 2 else len(classes)
     expect(machine.outputs == (len(classes) + 1 if classes.open else closed), "outputs for no class")
@@ -136,21 +156,21 @@ def unpack_perceptrons(arrays: Any, header: Header) -> Perceptrons:
     rows, block = np.array(arrays["rows"]), np.array(arrays["block"])
     expect(header["type"] in ROW_TYPES and rows.dtype == block.dtype == header["type"], "rows of another type")
     expect(rows.ndim == block.ndim == 2 and rows.shape[1] == block.shape[1], "rows of another width")
-    expect(len(block) == BLOCK or (len(block) == header["examples"] % BLOCK == 0), "a block of another size")
+    expect(len(block) == (BLOCK if header["examples"] else 0), "a block of another size")
     kernel = Kernel(**header["kernel"])
     expect([type(part) for part in kernel] == [str, int, float, float], "a kernel of another kind")
     expect(kernel.gamma > 0.0 <= kernel.coef0, "a kernel that is none")
     expect(bool(np.isfinite(rows).all() and np.isfinite(block).all()), "rows that are not finite")
     expect(kernel.name in KERNELS and kernel.degree >= 1, "a kernel that there is not")
+    coefficients = np.asarray(arrays["coefficients"])
+    expect(coefficients.shape == (len(rows), len(header["outputs"])), "coefficients of another shape")
+    expect(coefficients.dtype == np.float64 and bool(np.isfinite(coefficients).all()), "coefficients that are none")
     machine = Perceptrons(kernel, rows.shape[1], len(header["outputs"]), rows.dtype, header["share"])
     machine.examples, machine.radius2, machine.square = header["examples"], header["radius2"], header["square"]
     machine.importance = float(header["importance"])
     machine.block = block
     for row in rows:
         machine.support.append(row)
-    coefficients = np.asarray(arrays["coefficients"])
-    expect(coefficients.shape == (len(rows), machine.outputs), "coefficients of another shape")
-    expect(coefficients.dtype == np.float64 and bool(np.isfinite(coefficients).all()), "coefficients that are none")
     machine.support.coefficients[: len(rows)] = coefficients
     machine.versions = unpack_versions(arrays, header["outputs"], len(rows))
     check_times(machine)

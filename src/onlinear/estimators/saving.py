@@ -24,7 +24,7 @@ from onlinear.model.figures import check_figures, checked_passes
 from onlinear.model.learners import FACINGS, learner_now, pack_learner, unpack_learner
 from onlinear.model.names import names_now, pack_names, unpack_names, unpack_texts
 from onlinear.model.values import Packer, Unpacker, only_bad_models
-from onlinear.modelfile import RECIPE_KEY, check_columns, restored_recipe
+from onlinear.modelfile import RECIPE_KEY, check_columns, check_names, restored_recipe
 from onlinear.one_against_rest import has_outputs_for
 
 #: the estimators a file may name
@@ -121,6 +121,7 @@ def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
         if model._learner is None:
             raise BadModel("it has a recipe, but has learned nothing: it is not one that we wrote")
         check_columns(recipe, getattr(model._names, "bits", None), model._learner.features)
+        check_names(recipe, header, arrays, model._learner)
         return with_recipe(model, recipe)
 
 

@@ -6,18 +6,19 @@ from typing import Any
 
 from onlinear.errors import BadModel
 from onlinear.model.container import Header
+from onlinear.streams.packing import is_number
 
 
 def check_figures(header: Header) -> None:
     """Refuse figures of another form than we write: counts, and a loss."""
     figures = header["figures"]
     fine = type(header["onlinear"]) is str and is_count(figures["examples"]) and is_count(figures["mistakes"])
-    if not fine or type(figures["loss"]) not in (int, float, dict):
+    if not fine or not (is_number(figures["loss"]) or type(figures["loss"]) is dict):
         raise BadModel(f"the model's figures are {figures!r:.80}: it is not one that we wrote")
 
 
 def is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+    return type(value) is int and is_number(value) and value >= 0
 
 
 def checked_passes(starts: Any) -> list[tuple[int, int]]:

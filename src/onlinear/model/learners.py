@@ -38,6 +38,7 @@ from onlinear.model.container import Arrays, Header, PathLike, read_model, write
 from onlinear.model.values import Packer, Unpacker, only_bad_models
 from onlinear.room import writeable
 from onlinear.rows import DenseRows, SparseRows
+from onlinear.streams.packing import is_number
 
 #: how many times as many features a table may have as are in the file
 ROOM = 4
@@ -48,6 +49,7 @@ MOST_EXAMPLES = 2**63
 COUNTED = [T, EXAMPLES, MISTAKES, UNAVERAGED_MISTAKES, UPDATES, COUNT]
 #: columns of the clock in older model files: the first know nothing of steps and radius, the next nothing of averages
 FIRST_CLOCK, NEXT_CLOCK = 24, 28
+CLOCKS = (FIRST_CLOCK, NEXT_CLOCK, CLOCK)
 FACINGS: dict[str, type] = {"dense": DenseRows, "sparse": SparseRows}
 FEATURE_AXIS = {DenseRows: 2, SparseRows: 0}
 
@@ -280,13 +282,15 @@ def arrays_of(unpacker: Unpacker) -> Arrays:
 def unpack_settings(unpacker: Unpacker, packed: dict[str, Any]) -> Settings:
     fields = {name: unpacker.unpack(value) for name, value in packed.items()}
     for name, value in fields.items():
-        expect(name in Settings._fields and isinstance(value, int | float), f"the setting {name}={value!r:.60}")
+        fine = name in Settings._fields and (type(value) is bool or is_number(value))
+        expect(fine, f"the setting {name}={value!r:.60}")
     return Settings(**fields)
 
 
 def checked_outputs(header: dict[str, Any], arrays: Arrays) -> int:
+    """How many outputs there are, each with a clock in the file: a learner of so many then takes hardly more memory."""
     outputs = checked(header, "outputs", int)
-    expect(outputs >= 1 and outputs == len(arrays["clock"]), f"{outputs} outputs")
+    expect(outputs >= 1 and arrays["clock"].shape in [(outputs, width) for width in CLOCKS], f"{outputs} outputs")
     return outputs
 
 

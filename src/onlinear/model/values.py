@@ -25,6 +25,7 @@ from onlinear import registry
 from onlinear.errors import BadModel, NotSaved, OnlinearError
 from onlinear.model.container import DTYPES, Arrays, PathLike
 from onlinear.rules.passive import DecayingPA1, DecayingPA2
+from onlinear.streams.packing import is_number
 
 #: our own losses, rules and schedules; "perceptron" is a loss and a rule
 TABLES: dict[str, dict[str, type]] = {
@@ -178,7 +179,7 @@ class Unpacker:
                 "give the class as it was when the model was saved"
             )
         values = [self.unpack(fields[field]) for field in known]
-        if cls in OURS and not all(type(value) in (int, float) or hasattr(value, "_fields") for value in values):
+        if cls in OURS and not all(is_number(value) or hasattr(value, "_fields") for value in values):
             raise BadModel(f"the model's {name} has a field that is no number: it is not one that we wrote")
         return cls._make(values)
 

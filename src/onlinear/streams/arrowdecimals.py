@@ -10,12 +10,25 @@ import numpy as np
 MOST_WHOLE, MOST_DIGITS = 1 << 53, 22
 
 
+def is_readable(kind: Any) -> bool:
+    """Whether Arrow can say what the decimals of a type are: one may have any scale, and those of some have no text."""
+    import pyarrow
+
+    zero = pyarrow.Array.from_buffers(kind, 1, [None, pyarrow.py_buffer(bytes(kind.byte_width))])
+    try:
+        zero.to_pylist()
+    except ArithmeticError:
+        return False
+    return True
+
+
 def decimals_of(cells: Any) -> np.ndarray:
     """The nearest doubles, NaN for those that are null. Arrow's own cast is a few bits off now and then."""
     width, scale = cells.type.byte_width, cells.type.scale
     size = min(width, 8)
-    words = np.frombuffer(cells.buffers()[1], f"<i{size}").reshape(-1, width // size)
-    words = words[cells.offset : cells.offset + len(cells)]
+    stop = cells.offset + len(cells)  # behind which a buffer may have any number of bytes
+    words = np.frombuffer(cells.buffers()[1] or b"", f"<i{size}", stop * width // size).reshape(-1, width // size)
+    words = words[cells.offset :]
     absent = cells.is_null().to_numpy(zero_copy_only=False)
     whole, is_exact = whole_numbers(words)
     if 0 <= scale <= MOST_DIGITS:

@@ -12,8 +12,8 @@ from onlinear.errors import BadLine
 from onlinear.streams.sources import Chunk
 
 LINE_FEED = ord("\n")
-#: what a line begins with: up to a blank, or to what begins the features of VW's text
-FIRST_WORD = re.compile(r"[ \t]*([^ \t|]*)")
+#: what a line begins with: up to a blank, to what begins the features of VW's text, or a comment of svmlight's
+FIRST_WORD = re.compile(r"[ \t]*([^ \t|#]*)")
 #: as much of a word as a message shows
 SHOWN = 40
 WORD_ENDS = b" \t\r\n"

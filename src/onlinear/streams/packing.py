@@ -10,6 +10,8 @@ from onlinear.errors import OnlinearError
 
 #: a number of plain JSON
 Number = int | float
+#: whole numbers are of 64 bits, as in arrays: JSON has any, and those beyond the floats could not be reckoned with
+MOST_WHOLE = 1 << 63
 
 #: records that have more fields now than when models were first saved: so many they had then
 FIRST_FIELDS = {"ArrowTable": 5, "CSVText": 7, "Naming": 4}
@@ -49,7 +51,7 @@ def unpacked(kind: Any, value: Any) -> Any:
     elif get_origin(kind) is frozenset:
         if type(value) is list:
             return frozenset(unpacked(get_args(kind)[0], item) for item in value)
-    elif type(value) in allowed_types(kind):
+    elif type(value) in allowed_types(kind) and (type(value) is not int or is_number(value)):
         return value
     raise OnlinearError(f"the model holds {value!r:.60} where {kind} should be: it is not one that we wrote")
 
@@ -62,6 +64,15 @@ def unpacked_record(kind: Any, value: Any) -> Any:
         raise OnlinearError(f"the model holds {value!r:.60} where the fields {fields} should be")
     found = {name: unpacked(hints[name], value[name]) for name in value}
     return kind(**MEANT_THEN.get(kind.__name__, {}) | found)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value from JSON is a number to reckon with.
+
+    >>> is_number(0.5), is_number(10**400), is_number(True)
+    (True, False, False)
+    """
+    return type(value) is float or (type(value) is int and -MOST_WHOLE <= value < MOST_WHOLE)
 
 
 def allowed_types(kind: Any) -> tuple[Any, ...]:

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from onlinear.errors import BadInput, BadSource
+from onlinear.streams.arrowdecimals import is_readable
 from onlinear.streams.pipes import is_pipe, source_label
 
 NOT_UTF_8 = "{}: column {!r} has a text that is not UTF-8 in rows {} to {}: convert it, or ignore the column"
+NO_DECIMALS = "{}: column {!r} is of the type {}, which has too many places for decimals: make it double, or ignore it"
 DAMAGED_CELLS = "{}: column {!r} is damaged in rows {} to {} ({}): write it again"
 
 #: tables in memory, by the package and the name of their class: asked for without importing any
@@ -85,12 +87,17 @@ def pieces_of(source: Any, names: Sequence[str], rows: int) -> Iterator[Piece]:
 def check_batch(batch: Any, source: str, first_row: int) -> None:
     """Refuse cells that are not where their column says: offsets, codes of a dictionary, and texts that are none.
 
+    And decimals that are none.
+
     Arrow looks at nothing when it reads, and compiled code would follow an offset out of its buffer.
     """
     import pyarrow
 
     last_row = first_row + batch.num_rows - 1
     for name, cells in zip(batch.schema.names, batch.columns, strict=True):
+        kind = cells.type.value_type if pyarrow.types.is_dictionary(cells.type) else cells.type
+        if pyarrow.types.is_decimal(kind) and not is_readable(kind):
+            raise BadSource(NO_DECIMALS.format(source, name, kind))
         try:
             cells.validate(full=True)
         except (pyarrow.ArrowException, OverflowError) as error:

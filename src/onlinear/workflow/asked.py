@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from onlinear.errors import BadInput, Refused
 from onlinear.outputs import printable
 from onlinear.runs import MOST_PASSES
+from onlinear.streams.packing import is_number
 
 #: seeds there are: what is drawn by rows mixes their numbers with 64 bits
 SEEDS = 1 << 64
@@ -90,6 +93,10 @@ class Asked:
         """Refuse what cannot be done at once."""
         if not 0 <= self.seed < SEEDS:
             raise Refused(f"--seed is {self.seed!r:.60}: give a whole number from 0 to {SEEDS - 1}")
+        for option, names in (("--loss", self.losses), ("--rule", self.rules)):
+            for name, count in Counter(names).items():
+                if count > 1:
+                    raise Refused(f"{option} {name!s:.60} is there {count:,} times: name it once")
         in_order = "--in-order" if self.in_order else "--time"
         if not self.in_order and self.time is None:
             if self.on_drift != "ignore":
@@ -118,8 +125,12 @@ def is_of_kind(value: Any, kind: Any) -> bool:
         return type(value) is list and all(is_of_kind(each, get_args(kind)[0]) for each in value)
     if get_args(kind):  # a union
         return any(is_of_kind(value, each) for each in get_args(kind))
-    return type(value) is kind or (kind is float and type(value) is int)
+    if kind is float:
+        return is_number(value) and math.isfinite(value)
+    return type(value) is kind
 
 
 def result_in(path: str | Path) -> Any:
+    if not Path(path).is_file() and Path(path).exists():
+        raise OSError("it is no file")
     return json.loads(Path(path).read_text(encoding="utf-8"))
