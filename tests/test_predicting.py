@@ -189,6 +189,40 @@ def test_files_of_one_training_hold_the_same(tmp_path: Path) -> None:
         list(open_stream([tmp_path / "a.parquet", tmp_path / "b.parquet"]))
 
 
+TARGETS: dict[str, list[Any]] = {"texts": ["1", "0"] * 4, "numbers": [1, 0] * 4, "truth values": [True, False] * 4}
+
+
+def with_target(folder: Path, what: str) -> str:
+    path = folder / f"{what.partition(' ')[0]}.parquet"
+    parquet.write_table(pa.table({"x": [1.0, 2.0] * 4, "y": TARGETS[what]}), path)
+    return str(path)
+
+
+@pytest.mark.parametrize("first", ["texts", "truth values"])
+def test_classes_are_of_one_kind_in_all_files(tmp_path: Path, first: str) -> None:
+    known = open_stream(with_target(tmp_path, first), target="y")
+    for other in TARGETS.keys() - {first}:
+        source = with_target(tmp_path, other)
+        said = rf"parquet: column 'y' holds {other}, which the model knows as {first}"
+        with pytest.raises(Refused, match=said):
+            list(open_stream([with_target(tmp_path, first), source], target="y"))
+        with pytest.raises(Refused, match=said):
+            list(open_alike(source, known.recipe.format, recipe=known.recipe))
+        unlabelled = open_alike(source, known.recipe.format, labelled=False, recipe=known.recipe)
+        assert sum(map(len, unlabelled)) == 8
+
+
+def test_classes_of_a_table_and_of_csv(tmp_path: Path) -> None:
+    source = tmp_path / "rows.csv"
+    source.write_text("x,y\n1.0,True\n2.0,False\n")
+    of_csv = open_stream(source, target="y").recipe
+    with pytest.raises(Refused, match="column 'y' holds truth values, which the model knows as texts: convert"):
+        list(open_alike(with_target(tmp_path, "truth values"), of_csv.format, recipe=of_csv))
+    of_table = open_stream(with_target(tmp_path, "truth values"), target="y").recipe
+    (block,) = open_alike(str(source), of_table.format, labelled=False, recipe=of_table)  # which needs no labels
+    assert len(block) == 2
+
+
 @pytest.mark.parametrize("learned", ["CSV", "Parquet"])
 def test_a_column_that_is_missing_everywhere_is_no_column_of_numbers(tmp_path: Path, learned: str) -> None:
     model = learned_from(FORMS[learned](tmp_path), tmp_path / "m")

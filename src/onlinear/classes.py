@@ -129,6 +129,16 @@ def is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ == "NAType" or label != label
 
 
+def check_hashable(labels: Iterable[Any]) -> None:
+    """Refuse a label of which none can be found again, such as a list, with its row."""
+    for row, label in enumerate(labels):
+        try:
+            hash(label)
+        except TypeError:
+            said = f"the label {label!r:.60} of row {row}"
+            raise BadInput(f"{said} is not hashable: use a number, a string or a tuple") from None
+
+
 def refuse_mixed(y: Any) -> None:
     """Refuse labels that are missing or mixed, before NumPy makes text of numbers, or someone compares what is NA."""
     if hasattr(y, "dtype"):

@@ -60,17 +60,37 @@ def exact_array(values: Any) -> np.ndarray:
 
 
 def unless_rounded(values: Any) -> Any:
-    """The values as they are; as an array where NumPy or scikit-learn would round whole numbers among them.
+    """The values as they are; as an array where NumPy or scikit-learn would make others of them.
 
-    They do so with pandas' columns of whole numbers of which some may be missing, though none is, and with lists in
-    which some are larger than those of any type.
+    They round whole numbers, and make numbers of truth values, in pandas' columns of which some may be missing, though
+    none is, that are categories, or sparse; and they round in lists in which some are larger than those of any type.
     """
-    dtype: Any = getattr(values, "dtype", None)
-    if getattr(dtype, "kind", "") in ("i", "u") and hasattr(dtype, "numpy_dtype"):
-        return values if values.isna().any() else values.to_numpy(dtype=dtype.numpy_dtype)
+    if hasattr(values, "columns"):
+        return column_unless_rounded(values)
+    kind = plain_type(getattr(values, "dtype", None))
+    if kind is not None and hasattr(values, "isna"):
+        return values if values.isna().any() else np.asarray(values, dtype=kind)
     if isinstance(values, list | tuple) and any(type(each) is int and abs(each) >= FIRST_INEXACT for each in values):
         return as_objects(values) if np.asarray(values).dtype.kind == "f" else values
     return values
+
+
+def column_unless_rounded(values: Any) -> Any:
+    """The same of a frame of one column of pandas, which stays one of rows and columns; any other as it is."""
+    if len(values.columns) != 1 or not hasattr(values, "iloc"):
+        return values
+    column = values.iloc[:, 0]
+    found = unless_rounded(column)
+    return values if found is column else found[:, None]
+
+
+def plain_type(dtype: Any) -> Any:
+    """NumPy's type of whole numbers or truth values that one of pandas' own types holds; None where there is none."""
+    if hasattr(dtype, "categories"):
+        dtype = getattr(dtype.categories, "dtype", None)
+        return dtype if isinstance(dtype, np.dtype) and dtype.kind in "iub" else plain_type(dtype)
+    held = getattr(dtype, "numpy_dtype", None) or getattr(dtype, "subtype", None)  # of a sparse one
+    return held if isinstance(held, np.dtype) and held.kind in "iub" else None
 
 
 def are_numbers(labels: np.ndarray) -> bool:

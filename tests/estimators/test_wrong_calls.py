@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import datetime
+import uuid
 from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from sklearn.exceptions import NotFittedError
 import onlinear
 from onlinear import losses, rules
 from onlinear.errors import BadInput, Diverged
+from onlinear.theory.regret import regret
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(20, 3))
@@ -147,6 +151,230 @@ def test_learn_many_takes_a_table_of_arrow_row_by_row(make: Callable[[], Any]) -
     for rows in (table, table.to_batches()[0]):
         model = make().learn_many(rows, pyarrow.array(Y))
         assert [model.predict_one(x) for x in DICTS] == expected
+
+
+# ------------------------------------------------------------------ names of columns, whoever holds them
+
+NAMED_FRAME = pandas.DataFrame(X, columns=["a", "b", "c"])
+TURNED = NAMED_FRAME[["c", "b", "a"]]
+ALL_FRAMES: dict[str, Callable[[pandas.DataFrame], Any]] = {
+    "pandas": lambda frame: frame,
+    "polars": polars.from_pandas,
+    "table": pyarrow.table,
+    "batch": pyarrow.record_batch,
+}
+each_frame = pytest.mark.parametrize("made", ALL_FRAMES.values(), ids=ALL_FRAMES)
+
+
+@each_frame
+@pytest.mark.parametrize("make", [*MODELS, onlinear.OnlineSearch], ids=lambda make: make.__name__)
+def test_columns_in_another_order_are_refused_of_every_frame(make: Callable[[], Any], made: Any) -> None:
+    model = make().fit(made(NAMED_FRAME), Y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(model.predict(made(NAMED_FRAME)), model.predict(NAMED_FRAME))
+    said = "feature names should match those that were passed during fit"
+    for ask in answering_methods(model):
+        with pytest.raises(ValueError, match=said):
+            ask(made(TURNED))
+    named = {"classes": [0, 1]} if isinstance(model, onlinear.OnlineSearch) else {}
+    streaming = make().partial_fit(made(NAMED_FRAME), Y, **named)
+    with pytest.raises(ValueError, match=said):
+        streaming.partial_fit(made(TURNED), Y)
+
+
+@each_frame
+@pytest.mark.parametrize("make", [onlinear.RandomFeatures, onlinear.PolynomialProducts])
+def test_an_expansion_looks_at_names_too(make: Callable[[], Any], made: Any) -> None:
+    with pytest.raises(ValueError, match="feature names should match those that were passed during fit"):
+        make().fit(made(NAMED_FRAME)).transform(made(TURNED))
+
+
+@each_frame
+def test_a_frame_for_a_model_of_dicts_needs_their_names(made: Any) -> None:
+    model = onlinear.OnlineClassifier().learn_many(made(NAMED_FRAME), Y)
+    assert model.predict(made(NAMED_FRAME)).tolist() == model.predict(NAMED_FRAME).tolist()
+    with pytest.raises(BadInput, match="array with a column for each of the 3 names in feature_names_, in order"):
+        model.predict(made(TURNED))
+
+
+@each_frame
+def test_certify_and_regret_look_at_the_names_of_columns(made: Any) -> None:
+    model = onlinear.Perceptron(max_iter=1, tol=None, shuffle=False).fit(NAMED_FRAME, Y)
+    assert onlinear.certify(model, made(NAMED_FRAME), Y)["rows"] == 20
+    found, expected = (regret(model, rows, Y, bound=1.0) for rows in (made(NAMED_FRAME), X))
+    assert found.gap == pytest.approx(expected.gap)
+    for ask in (onlinear.certify, lambda *what: regret(*what, bound=1.0)):
+        with pytest.raises(BadInput, match="the columns are c, b, a, and the model has learned a, b, c"):
+            ask(model, made(TURNED), Y)
+
+
+def test_a_table_for_a_model_of_hashed_names(tmp_path: Path) -> None:
+    onlinear.race(NAMED_FRAME.assign(y=Y), target="y").save(tmp_path / "m")
+    model = onlinear.load(tmp_path / "m")
+    with pytest.raises(BadInput, match=r"for each dict, or onlinear.predict\(path of the model, table\)"):
+        model.predict(NAMED_FRAME)
+    assert len(onlinear.predict(tmp_path / "m", NAMED_FRAME)) == len(Y)
+
+
+# ------------------------------------------------------------------ cells that are no numbers
+
+DAY = datetime.date(2020, 1, 1)
+NO_NUMBERS: dict[str, tuple[Any, str]] = {
+    "text": (["u"] * 20, "row 0 of the column 'z' holds the text 'u': turn the column into numbers, or drop it"),
+    "text below": ([*["1"] * 7, "u", *["1"] * 12], "row 7 of the column 'z' holds the text 'u'"),
+    "categories": (pandas.Categorical(["u"] * 20), "row 0 of the column 'z' holds the text 'u'"),
+    "dates": ([DAY] * 20, "row 0 of the column 'z' holds .*date.*turn the column into numbers first, such as days"),
+    "durations": (pandas.Series([DAY - DAY] * 20, dtype=object), "row 0 of the column 'z' holds .*such as days"),
+    "periods": (
+        pandas.period_range("2020", periods=20, freq="D"),
+        "row 0 of the column 'z' holds Period.*such as days",
+    ),
+    "intervals": (pandas.interval_range(0, 20), "row 0 of the column 'z' holds Interval.*, of type Interval"),
+    "ids": ([uuid.UUID(int=1)] * 20, "row 0 of the column 'z' holds UUID.*, of type UUID"),
+    "NaT": (pandas.Series([1.0, pandas.NaT] * 10, dtype=object), "contains NaN: row 1 of the column 'z' is NaT: drop"),
+    "decimals": (
+        pandas.array([Decimal("1.5"), None] * 10, dtype=pandas.ArrowDtype(pyarrow.decimal128(5, 2))),
+        "contains NaN: row 1 of the column 'z' is <NA>: drop the row or impute",
+    ),
+    "lists": ([[1]] * 20, r"row 0 of the column 'z' holds \[1\], of type list"),
+    "complex": ([1j] * 20, "Complex data not supported: row 0 of the column 'z' is 1j"),
+    "huge": ([1, 10**400] * 10, "too large for a float in row 1 of the column 'z': scale the column"),
+}
+
+
+@pytest.mark.parametrize(("cells", "said"), NO_NUMBERS.values(), ids=NO_NUMBERS)
+@each_model
+def test_a_cell_that_is_no_number_is_named(make: Callable[[], Any], cells: Any, said: str) -> None:
+    frame = NAMED_FRAME.assign(z=cells)
+    for learn in (make().fit, make().partial_fit):
+        with pytest.raises(BadInput, match=said) as refused:
+            learn(frame, Y)
+        assert "\n" not in str(refused.value)
+    with pytest.raises(BadInput, match=said):
+        make().fit(NAMED_FRAME.assign(z=1.0), Y).predict(frame)
+
+
+def test_every_container_names_a_cell_that_is_no_number() -> None:
+    union = pyarrow.UnionArray.from_dense(
+        pyarrow.array([0, 1] * 10, pyarrow.int8()),
+        pyarrow.array(np.repeat(np.arange(10), 2), pyarrow.int32()),
+        [pyarrow.array([1.0] * 10), pyarrow.array(["u"] * 10)],
+    )
+    rows = [[1.0, "u"]] * 20
+    frames = {
+        "row 1 of the column 'z' holds the text 'u'": [pyarrow.table({"z": union})],
+        "row 0 of the column 'z' holds the text 'u'": [
+            pyarrow.table({"z": ["u"] * 20}),
+            pyarrow.record_batch({"z": pyarrow.array(["u"] * 20).dictionary_encode()}),
+            polars.DataFrame({"z": ["u"] * 20}),
+        ],
+        r"row 0 of the column 'z' holds \[1\], of type list": [
+            pyarrow.table({"z": [[1]] * 20}),
+            polars.DataFrame({"z": [[1]] * 20}),
+        ],
+        "row 0 of column 1 holds the text 'u'": [rows, np.array(rows, object), np.array(rows)],
+    }
+    for said, many in frames.items():
+        for frame in many:
+            for make in (onlinear.OnlineClassifier, onlinear.OnlineSearch, onlinear.KernelPerceptron):
+                with pytest.raises(BadInput, match=said):
+                    make().fit(frame, Y)
+            with pytest.raises(BadInput, match=f"{said}.*turn the column into numbers, or drop it$"):
+                onlinear.RandomFeatures().fit(frame)
+
+
+def test_rows_of_different_lengths_are_said_to_be_so() -> None:
+    for rows in ([[1.0], [1.0, 2.0]], [np.ones((2, 3)), np.ones((2, 4))]):
+        with pytest.raises(ValueError, match="inhomogeneous"):
+            onlinear.OnlineClassifier().fit(rows, [0, 1])
+
+
+def test_whole_numbers_of_128_bits() -> None:
+    if not hasattr(polars, "Int128"):
+        pytest.skip("this polars has no Int128")
+    for make in MODELS:
+        with pytest.raises(BadInput, match="y is of the type Int128, which NumPy has not: cast it to Int64"):
+            make().fit(X, polars.Series(Y.tolist(), dtype=polars.Int128))
+        with pytest.raises(BadInput, match="column 'z' is of the type Int128, which NumPy has not: cast it to Int64"):
+            make().fit(polars.DataFrame({"z": Y.tolist()}, schema={"z": polars.Int128}), Y)
+
+
+# ------------------------------------------------------------------ targets that are none
+
+NO_LABELS: dict[str, Any] = {
+    "lists": pandas.Series([[1], [2]] * 10),
+    "lists of Arrow": pyarrow.array([[1], [2]] * 10),
+    "lists of polars": polars.Series([[1], [2]] * 10),
+    "lists in tuples": pandas.Series([([1],), ([2],)] * 10),
+    "sets": [{1}, {2}] * 10,
+    "sets in an array": np.array([{1}, {2}] * 10, object),
+    "dicts": [{"q": 1}] * 20,
+    "structs": pyarrow.array([{"q": 1}] * 20),
+}
+
+
+@pytest.mark.parametrize("labels", NO_LABELS.values(), ids=NO_LABELS)
+def test_a_label_that_is_not_hashable_is_refused_with_its_row(labels: Any) -> None:
+    for make in (*CLASSIFIERS, onlinear.OnlineSearch):
+        for learn in (make().fit, make().partial_fit):
+            with pytest.raises(
+                BadInput, match=r"the label .* of row 0 is not hashable: use a number, a string or a tuple"
+            ):
+                learn(X, labels)
+    for learn in (onlinear.OnlineRegressor().fit, onlinear.OnlineRegressor().partial_fit):
+        with pytest.raises(BadInput, match=r"the target of row 0 is .*: give a number, or leave the row out"):
+            learn(X, labels)
+
+
+TEXTS = ["1", "2"] * 10
+
+
+@pytest.mark.parametrize(
+    ("targets", "said"),
+    [
+        ([Decimal(1)] * 19 + [Decimal("NaN")], "Input y contains NaN: the target of row 19 is NaN: drop the row"),
+        ([Decimal(1)] * 19 + [Decimal("-Infinity")], "the target of row 19 is -[Ii]nf.*: drop the row"),
+        (pandas.DataFrame({"y": TEXTS}), "the target of row 0 is '1', of type str: give a number"),
+        (pyarrow.table({"y": TEXTS}), "the target of row 0 is '1', of type str: give a number"),
+        (pyarrow.record_batch({"y": TEXTS}), "the target of row 0 is '1', of type str: give a number"),
+        (polars.DataFrame({"y": TEXTS}), "the target of row 0 is '1', of type str: give a number"),
+    ],
+    ids=["NaN", "infinity", "pandas", "Arrow", "batch", "polars"],
+)
+def test_a_target_of_a_regression_that_is_no_number(targets: Any, said: str) -> None:
+    for make in (onlinear.OnlineRegressor, lambda: onlinear.OnlineSearch(task="regression")):
+        with pytest.raises(BadInput, match=said):
+            make().fit(X, targets)
+
+
+TRUTHS = pandas.Series(Y == 1)
+TRUTH_HOLDERS: dict[str, Any] = {
+    "plain": TRUTHS,
+    "boolean": TRUTHS.astype("boolean"),
+    "array": pandas.array(TRUTHS, dtype="boolean"),
+    "index": pandas.Index(TRUTHS.astype("boolean")),
+    "Arrow in pandas": TRUTHS.astype("bool[pyarrow]"),
+    "categories": TRUTHS.astype("category"),
+    "categories of Arrow": TRUTHS.astype("bool[pyarrow]").astype("category"),
+    "sparse": pandas.Series(pandas.arrays.SparseArray(TRUTHS)),
+    "polars": polars.Series(TRUTHS.tolist()),
+    "Arrow": pyarrow.array(TRUTHS),
+}
+
+
+@pytest.mark.parametrize("labels", TRUTH_HOLDERS.values(), ids=TRUTH_HOLDERS)
+def test_truth_values_are_classes_in_every_container(labels: Any) -> None:
+    for make in (*CLASSIFIERS, onlinear.OnlineSearch):
+        for model in (make().fit(X, labels), make().partial_fit(X, labels, classes=labels)):
+            assert [type(label) for label in model.classes_.tolist()] == [bool, bool]
+            assert model.score(X, labels) == model.score(X, TRUTHS)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+def test_a_frame_of_one_column_holds_what_the_column_holds() -> None:
+    for labels in (TRUTHS.astype("boolean"), pandas.Series(Y + 2**60 + 1, dtype="Int64")):
+        model = onlinear.OnlineClassifier().fit(X, labels.to_frame())
+        assert model.classes_.tolist() == sorted(set(labels))
 
 
 # ------------------------------------------------------------------ many dicts
@@ -354,14 +582,6 @@ def test_a_copy_has_a_table_of_its_own() -> None:
     for twin in (shallow, deep):
         twin.partial_fit(X[:1], labels[:1])
     np.testing.assert_array_equal(shallow.coef_, deep.coef_)
-
-
-def test_certify_looks_at_the_names_of_columns() -> None:
-    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
-    model = onlinear.Perceptron().fit(frame, Y)
-    assert onlinear.certify(model, frame, Y)["rows"] == 20
-    with pytest.raises(BadInput, match="the columns are c, b, a, and the model has learned a, b, c"):
-        onlinear.certify(model, frame[["c", "b", "a"]], Y)
 
 
 @pytest.mark.parametrize("make", [onlinear.OnlineRegressor, onlinear.SGDRegressor], ids=lambda make: make.__name__)

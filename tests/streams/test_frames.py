@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 from onlinear import profile_of
 from onlinear.errors import BadInput, BadSource
 from onlinear.streams import tables
+from onlinear.streams.csvtext import Column
+from onlinear.streams.held import check_held, held_in
 from onlinear.streams.stream import open_stream
 from stream_rows import rows_in
 
@@ -120,6 +123,61 @@ def test_whole_numbers_of_polars_that_arrow_has_not(ask: Callable[..., Any], kin
     frame = pl.DataFrame({"u": [1, 2], "y": ["a", "b"]}).with_columns(pl.col("u").cast(getattr(pl, kind)))
     with pytest.raises(BadInput, match=f"column 'u' is of the type {kind}, which Arrow has not: cast it to Int64"):
         ask(frame)
+
+
+@pytest.mark.parametrize("ask", [open_stream, profile_of])
+def test_whole_numbers_of_128_bits_within_lists(ask: Callable[..., Any]) -> None:
+    if not hasattr(pl, "Int128"):
+        pytest.skip("this polars has no Int128")
+    kinds = {"List(Int128)": pl.List(pl.Int128), "Struct({'Int128': UInt128})": pl.Struct({"Int128": pl.UInt128})}
+    for shown, kind in kinds.items():
+        frame = pl.DataFrame({"u": [None, None], "y": ["a", "b"]}, schema={"u": kind, "y": pl.String})
+        with pytest.raises(BadInput, match=f"column 'u' is of the type {re.escape(shown)}, which Arrow has not: cast"):
+            ask(frame)
+    ask(pl.DataFrame({"x": [1.0, 2.0] * 9, "Int128": [1, 2] * 9, "y": ["a", "b"] * 9}))
+
+
+@pytest.mark.parametrize("target", ["u", "y"])
+def test_half_a_surrogate_pair_in_texts_with_a_type(target: str) -> None:
+    texts = pd.array(["x", "\ud800"] * 5, dtype=pd.StringDtype("python"))
+    frame = pd.DataFrame({"x": [1.0, 2.0] * 5, "u": texts, "y": ["a", "b"] * 5})
+    for ask in (lambda: list(open_stream(frame, target=target)), lambda: profile_of(frame, target=target)):
+        with pytest.raises(BadInput, match="the frame has column 'u' with half of a surrogate pair"):
+            ask()
+
+
+@pytest.mark.parametrize("form", ["pandas", "Arrow", "floats"])
+def test_infinity_in_a_dictionary_of_numbers_is_bad(form: str) -> None:
+    numbers = [1.0, None, np.inf] * 4
+    codes = pd.Categorical(numbers) if form == "pandas" else pa.array(numbers).dictionary_encode()
+    cells = {"x": numbers if form == "floats" else codes, "y": [0, 1, 2] * 4}
+    frame = pa.table(cells) if form == "Arrow" else pd.DataFrame(cells)
+    said = ":3:1: inf in the column 'x' is not a finite number: mend it, or make it null"
+    for options in ({}, {"text": ["x"]}):
+        with pytest.raises(BadInput, match=said):
+            list(open_stream(frame, target="y", **options))
+    with pytest.raises(BadInput, match=said):
+        profile_of(frame, target="y")
+    labels = frame.slice(2) if form == "Arrow" else frame[2:]
+    with pytest.raises(BadInput, match=":1:1: the label inf is not a finite number"):
+        list(open_stream(labels, target="x"))
+
+
+def test_codes_of_views() -> None:
+    words = ["so many words", "w", None]
+    codes = pa.array([0, 1, None, 2] * 3, pa.int32())
+    views, plain = (pa.DictionaryArray.from_arrays(codes, pa.array(words, k)) for k in (pa.string_view(), pa.string()))
+    for options in ({"text": ["c"]}, {"categories": ["c"]}):
+        found, expected = (
+            rows_in(open_stream(pa.table({"c": cells, "y": range(12)}), target="y", bits=8, **options))
+            for cells in (views, plain)
+        )
+        assert found == expected
+    absent = pa.DictionaryArray.from_arrays(pa.array([None] * 2, pa.int32()), pa.array(words, pa.string_view()))
+    numbers = held_in((Column("c", "category"),), "number", pa.schema([("c", pa.int64())]))
+    check_held(numbers, pa.record_batch({"c": absent}), "a frame")
+    (block,) = open_stream(pa.table({"c": views.slice(0, 1), "y": [1]}), target="y")  # fewer rows than words
+    assert len(block) == 1
 
 
 # ------------------------------------------------------------------ columns whose names are numbers

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -18,16 +19,25 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from onlinear.batch import Rows, importance_of, numbers_of, plain_number, rows_of_compressed
-from onlinear.classes import refuse_mixed
+from onlinear.batch import Rows, importance_of, plain_number, rows_of_compressed
+from onlinear.classes import check_hashable, refuse_mixed
 from onlinear.errors import BadInput, Diverged
-from onlinear.features.names import ExactNames
+from onlinear.estimators.unreadable import refuse_unreadable, too_large
+from onlinear.features.names import ExactNames, HashedNames
 from onlinear.interrupts import uninterrupted
 from onlinear.kernels.state import PULL
 from onlinear.matrices import compressed
 from onlinear.parameters import ranges_of
 from onlinear.rows import DenseRows, SparseRows
-from onlinear.streams.tables import check_different, is_frame, names_in
+from onlinear.streams.tables import (
+    check_different,
+    check_widths,
+    columns_in,
+    is_frame,
+    is_too_wide,
+    names_in,
+    without_batches,
+)
 from onlinear.wholes import unless_rounded
 
 FLOATS = [np.float64, np.float32]
@@ -78,10 +88,6 @@ def ascends(columns: np.ndarray) -> bool:
 
 def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:
     """X and y as scikit-learn's conventions want them; the values of X are not looked at."""
-    if numbers:
-        refuse_text(y)
-    else:
-        refuse_bad_labels(y)
     return validate_with_targets(
         estimator,
         X,
@@ -100,36 +106,53 @@ def checked_rows(estimator: Any, X: Any) -> Any:
     X = plausible(X)
     if not hasattr(estimator, "n_features_in_"):
         X = in_order_of_names(estimator, X)
+    return validated(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+
+
+def validated(estimator: Any, X: Any, **options: Any) -> Any:
+    """Plausible X by scikit-learn's ``validate_data``; a cell that is no number is refused with its row and column."""
     try:
-        return validate_data(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-    except OverflowError:
-        raise too_large() from None
-
-
-def too_large() -> BadInput:
-    return BadInput("X holds a whole number that is too large for a float: scale the column, or take its logarithm")
+        return validate_data(estimator, X, **options)
+    except Exception as error:  # each kind of frame has errors of its own
+        refuse_unreadable(X)
+        if isinstance(error, OverflowError):
+            raise too_large() from None
+        raise
 
 
 def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
-    """X and y by scikit-learn's ``validate_data``; a target that is missing or infinite is refused with its row."""
-    X = plausible(X)
-    is_frame(y)  # which refuses one that has no rows yet
-    refuse_dates(y, "y")
-    y = unless_rounded(y)
+    """X and y by scikit-learn's ``validate_data``; a cell or a target that cannot be is refused with its row."""
+    numbers = bool(options.get("y_numeric"))
+    X, y = plausible(X), plausible_targets(y, numbers)
     try:
         X, checked_y = validate_data(estimator, X, y, **options)
-    except (ValueError, TypeError) as error:
+    except Exception as error:  # each kind of frame has errors of its own
         refuse_missing_target(y)
-        if options.get("y_numeric") and isinstance(error, TypeError) and isinstance(y, list | tuple):
-            numbers_of(y, len(y))  # which says which of them is no number
+        refuse_unreadable(X, hasattr(estimator, "learn_many"))
+        if numbers:
+            refuse_no_numbers(y)
+        if isinstance(error, OverflowError):
+            raise too_large() from None
         raise
-    except OverflowError:
-        if options.get("y_numeric"):
-            numbers_of(y, len(y))
-        raise too_large() from None
-    if checked_y.dtype.kind == "O" and None in checked_y.tolist():
-        refuse_missing_target(checked_y)
+    if not numbers and checked_y.dtype.kind == "O":
+        labels = checked_y.tolist()
+        check_hashable(labels)
+        if None in labels:
+            refuse_missing_target(checked_y)
     return X, checked_y
+
+
+def plausible_targets(y: Any, numbers: bool) -> Any:
+    """Targets as scikit-learn may look at them: neither missing nor mixed labels, and no text among numbers."""
+    is_frame(y)  # which refuses one that has no rows yet
+    if type(y).__module__.startswith("polars") and is_too_wide(getattr(y, "dtype", None)):
+        raise BadInput(f"y is of the type {y.dtype}, which NumPy has not: cast it to Int64, or to String for labels")
+    refuse_dates(y, "y")
+    if numbers:
+        refuse_text(y)
+    else:
+        refuse_bad_labels(y)
+    return unless_rounded(y)
 
 
 def check_knows_classes(estimator: Any, classes: Any) -> None:
@@ -145,7 +168,9 @@ def plausible(X: Any) -> Any:
     """X as scikit-learn may look at it: a sparse matrix in CSR whose parts fit each other; neither dicts nor dates."""
     if scipy.sparse.issparse(X):  # also the one of SciPy's that is a dict
         return compressed(X)
-    check_frame(X)
+    if type(X) is not np.ndarray and is_frame(X):
+        check_frame(X)
+        X = without_batches(X)
     refuse_dicts(X)
     refuse_dates(X, "X")
     return X
@@ -164,30 +189,46 @@ def refuse_text(y: Any) -> None:
     """Refuse targets of a regression that are text, which NumPy would read as numbers where it can."""
     if getattr(getattr(y, "dtype", None), "kind", "O") not in "OSUT":
         return
-    targets = np.asarray(y, dtype=object)
-    for row, target in enumerate(targets.tolist() if targets.ndim == 1 else ()):
+    for row, target in enumerate(column_of(y)):
         if isinstance(target, str | bytes):
             plain_number(target, f"the target of row {row}")
 
 
 def refuse_missing_target(y: Any) -> None:
     """Refuse the first target that is None, NaN or infinite, if there is one."""
-    targets = np.asarray(y, dtype=object)
-    for row, target in enumerate(targets.tolist() if targets.ndim == 1 else ()):
+    for row, target in enumerate(column_of(y)):
         missing = target is None or type(target).__name__ in ("NAType", "NaTType")
-        if missing or (isinstance(target, float | np.floating) and not np.isfinite(target)):
-            said = "infinity" if isinstance(target, float) and np.isinf(target) else "NaN"
+        if missing or (isinstance(target, float | np.floating | Decimal) and not is_finite(target)):
+            said = "infinity" if "inf" in str(target).lower() else "NaN"
             raise BadInput(f"Input y contains {said}: the target of row {row} is {target}: drop the row or mend it")
+
+
+def is_finite(number: Any) -> bool:
+    return bool(number.is_finite() if isinstance(number, Decimal) else np.isfinite(number))
+
+
+def refuse_no_numbers(y: Any) -> None:
+    """Refuse the first target of a regression that is no number, if there is one."""
+    for row, target in enumerate(column_of(y)):
+        plain_number(target, f"the target of row {row}")
+
+
+def column_of(y: Any) -> list[Any]:
+    """Targets one by one, also of a frame, an array or a list with a single column; none where there are several."""
+    targets = np.asarray(y, dtype=object)
+    if targets.ndim == 2 and targets.shape[1] == 1 and not isinstance(y, list | tuple):
+        targets = targets[:, 0]
+    return targets.tolist() if targets.ndim == 1 else []
 
 
 def check_frame(X: Any) -> None:
     """Refuse a frame that has no rows yet, no columns, two of them with one name, or is sparse around what is not 0."""
-    if type(X) is np.ndarray or not is_frame(X):
-        return
     names = names_in(X)
     if not names:
         raise BadInput(f"the {type(X).__name__} has no columns: give at least one to learn from")
     check_different(names)
+    if type(X).__module__.startswith("polars"):
+        check_widths(X, "NumPy")
     kinds = list(getattr(X, "dtypes", ()))
     if all(hasattr(kind, "fill_value") for kind in kinds):  # else scikit-learn makes it dense
         for name, kind in zip(names, kinds, strict=False):
@@ -230,11 +271,14 @@ def in_order_of_names(estimator: Any, X: Any) -> Any:
     if learner is not None:  # it has a weight for each name, unlike a kernel's learner
         known = estimator._known_features()
         features = learner.features if known is None else known
-        columns = getattr(X, "columns", None)
-        named = columns is None or not isinstance(names, ExactNames) or list(columns) == names.names()
+        columns = columns_in(X)
+        named = columns is None or not isinstance(names, ExactNames) or columns == names.names()
         if named and np.shape(X)[1:] == (features,):
             return X if columns is None else np.asarray(X)  # names that were looked at
-        advice += f", or give an array with a column for each of the {features} names in feature_names_, in order"
+        if not isinstance(names, HashedNames):
+            advice += f", or give an array with a column for each of the {features} names in feature_names_, in order"
+        if columns is not None:
+            advice += ", or onlinear.predict(path of the model, table) if it was trained on a table"
     raise BadInput(f"this {type(estimator).__name__} has learned from dicts: {advice}")
 
 

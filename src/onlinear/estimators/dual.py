@@ -24,7 +24,6 @@ from onlinear.estimators.checks import (
     check_knows_classes,
     checked_rows,
     refuse_all_zero,
-    refuse_bad_labels,
     validate_with_targets,
     whole,
 )
@@ -131,7 +130,6 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray, np.ndarray]:
-        refuse_bad_labels(y)
         X, y = validate_with_targets(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
         importance = importance_of(sample_weight, len(y))
         self._check_steps(importance)

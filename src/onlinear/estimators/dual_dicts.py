@@ -59,6 +59,9 @@ class LearnsDicts:
     def learn_many(self: Any, rows: Any, y: Sequence[Hashable], importance: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
 
+        A row of a frame is the dict of its cells, as they are; :func:`onlinear.open_stream` reads more into a table:
+        blanks around a text do not count there, and a category that is a number is a name.
+
         A bad row refuses them all.
         """
         rows, labels = records(rows), targets_in(y)

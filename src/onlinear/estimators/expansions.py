@@ -16,11 +16,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from onlinear.dual.perceptrons import dense
 from onlinear.errors import BadInput
-from onlinear.estimators.checks import FLOATS, checked_rows, plausible
+from onlinear.estimators.checks import FLOATS, checked_rows, plausible, validated
 
 #: rows that are multiplied at once, always as many: products of other shapes may round otherwise
 ROWS = 64
@@ -34,7 +34,7 @@ class Expansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def fit(self, X: Any, y: Any = None) -> Any:
         """Look at how many columns there are."""
         self._validate_params()
-        X = validate_data(self, plausible(X), accept_sparse="csr", dtype=FLOATS)
+        X = validated(self, plausible(X), accept_sparse="csr", dtype=FLOATS)
         self._prepare(X.shape[1])
         return self
 

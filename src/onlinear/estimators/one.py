@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from onlinear.batch import importance_of, numbers_of, plain_number
-from onlinear.classes import as_array
+from onlinear.classes import as_array, check_hashable
 from onlinear.errors import BadInput, BadRow, OnlinearError, Refused, TooManyNames
 from onlinear.estimators.checks import all_or_nothing, whole
 from onlinear.features.names import ExactNames, HashedNames
@@ -298,6 +298,9 @@ class ClassifiesOne(OneByOne):
     def learn_many(self, rows: Any, y: Sequence[Hashable], importance: Any = None, classes: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
 
+        A row of a frame is the dict of its cells, as they are; :func:`onlinear.open_stream` reads more into a table:
+        blanks around a text do not count there, and a category that is a number is a name.
+
         A bad row refuses them all before any weight moves. ``classes`` are all labels there will ever be, as in
         ``partial_fit``: only needed in the first call, which may be one without rows.
         """
@@ -400,7 +403,11 @@ class PredictsOne(OneByOne):
             return float(self._learn_row(self._learning_way(), x, target, 1.0)[0])
 
     def learn_many(self, rows: Any, y: Any, importance: Any = None) -> Any:
-        """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row."""
+        """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
+
+        A row of a frame is the dict of its cells, as they are; :func:`onlinear.open_stream` reads more into a table:
+        blanks around a text do not count there, and a category that is a number is a name.
+        """
         rows = records(rows)
         targets = numbers_of(y if isinstance(y, np.ndarray) else targets_in(y), len(rows))
         weights = importance_of(importance, len(rows))
@@ -458,12 +465,7 @@ def targets_in(y: Any) -> list[Any]:
 def labels_in(y: Any) -> np.ndarray:
     """The labels of many rows as an array; one that cannot be a label is refused with its row."""
     labels = targets_in(y)
-    for row, label in enumerate(labels):
-        try:
-            hash(label)
-        except TypeError:
-            said = f"the label {label!r:.60} of row {row}"
-            raise BadInput(f"{said} is not hashable: use a number, a string or a tuple") from None
+    check_hashable(labels)
     return as_array(labels)
 
 

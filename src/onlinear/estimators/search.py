@@ -23,8 +23,6 @@ from onlinear.estimators.checks import (
     loop_rows,
     open_up,
     refuse_all_zero,
-    refuse_bad_labels,
-    refuse_text,
     validate_with_targets,
     whole,
 )
@@ -196,10 +194,6 @@ class OnlineSearch(BaseEstimator):
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """X and y, looked at as a whole: a bad row must not reach some of the configurations and not others."""
         numbers = self.task == "regression"
-        if numbers:
-            refuse_text(y)
-        else:
-            refuse_bad_labels(y)
         X, y = validate_with_targets(
             self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", reset=reset, y_numeric=numbers
         )

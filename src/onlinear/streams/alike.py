@@ -10,7 +10,7 @@ from onlinear.errors import Refused
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.cells import first_record
 from onlinear.streams.csvtext import CSVText
-from onlinear.streams.held import NUMBERS, TEXTS, TRUTHS, texts_in
+from onlinear.streams.held import NAMED_KINDS, NUMBERS, TEXTS, TRUTHS, texts_in
 from onlinear.streams.inference import has_quotes, sniffed
 from onlinear.streams.pipes import looks_at
 from onlinear.streams.tables import label_of, schema_of
@@ -35,9 +35,8 @@ def columns_for_csv(table: CSVText, sources: Sequence[Any]) -> ArrowTable:
             f"{label}: the model has learned from CSV without a header, so it knows columns by their numbers: "
             f"name the columns 1, 2, 3 and so on, up to {len(table.columns)}, as they came there"
         )
-    return ArrowTable(
-        table.columns, table.target_kind, table.missing, table.naming, table.words, held=texts_in(table.columns)
-    )
+    held = texts_in(table.columns, table.target_kind)
+    return ArrowTable(table.columns, table.target_kind, table.missing, table.naming, table.words, held=held)
 
 
 def with_delimiter_of(table: CSVText, sources: Sequence[str]) -> CSVText:
@@ -59,8 +58,9 @@ def has_columns_of(table: CSVText, file: str) -> bool:
 
 def csv_for_columns(table: ArrowTable, sources: Sequence[str]) -> CSVText:
     """The format of CSV files for a model that has learned from a table by columns."""
+    kinds = dict(table.columns)
     for name, what in table.held:
-        if what != TEXTS:
+        if what != TEXTS and kinds.get(name) in NAMED_KINDS:
             raise Refused(f"{sources[0]}: {AMBIGUOUS[what].format(name=name)}")
     first = looks_at(sources)[0]
     delimiter = sniffed(first)

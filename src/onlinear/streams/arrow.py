@@ -23,6 +23,7 @@ from onlinear.streams.arrowcells import (
     coded,
     cut_column,
     exact_numbers,
+    infinite_in,
     is_nothing,
     is_numeric,
     is_text,
@@ -71,7 +72,7 @@ class ArrowTable:
     """The format.
 
     Unless categories are ``trimmed``, blanks around them count: so older models know them. ``held`` is what columns of
-    categories and texts are made of, as far as it is known.
+    categories, texts and classes are made of, as far as it is known.
     """
 
     columns: tuple[Column, ...]
@@ -154,7 +155,7 @@ class ArrowTable:
 
     def _read_column(self, found: Found, place: int, column: Column, cells: Any) -> None:
         numbers = numbers_of(cells) if is_numeric(cells.type) else np.full(len(cells), math.nan)
-        found.blame(np.isinf(numbers), place)
+        found.blame(infinite_in(cells), place)
         if column.kind == "weight":
             found.blame(~(numbers >= 0.0), place)
             found.importance = numbers
@@ -237,7 +238,7 @@ def infer_table(
         if column.kind == "target" and is_truth(field.type):
             target_kind = "category"
     check_types(columns, target_kind, schema, label_of(sources[0]))
-    return ArrowTable(columns, target_kind, missing, naming, words, held=held_in(columns, schema))
+    return ArrowTable(columns, target_kind, missing, naming, words, held=held_in(columns, target_kind, schema))
 
 
 def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source: str) -> None:

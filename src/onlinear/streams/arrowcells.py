@@ -81,13 +81,34 @@ def strings_of(cells: Any, missing: Sequence[str]) -> Any:
     import pyarrow
     from pyarrow import compute
 
-    if pyarrow.types.is_dictionary(cells.type):
-        cells = cells.dictionary_decode()
+    cells = decoded(cells)
     if is_numeric(cells.type):
         return pyarrow.array([word_of(value, missing) for value in cells.to_pylist()], pyarrow.large_string())
     cells = without_views(cells).cast(pyarrow.large_string())
     absent = compute.is_in(compute.utf8_trim(cells, BLANKS), pyarrow.array(missing, pyarrow.large_string()))
     return compute.if_else(absent, pyarrow.scalar(None, pyarrow.large_string()), cells)
+
+
+def decoded(cells: Any) -> Any:
+    """The cells themselves, where they are codes of a dictionary."""
+    from pyarrow import DictionaryArray, types
+
+    if not types.is_dictionary(cells.type):
+        return cells
+    if types.is_string_view(cells.type.value_type):  # of which Arrow can decode none
+        cells = DictionaryArray.from_arrays(cells.indices, without_views(cells.dictionary))
+    return cells.dictionary_decode()
+
+
+def infinite_in(cells: Any) -> np.ndarray:
+    """Where a cell is infinite, as itself or by a dictionary."""
+    from pyarrow import types
+
+    if is_numeric(cells.type):
+        return np.isinf(numbers_of(cells))
+    if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
+        return np.isinf(numbers_of(decoded(cells)))
+    return np.zeros(len(cells), bool)
 
 
 def without_views(cells: Any) -> Any:
@@ -146,7 +167,7 @@ def coded(cells: Any, missing: Sequence[str], trimmed: bool = False) -> tuple[li
     if not pyarrow.types.is_dictionary(cells.type):
         cells = without_views(cells).dictionary_encode()
     elif len(cells.dictionary) > len(cells):  # of a long dictionary, only the words that are there
-        cells = cells.dictionary_decode().dictionary_encode()
+        cells = decoded(cells).dictionary_encode()
     values = without_blanks(cells.dictionary) if trimmed else cells.dictionary
     words = [word_of(value, missing) for value in values.to_pylist()]
     return [*words, None], cells.indices.cast(pyarrow.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)

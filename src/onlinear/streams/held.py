@@ -1,6 +1,7 @@
 """What the cells of a named column are made of: texts, numbers or truth values, of which each makes its own names.
 
-``01201`` is not 1201, and ``2.0`` is not 2: so a column of categories or texts has to hold what it held at first.
+``01201`` is not 1201, and ``2.0`` is not 2: so a column of categories, texts or classes has to hold what it held at
+first.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import OnlinearError, Refused
-from onlinear.streams.arrowcells import is_nothing, is_numeric, is_truth, numbers_of
+from onlinear.streams.arrowcells import decoded, is_nothing, is_numeric, is_truth, numbers_of
 from onlinear.streams.csvtext import Column
 
 TEXTS, NUMBERS, TRUTHS = "texts", "numbers", "truth values"
@@ -27,19 +28,24 @@ class Held(NamedTuple):
     what: str
 
 
-def held_in(columns: Iterable[Column], schema: Any) -> tuple[Held, ...]:
-    """What a table of this schema holds in its columns of categories and texts; nothing is said of those of nulls."""
+def held_in(columns: Iterable[Column], target_kind: str, schema: Any) -> tuple[Held, ...]:
+    """What a table of this schema holds in its columns of names; nothing is said of those of nulls."""
     found = zip(columns, schema, strict=True)
     return tuple(
         Held(column.name, made_of(field.type))
         for column, field in found
-        if column.kind in NAMED_KINDS and not is_nothing(field.type)
+        if is_of_names(column, target_kind) and not is_nothing(field.type)
     )
 
 
-def texts_in(columns: Iterable[Column]) -> tuple[Held, ...]:
+def texts_in(columns: Iterable[Column], target_kind: str) -> tuple[Held, ...]:
     """What a CSV file holds there."""
-    return tuple(Held(column.name, TEXTS) for column in columns if column.kind in NAMED_KINDS)
+    return tuple(Held(column.name, TEXTS) for column in columns if is_of_names(column, target_kind))
+
+
+def is_of_names(column: Column, target_kind: str) -> bool:
+    """Whether the cells of a column become names: of features, or of the classes."""
+    return (target_kind if column.kind == "target" else column.kind) in NAMED_KINDS
 
 
 def check_known(held: Sequence[Held]) -> None:
@@ -73,10 +79,7 @@ def check_held(held: Sequence[Held], batch: Any, source: str) -> None:
 
 
 def is_all_missing(cells: Any) -> bool:
-    from pyarrow import types
-
-    if types.is_dictionary(cells.type):
-        cells = cells.dictionary_decode()
+    cells = decoded(cells)
     if is_numeric(cells.type):
         return bool(np.isnan(numbers_of(cells)).all())
     return bool(cells.null_count == len(cells))

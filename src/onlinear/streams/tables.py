@@ -67,6 +67,20 @@ def names_in(frame: Any) -> list[Any]:
     return list(frame.schema.names if kind is not None and kind[0] == "pyarrow" else frame.columns)
 
 
+def columns_in(thing: Any) -> list[Any] | None:
+    """The names of the columns of whatever has some; of an array None."""
+    return names_in(thing) if is_frame(thing) or hasattr(thing, "columns") else None
+
+
+def without_batches(thing: Any) -> Any:
+    """A record batch of Arrow's as a table, whose names scikit-learn sees; anything else as it is."""
+    if frame_kind(thing) != ("pyarrow", "RecordBatch"):
+        return thing
+    import pyarrow
+
+    return pyarrow.Table.from_batches([thing])
+
+
 def schema_of(source: Any) -> Any:
     with opened(source) as table:
         return table.schema
@@ -220,13 +234,24 @@ def polars_frame(source: Any) -> Table:
         for start in range(0, len(chosen), rows):
             yield from whole(chosen.slice(start, rows).to_arrow().combine_chunks().to_batches())
 
+    check_widths(source, "Arrow")
+    return Table(source.head(0).to_arrow().schema, batches)
+
+
+def check_widths(source: Any, taker: str) -> None:
+    """Refuse columns of polars with whole numbers that whoever takes them has not, within lists, too."""
     for name, kind in source.schema.items():
-        if str(kind) in TOO_WIDE:
+        if is_too_wide(kind):
             raise BadInput(
-                f"column {name!r} is of the type {kind}, which Arrow has not: cast it to Int64, or to String if its "
+                f"column {name!r} is of the type {kind}, which {taker} has not: cast it to Int64, or to String if its "
                 "numbers are larger, or drop it"
             )
-    return Table(source.head(0).to_arrow().schema, batches)
+
+
+def is_too_wide(kind: Any) -> bool:
+    """Whether a type of polars is one of 128 bits, or is made of some."""
+    inner = [getattr(kind, "inner", None), *(field.dtype for field in getattr(kind, "fields", ()))]
+    return str(kind) in TOO_WIDE or any(is_too_wide(each) for each in inner if each is not None)
 
 
 def pandas_frame(source: Any) -> Table:
@@ -237,18 +262,29 @@ def pandas_frame(source: Any) -> Table:
     check_different(names)
     if not all(isinstance(name, str) for name in source.columns):
         source = source.set_axis(names, axis=1)
-    try:
+    with blaming_columns(source):
         schema = pyarrow.Schema.from_pandas(source, preserve_index=False).remove_metadata()
-    except (pyarrow.ArrowException, *UNFIT) as error:
-        raise unfit_column(source) or unfit(error) from None
 
     def batches(names: Sequence[str], rows: int) -> Iterator[tuple[Any, float]]:
         chosen = pyarrow.schema([schema.field(name) for name in names])
         for start in range(0, len(source), rows):
-            part = pyarrow.Table.from_pandas(source.iloc[start : start + rows], chosen, preserve_index=False)
-            yield from whole(part.combine_chunks().to_batches())  # columns of texts may have any chunks
+            part = source.iloc[start : start + rows]
+            with blaming_columns(part):  # a type may promise what its cells do not hold
+                table = pyarrow.Table.from_pandas(part, chosen, preserve_index=False).combine_chunks()
+            yield from whole(table.to_batches())  # columns of texts may have any chunks
 
     return Table(schema, batches)
+
+
+@contextmanager
+def blaming_columns(source: Any) -> Iterator[None]:
+    """Say which column of pandas cannot become one of Arrow's."""
+    import pyarrow
+
+    try:
+        yield
+    except (pyarrow.ArrowException, *UNFIT) as error:
+        raise unfit_column(source) or unfit(error) from None
 
 
 def unfit_column(source: Any) -> BadInput | None:

@@ -15,6 +15,7 @@ from onlinear.matrices import compressed
 from onlinear.one_against_rest import has_row_loss
 from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
+from onlinear.streams.tables import columns_in
 from onlinear.theory.certificates import Certificate, certificate_of, within_floats
 from onlinear.theory.examples import (
     Examples,
@@ -70,8 +71,8 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
 
 def check_names(model: Any, X: Any) -> None:
     """Refuse a frame whose columns are not those that a model was fitted on, in their order."""
-    learned, given = getattr(model, "feature_names_in_", None), getattr(X, "columns", None)
-    if learned is not None and given is not None and list(given) != list(learned):
+    learned, given = getattr(model, "feature_names_in_", None), columns_in(X)
+    if learned is not None and given is not None and given != list(learned):
         raise BadInput(
             f"the columns are {', '.join(map(str, given))!s:.200}, and the model has learned "
             f"{', '.join(map(str, learned))!s:.200}: give those, in that order"

@@ -12,7 +12,7 @@ from onlinear.descent import best_in_ball
 from onlinear.errors import Refused
 from onlinear.kernels.state import IMPORTANCE
 from onlinear.learner import Learner
-from onlinear.theory.certifying import checked, learner_of
+from onlinear.theory.certifying import check_names, checked, learner_of
 from onlinear.theory.examples import places_of, signs
 
 #: losses that the comparator suffers in place of others: best fixed weights for the perceptron loss are 0
@@ -50,6 +50,7 @@ def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> R
     ('Hinge', 0.5, True)
     """
     learner = learner_of(model)
+    check_names(model, X)
     matrix, labels = checked(X, y, len(model.coef_[0]))
     classes, places = model.classes_.tolist(), places_of(labels, model._classes)
     loss = learner.losses[0]
