@@ -703,3 +703,15 @@ def test_numbers_read_back_to_the_same_bits(number: float) -> None:
 def test_a_negative_zero_survives_its_merging() -> None:
     found = merged([("a", -0.0), ("a", -0.0), ("b", 1.0)])
     assert math.copysign(1.0, found["a"]) == -1.0
+
+
+def test_what_is_no_text_is_not_added_to_a_file(tmp_path: Path) -> None:
+    rows = written(tmp_path / "rows.csv", "a,y\n1,2\n2,1\n")
+    for form in ("parquet", "arrow"):
+        output = tmp_path / f"all.{form}"
+        for held in (b"", b"something"):
+            output.write_bytes(held)
+            with open(output, "ab") as file:
+                ended = run_apart("convert", rows, f"/dev/fd/{file.fileno()}", "--to", form, pass_fds=(file.fileno(),))
+            assert (ended.code, "holds something already" in ended.err) == ((2, True) if held else (0, False)), ended
+            assert output.read_bytes().startswith(held)

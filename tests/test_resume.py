@@ -14,7 +14,7 @@ import pytest
 
 from commands import run_apart, run_here
 from onlinear.cli import badlines
-from onlinear.errors import BadLine
+from onlinear.errors import BadLine, BadSource
 from onlinear.model.container import read_model, write_model
 
 ROWS = [f"{(-1) ** k} {k % 7 + 1}:0.5 {k % 11 + 9}:{k % 5 + 1}\n" for k in range(60)]
@@ -449,3 +449,13 @@ def test_no_row_is_learned_twice_after_the_log_of_bad_lines_was_full(
     written = Path(log).read_bytes()
     assert (written if log == "bad" else before + written) == Path("all").read_bytes()
     assert Path("m").read_bytes() == Path("whole").read_bytes()
+
+
+def test_a_file_of_bad_lines_that_cannot_be_written_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("onlinear.outputs.WaitingFile.write", full)
+    with pytest.raises(BadSource, match="cannot be written"), badlines.BadLines("bad") as bad:
+        bad.take(BadLine("a", 1, 2, "why"), b"text")
+    assert not Path("bad").exists()

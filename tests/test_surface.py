@@ -18,7 +18,19 @@ HEAVY = ("numpy", "numba", "sklearn", "scipy")
 
 # Each layer may import itself and those before it.
 LAYERS = (
-    {"errors", "gate", "interrupts", "seen", "mixing", "outputs", "parameters", "powers", "rows", "signals"}
+    {
+        "errors",
+        "gate",
+        "interrupts",
+        "seen",
+        "descriptors",
+        "mixing",
+        "outputs",
+        "parameters",
+        "powers",
+        "rows",
+        "signals",
+    }
     | {"targets", "verify", "wholes"},
     {"matrices"},
     {"losses", "calls", "batch", "classes"},
@@ -42,7 +54,18 @@ LAYERS = (
 )
 # Some must not know what comes before them: reading knows nothing of learning, measuring nothing of learners.
 ONLY = {
-    "streams": {"errors", "rows", "signals", "targets", "batch", "features", "kernels", "streams", "wholes"},
+    "streams": {
+        "descriptors",
+        "errors",
+        "rows",
+        "signals",
+        "targets",
+        "batch",
+        "features",
+        "kernels",
+        "streams",
+        "wholes",
+    },
     "features": {"errors", "batch", "features"},
     "measures": {"errors", "batch", "measures"},
 }

@@ -78,6 +78,16 @@ def own_descriptor(path: PathLike) -> int | None:
     return os.dup(number)
 
 
+def holds_something(path: PathLike) -> bool:
+    """Whether a path leads to an open file of this process that has content, as where a shell appends to one."""
+    number = own_number(path)
+    try:
+        found = None if number is None else os.fstat(number)
+    except (OSError, OverflowError):
+        return False
+    return found is not None and stat.S_ISREG(found.st_mode) and found.st_size > 0
+
+
 def check_in_place(path: PathLike) -> None:
     """Raise what would go wrong if something that cannot be replaced were written to."""
     number = own_number(path)

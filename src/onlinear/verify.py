@@ -27,6 +27,9 @@ DECIMAL = re.compile(r"[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,
 #: what a class and a column are named in a table: nothing that is missing or no number, no other delimiter, no quote
 CLASS = r"(?i)(?!(\?|na|[-+]?(nan|inf|infinity))$)[^;|{}\"]+"
 NAME = r"(?i)(?!(nan?|inf(inity)?|null|none)$)[^\W\d].*"
+WHOLE = re.compile(r"[-+]?\d+(\.0*)?", re.ASCII)
+#: names of files that the learner reads otherwise
+OTHERS = re.compile(r"(?i).*\.(vw|tsv|jsonl?|ndjson|parquet|pq|arrow|feather|ipc|(?-i:(?!csv)(?i:csv)))")
 RATIO = re.compile(r"-?\d{1,4300}(/[1-9]\d{0,4299})?", re.ASCII)
 #: what a certificate and its parts hold, by kind; what has a ? may be null
 FORM = {
@@ -72,6 +75,7 @@ def shown(value):
 def read_rows(path):
     """The label and {column: value}, columns counted from 0, of every row."""
     table, rows, width = str(path).endswith(".csv"), [], 0
+    require(not OTHERS.fullmatch(str(path)), "rows: neither svmlight nor .csv: name what certify --export has written")
     with open(path, newline="\n", encoding="utf-8-sig") as file:  # a lone CR ends no line
         lines = (cells_in(line.removesuffix("\n").removesuffix("\r"), table) for line in file)
         for number, cells in enumerate(filter(None, lines), 1):
@@ -81,7 +85,7 @@ def read_rows(path):
             require(fits, f"rows: number {number} has no label where it should be, or not as many cells as the first")
             if table and number == 1 and all(re.fullmatch(NAME, cell) for cell in cells):
                 continue  # names of columns
-            label = label_of(cells.pop(-1 if table else 0))
+            label = cells.pop(-1 if table else 0)
             cells = [f"{j}:{x}" for j, x in enumerate(cells, 1)] if table else cells
             pairs = [cell.partition(":")[::2] for cell in cells[bool(re.fullmatch("qid:[0-9]+", (*cells, "")[0])) :]]
             fits = all(re.fullmatch("[0-9]{1,18}", j) and DECIMAL.fullmatch(x) for j, x in pairs)
@@ -89,7 +93,9 @@ def read_rows(path):
             fits = len(entries) == len(pairs) and all(j >= 0 and math.isfinite(x) for j, x in entries.items())
             require(fits, f"rows: number {number} has a column 0 or one twice, or what is no finite number")
             rows.append((label, {j: entries[j] for j in sorted(entries) if entries[j] != 0.0}))
-    return rows
+    found = [label_of(label) for label, _ in rows]
+    texts = any(type(label) is str for label in found)  # then 1 and 1.0 are two of them
+    return [(row[0] if texts else label, row[1]) for label, row in zip(found, rows, strict=True)]
 
 
 def cells_in(line, table):
@@ -100,15 +106,20 @@ def cells_in(line, table):
 
 
 def label_of(value):
-    """A label as an exact number, or else as text."""
-    return Fraction(str(value)) if DECIMAL.fullmatch(str(value)) else str(value)
+    """A label as a number, exact if it is whole and else the nearest double, or as text that looks like none."""
+    text = str(value)
+    if DECIMAL.fullmatch(text) and math.isfinite(float(text)):
+        return Fraction(text) if WHOLE.fullmatch(text) else Fraction(float(text))
+    require(not re.fullmatch(r"[-+.\d_]*\d[-+.\d_eE]*", text), f"label: {shown(text)} is no number, but looks like one")
+    return text
 
 
 def placed(rows, classes):
     """The place of its class and the entries of every row; null stands for the rest, and a single class has place 1."""
     require(type(classes) is list and classes, "classes: there are none")
     fits = all(type(c) in (str, int, float, bool) for c in (classes[1:] if classes[0] is None else classes))
-    known = [label_of(c) if c is not None else None for c in classes]
+    texts = any(type(label) is str for label, _ in rows)
+    known = [None if c is None else str(c) if texts else label_of(c) for c in classes]
     fits = fits and len(set(known)) == len(known) and (classes[0] is not None or len(classes) == 2)
     require(fits, "classes: they are not names or numbers, each once, or null for the rest and one more")
     places, found = {label: place for place, label in enumerate(known, len(known) == 1)}, []

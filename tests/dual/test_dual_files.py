@@ -205,3 +205,18 @@ def test_no_file_asks_for_more_columns_than_it_has(name: str, tmp_path: Path) ->
     write_model(tmp_path / "model", header, arrays)
     with pytest.raises(BadModel):
         onlinear.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("rows", [64, 150, 192])
+@pytest.mark.parametrize("part", ["coefficients", "square", "radius2"])
+def test_no_file_answers_by_one_hypothesis_and_learns_by_another(part: str, rows: int, tmp_path: Path) -> None:
+    model = KernelPerceptron("linear").fit(ROWS[:rows], LABELS[:rows] == "x")
+    model.save(tmp_path / "model")
+    header, arrays = read_model(tmp_path / "model")
+    if part == "coefficients":
+        arrays[part] = -arrays[part]
+    else:
+        header["perceptrons"][part] *= 0.5
+    write_model(tmp_path / "model", header, arrays)
+    with pytest.raises(BadModel, match=r"not those of its updates|rows of other lengths"):
+        onlinear.load(tmp_path / "model")

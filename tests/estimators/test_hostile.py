@@ -295,3 +295,56 @@ def test_what_is_not_compiled_yet_is_called_where_signals_wait(monkeypatch: pyte
     assert model.examples_ == 7
     assert [loop.depths[0] for loop in made] == [1, 1]
     assert made[1].depths[1:] == [0, 0]
+
+
+# ------------------------------------------------------------------ a second look
+
+
+def test_numbers_of_another_shape_are_not_assigned(tmp_path: Path) -> None:
+    model = onlinear.SGDClassifier(random_state=0).fit(np.eye(3), [0, 1, 2])
+    shown = model.intercept_.copy()
+    for wrong in ([1.0], [1.0, 2.0], [], [[1.0, 2.0, 3.0]], [np.nan, 0.0, 0.0]):
+        with pytest.raises(BadInput, match=r"give as many numbers|give finite numbers"):
+            model.intercept_ = wrong
+    with pytest.raises(BadInput, match="give as many numbers"):
+        model.coef_ = np.ones((2, 3))
+    assert np.array_equal(model.intercept_, shown)
+    model.intercept_ = 2.0
+    assert model.intercept_.tolist() == [2.0, 2.0, 2.0]
+    model.save(tmp_path / "model")
+    assert onlinear.load(tmp_path / "model").intercept_.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_what_is_assigned_as_it_was_changes_nothing() -> None:
+    model, alone = (onlinear.OnlineClassifier().partial_fit(X, Y) for _ in range(2))
+    model.intercept_ = model.intercept_
+    model.coef_ = model.coef_
+    assert np.array_equal(model.partial_fit(X, Y).coef_, alone.partial_fit(X, Y).coef_)
+
+
+@pytest.mark.parametrize("make", [onlinear.Perceptron, onlinear.KernelPerceptron])
+@pytest.mark.parametrize(
+    "labels", [[True, False, True], [1, 2, 1], [2**64, 2**64 + 1, 2**64], [("a", 1), ("b", 2), ("a", 1)]]
+)
+def test_score_takes_labels_that_fit_takes(make: Any, labels: list[Any]) -> None:
+    y = np.empty(3, dtype=object)
+    y[:] = labels
+    model = make().fit(X, y) if not isinstance(labels[0], tuple) else make().partial_fit(X, y)
+    right = [a == b for a, b in zip(model.predict(X).tolist(), labels, strict=True)]
+    assert model.score(X, y) == np.mean(right)
+    assert model.score(X, y, sample_weight=[1.0, 0.0, 0.0]) == right[0]
+    with pytest.raises(BadInput, match="one label a row"):
+        model.score(X[:2], y)
+
+
+def test_a_model_shows_weights_from_the_first_moment_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def set_attribute(estimator: Any, name: str, value: Any) -> None:
+        set_before(estimator, name, value)
+        if name == "_learner":
+            shapes.append(estimator.coef_.shape)
+
+    shapes: list[tuple[int, ...]] = []
+    set_before = onlinear.OnlineRegressor.__setattr__
+    monkeypatch.setattr(onlinear.OnlineRegressor, "__setattr__", set_attribute)
+    onlinear.OnlineRegressor().partial_fit(X, [1.0, 2.0, 3.0])
+    assert shapes == [(2,)]

@@ -163,3 +163,5 @@ def test_labels_of_any_kind() -> None:
     assert digest("a", "aa") != digest("aa", "a")
     assert digest("\udcff") != digest("b")
     assert digest(1.0) != digest(-1.0) != digest(float("nan"))
+    assert digest("a\x1fb", "a") != digest("a", "b\x1fa")
+    assert digest("a\\e") != digest("a\x1f")

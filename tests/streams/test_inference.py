@@ -113,6 +113,8 @@ def test_an_index_of_pandas_without_a_name_is_a_header(tmp_path: Path, header: s
         ("town,2019", TOWNS, "'2019' above texts"),
         ("town,2019,2020", SIZES, "words that never come again below, and numbers that may be names"),
         ("town,0,1", SIZES, "words that never come again below, and numbers that may be names"),
+        ("0,1,2", [row.replace("town ", "0.") for row in SIZES], "numbers that may be names"),
+        ("2019,2020,2021", [row.replace("town ", "0.") for row in SIZES], "numbers that may be names"),
         ("town,y", [*TOWNS, "town,y", *TOWNS], "all of it again further down, as where files with headers"),
         ("size,y", ["1,yes", "2,no", "3,yes"] * 5 + ["size,y", "4,no"], "all of it again further down"),
     ],
@@ -138,6 +140,8 @@ def test_names_that_look_like_cells_are_refused(tmp_path: Path, header: str, row
         ["7,Bern", *TOWNS, "8,Ulm"],
         ["0.5,2019,2020", *(f"1.{k},{k},3{k}" for k in range(12))],  # numbers alone are rows
         ["hello", *map(str, "abcdefghijkl"), "hello"],  # one column says nothing
+        [f"{k},{2 * k + 1}" for k in range(20)],  # points of a curve
+        ["0,1,2", *(f"{k % 3},{k % 5}.5,{k}" for k in range(20))],  # they come again
     ],
 )
 def test_ordinary_rows_are_no_header(tmp_path: Path, rows: list[str]) -> None:

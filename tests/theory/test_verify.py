@@ -234,7 +234,7 @@ def test_reads_nothing_that_the_learner_reads_otherwise(tmp_path: Path, name: st
 def test_blanks_around_cells_are_no_part_of_them(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text('a, b ,y\n 1,0 , spam\n-1,\t2,"spam"\n3,4,ham \n5,6,1 \n')
     labels = [label for label, _ in verifier.read_rows(tmp_path / "rows.csv")]
-    assert labels == ["spam", "spam", "ham", 1]
+    assert labels == ["spam", "spam", "ham", "1"]
     read = [label for block in onlinear.open_stream(tmp_path / "rows.csv", target="y") for label in block.y]
     assert read == ["spam", "spam", "ham", "1"]
     (tmp_path / "rows.svm").write_text("1 qid:3 1:1 \t2:2 # a comment\n\n-1 1:2\r\n")
@@ -252,3 +252,40 @@ def test_refuses_what_would_take_hours() -> None:
     certificate = {"weights": [{}], "classes": [-1, 1], "witness": witness}
     with pytest.raises(verifier.Failed, match="too long"):
         verifier.check_not_separable(certificate, ("linear", 1, 1, 1), rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "classes"),
+    [
+        ("near.svm", "1 1:1\n1.00000000000000000001 1:1\n", ["1", "1.00000000000000000001"]),
+        ("small.svm", "0 1:1\n1e-400 1:1\n", ["0", "1e-400"]),
+        ("large.svm", "9007199254740993e0 1:1\n9007199254740992 1:1\n", ["9007199254740993e0", "9007199254740992"]),
+        ("long.csv", "1,10\n1,1e0001\n", [10, "1e0001"]),
+        ("texts.csv", "1,1\n1,1.0\n-1,a\n", [1, "a"]),
+    ],
+)
+def test_classes_are_those_of_the_learner(tmp_path: Path, name: str, text: str, classes: list[Any]) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(verifier.Failed):
+        verifier.placed(verifier.read_rows(tmp_path / name), classes)
+
+
+def test_labels_that_are_numbers_and_texts(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1,1\n1,1.0\n-1,a\n")
+    rows = verifier.read_rows(tmp_path / "a.csv")
+    assert [place for place, _ in verifier.placed(rows, ["1", "1.0", "a"])] == [0, 1, 2]
+    assert [str(label) for block in onlinear.open_stream(tmp_path / "a.csv", header=False) for label in block.y] == [
+        "1",
+        "1.0",
+        "a",
+    ]
+    (tmp_path / "b.csv").write_text("1,1\n1,1.0\n-1,2\n")
+    rows = verifier.read_rows(tmp_path / "b.csv")
+    assert [place for place, _ in verifier.placed(rows, [1, "2"])] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("name", ["rows.vw", "rows.tsv", "rows.jsonl", "rows.parquet", "rows.CSV", "rows.feather"])
+def test_rows_of_another_format_are_not_read_as_svmlight(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("1 1:1\n-1 1:-1\n")
+    with pytest.raises(verifier.Failed, match="name what certify --export has written"):
+        verifier.read_rows(tmp_path / name)

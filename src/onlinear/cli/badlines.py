@@ -84,9 +84,9 @@ class BadLines:
 
     def take(self, line: BadLine, text: bytes) -> None:
         if self._file is not None:
-            self._keep()
             record = f"{MARK}{line}\n".encode("utf-8", "surrogateescape") + text + b"\n"
             self._write(self._file, record)
+            self._keep()
             self._digest.update(record)
         self.count += 1
 

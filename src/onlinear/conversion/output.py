@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from onlinear.conversion import FORMATS
+from onlinear.descriptors import holds_something
 from onlinear.errors import BadSource, Refused
 from onlinear.outputs import check_outputs, is_in_place, replacing, replacing_with, standard_output
 from onlinear.streams.formats import EXTENSIONS, extension_of
@@ -35,6 +36,8 @@ def format_for(output: str, wanted: str | None) -> str:
         raise Refused(f"{name}: its name does not say which format it is to have: say --to {'|'.join(FORMATS)}")
     if found in BINARY and output == STANDARD_OUTPUT:
         raise Refused(f"{found} cannot be written to standard output: name a file")
+    if found in BINARY and holds_something(output):
+        raise Refused(f"{output} holds something already, and {found} cannot be read behind it: name a file")
     if found in BINARY and compression_of(output):
         raise Refused(f"{output}: {found} is compressed within: name it without {PurePath(output).suffix}")
     return found

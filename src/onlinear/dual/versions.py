@@ -22,6 +22,11 @@ class Updates(NamedTuple):
     amounts: np.ndarray  # that it was added with: +1 or -1, less where a budget shrinks
     times: np.ndarray  # the number of the example at which it was made
 
+    def before(self, example: int) -> Updates:
+        """Those that were made before an example."""
+        done = self.times < example
+        return Updates(self.positions[done], self.amounts[done], self.times[done])
+
     def survived(self, examples: int) -> np.ndarray:
         """The rows that each version was in force for: c_k, which starts at 1 with the update itself."""
         return np.diff(self.times, append=examples)

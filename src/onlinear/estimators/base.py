@@ -124,8 +124,8 @@ class LinearEstimator(ShowsWeights, KeepsFigures, Saves, BaseEstimator):
         learner = Learner(
             recipe.loss, recipe.rule, features=features, outputs=outputs, settings=recipe.settings, facing=facing
         )
-        self._learner = learner
         self._shown = Shown()
+        self._learner = learner  # last: another thread may be asking
         self._pass_starts: list[tuple[int, int]] = []
         self._growing = growing
         self._settle(sparse)

@@ -221,6 +221,21 @@ def column_of(y: Any) -> list[Any]:
     return targets.tolist() if targets.ndim == 1 else []
 
 
+def are_objects(y: Any) -> bool:
+    """Whether labels come as an array of objects that are no texts, of which scikit-learn knows no kind."""
+    labels = np.asarray(y)
+    return labels.dtype == object and not all(isinstance(label, str) for label in labels.ravel().tolist())
+
+
+def accuracy(predicted: np.ndarray, y: Any, sample_weight: Any) -> float:
+    """The share of labels of any kind that were predicted."""
+    labels = np.asarray(y, dtype=object).ravel().tolist()
+    if len(labels) != len(predicted):
+        raise BadInput(f"there are {len(predicted)} rows and {len(labels)} labels: give one label a row")
+    right = [bool(one == other) for one, other in zip(predicted.tolist(), labels, strict=True)]
+    return float(np.average(right, weights=sample_weight))
+
+
 def check_frame(X: Any) -> None:
     """Refuse a frame that has no rows yet, no columns, two of them with one name, or is sparse around what is not 0."""
     names = names_in(X)

@@ -20,7 +20,9 @@ from onlinear.errors import BadInput, Refused
 from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import (
     FLOATS,
+    accuracy,
     all_or_nothing,
+    are_objects,
     check_knows_classes,
     checked_rows,
     refuse_all_zero,
@@ -54,7 +56,10 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy, as scikit-learn has it, which would round large whole numbers of pandas."""
-        return float(super().score(X, unless_rounded(y), sample_weight))
+        y = unless_rounded(y)
+        if are_objects(y):
+            return accuracy(self.predict(X), y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     # -------------------------------------------------------------- learning
 

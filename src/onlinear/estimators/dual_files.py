@@ -11,8 +11,8 @@ import numpy as np
 import onlinear
 from onlinear.dual.forgetron import ALLOWANCE
 from onlinear.dual.kernel import Kernel
-from onlinear.dual.perceptrons import BLOCK, Drop, Perceptrons, Step
-from onlinear.dual.versions import Versions
+from onlinear.dual.perceptrons import BLOCK, Drop, Perceptrons, Step, largest_square
+from onlinear.dual.versions import Versions, last_coefficients
 from onlinear.errors import BadModel, NotSaved
 from onlinear.estimators.dual_dicts import room_for_names
 from onlinear.features.texts import pack_texts
@@ -175,6 +175,8 @@ def unpack_perceptrons(arrays: Any, header: Header) -> Perceptrons:
     machine.versions = unpack_versions(arrays, header["outputs"], len(rows))
     check_times(machine)
     machine.steps = [unpack_step(step, machine) for step in header["steps"]]
+    check_coefficients(machine)
+    check_lengths(machine, rows)
     return machine
 
 
@@ -199,6 +201,28 @@ def check_times(machine: Perceptrons) -> None:
         expect(ascending, "updates at examples that there were not")
         expect(made == kept or (machine.budget is not None and kept <= made), "updates that nobody made")
         expect(versions.debt < ALLOWANCE * (made + 1), "a debt that no budget leads to")
+
+
+def check_coefficients(machine: Perceptrons) -> None:
+    """Refuse coefficients, by which a machine learns, that are not those of its updates, by which it answers.
+
+    They lack the block that is not full. Under a budget what they were is not known while it lasts.
+    """
+    if machine.budget is not None and machine.steps:
+        return
+    before = machine.examples - machine.examples % BLOCK if machine.budget is None else machine.examples
+    for output, versions in enumerate(machine.versions):
+        done = versions.arrays().before(before)
+        expected = last_coefficients(done, machine.support.size)
+        found = machine.support.coefficients[: machine.support.size, output]
+        expect(np.array_equal(found, expected), "coefficients that are not those of its updates")
+
+
+def check_lengths(machine: Perceptrons, rows: np.ndarray) -> None:
+    """Refuse lengths of rows that the kept ones do not have, up to rounding."""
+    kept, slack = largest_square(rows), 1.0 + 1e-3
+    fits = kept <= machine.square * slack and machine.radius2 <= machine.kernel.largest(machine.square) * slack
+    expect(fits and machine.kernel.largest(kept) * bool(len(rows)) <= machine.radius2 * slack, "rows of other lengths")
 
 
 def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[Versions]:

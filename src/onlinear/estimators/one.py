@@ -453,7 +453,7 @@ def records(rows: Any) -> list[Any]:
 
 def targets_in(y: Any) -> list[Any]:
     """The targets of many rows as a list; what has no order, or is no single column, is refused."""
-    if hasattr(y, "to_pylist"):  # of Arrow
+    if hasattr(y, "to_pylist") and not hasattr(y, "columns"):  # of Arrow
         y = y.to_pylist()
     no_column = isinstance(y, str | bytes | Mapping | Set) or hasattr(y, "columns") or getattr(y, "ndim", 1) != 1
     if no_column or not isinstance(y, Iterable):

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear.errors import Refused
+from onlinear.errors import BadInput, Refused
 from onlinear.estimators.checks import whole
 from onlinear.kernels.state import COUNT, MASS, NORM, OWED, SCALE
 from onlinear.learner import Frozen, Learner
@@ -111,6 +111,8 @@ class ShowsWeights:
         self._shown.sparse = scipy.sparse.issparse(value)
         weights = value.toarray() if self._shown.sparse else np.asarray(value, dtype=np.float64)
         now = self._now()
+        if weights.size != now.weights.size:
+            raise BadInput(f"coef_ has the shape {self.coef_.shape}, and not {weights.shape}: give as many numbers")
         if not np.array_equal(now.weights.ravel(), weights.ravel()):
             self._assign(weights.reshape(now.weights.shape), now.intercepts)
 
@@ -123,7 +125,14 @@ class ShowsWeights:
     @intercept_.setter
     def intercept_(self, value: Any) -> None:
         self._attribute("intercept_")
-        self._assign(self._now().weights, np.asarray(value, dtype=np.float64).reshape(-1))
+        now, given = self._now(), np.asarray(value, dtype=np.float64)
+        if given.shape not in ((), now.intercepts.shape):
+            raise BadInput(
+                f"intercept_ has the shape {now.intercepts.shape}, and not {given.shape}: give as many numbers"
+            )
+        intercepts = np.full(now.intercepts.shape, given)
+        if not np.array_equal(now.intercepts, intercepts):
+            self._assign(now.weights, intercepts)
 
     def _as_shown(self, weights: np.ndarray) -> np.ndarray:
         weights = weights.astype(self._data_type, copy=False)
@@ -131,6 +140,8 @@ class ShowsWeights:
 
     def _assign(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
         assert self._learner is not None
+        if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
+            raise BadInput("coef_ or intercept_ would hold NaN or infinity: give finite numbers")
         with whole(self):
             shown = self._shown
             shown.weights, shown.intercepts = weights, intercepts

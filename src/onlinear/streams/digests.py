@@ -11,7 +11,7 @@ from onlinear.rows import DenseRows
 from onlinear.streams.blocks import Block
 from onlinear.wholes import are_numbers, as_objects
 
-WORD_END = "\x1f"
+WORD_END, ESCAPE = "\x1f", "\\"
 #: what a digest begins with; those of older versions, which looked at less, have nothing there
 VERSION = "2-"
 
@@ -53,12 +53,17 @@ def bits_of(numbers: np.ndarray) -> np.ndarray:
 
 
 def words_of(labels: np.ndarray) -> str:
-    """Labels as one text, an end behind each."""
+    """Labels as one text, an end behind each; one within a label is written otherwise."""
     words = labels.tolist()
     try:
-        return WORD_END.join([*words, ""])
+        joined = WORD_END.join([*words, ""])
     except TypeError:  # there is one that is no word
-        return "".join(f"{word}{WORD_END}" for word in words)
+        words = list(map(str, words))
+        joined = WORD_END.join([*words, ""])
+    if ESCAPE in joined or joined.count(WORD_END) > len(words):
+        escaped = [word.replace(ESCAPE, 2 * ESCAPE).replace(WORD_END, f"{ESCAPE}e") for word in words]
+        return WORD_END.join([*escaped, ""])
+    return joined
 
 
 def entries_of(block: Block, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -49,8 +49,11 @@ def has_header(
     if is_index(words, records()):
         return True
     if numbers_above:
-        if seen >= FEWEST and first[:, TEXTS].any() and is_series(words, numeric & (first[:, NUMBERS] > 0), records()):
-            raise unclear(top, "words that never come again below, and numbers that may be names")
+        above = numeric & (first[:, NUMBERS] > 0)
+        may_be = first[:, TEXTS].any() or (above.all() and not is_curve(words))
+        if seen >= FEWEST and may_be and is_series(words, above, records()):
+            words_and = "words that never come again below, and " if first[:, TEXTS].any() else ""
+            raise unclear(top, f"{words_and}numbers that may be names")
         return False
     whole, partly = again(words, records())
     if whole and not partly and is_put_together(first, whole, seen, records):
@@ -85,6 +88,11 @@ def is_series(words: Sequence[str], numbers: np.ndarray, records: Iterator[list[
         if are_years and any(YEAR.fullmatch(record[k]) for k in places if k < len(record)):
             return False
     return True
+
+
+def is_curve(words: Sequence[str]) -> bool:
+    """Whether numbers are rather the first of many points than names: 0 and 1, or 1 and 2."""
+    return len(words) < 3 and not all(map(YEAR.fullmatch, words))
 
 
 def are_counted(names: Sequence[str]) -> bool:
