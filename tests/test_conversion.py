@@ -273,7 +273,6 @@ def test_a_number_of_thousands_of_digits_is_one(tmp_path: Path) -> None:
     ("numbers", "names"),
     [
         ([1.5, math.nan, 2.0], ["1.5", None, "2"]),
-        ([1.5, math.inf, -math.inf], ["1.5", "inf", "-inf"]),
         ([decimal.Decimal("1.50"), None, decimal.Decimal("2.00")], ["1.5", None, "2"]),
         (
             [decimal.Decimal("0.1234567890123456789012"), decimal.Decimal("0.1234567890123456789010"), None],
@@ -293,6 +292,18 @@ def test_names_that_are_numbers_become_texts(
     there = converted(tmp_path / "a.arrow", tmp_path / f"b.{extension}")
     empty = "" if extension in ("csv", "tsv") else None
     assert [row["c"] for row in cells_read(there)] == [empty if name is None else name for name in names]
+
+
+def test_a_name_that_is_infinity_is_refused_as_the_number_is(tmp_path: Path) -> None:
+    numbers = pyarrow.array([1.5, math.inf, -math.inf])
+    names = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 2]), numbers)
+    for column in (numbers, names):
+        table = pyarrow.table({"c": column, "y": ["p", "q", "r"]})
+        with pyarrow.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+            file.write_table(table)
+        refused = run(tmp_path / "a.arrow", tmp_path / "b.csv")
+        assert refused.exit_code == 1
+        assert "a.arrow:2:1: inf in the column 'c' is not a finite number" in refused.stderr
 
 
 def test_json_numbers_keep_their_digits_in_a_table(tmp_path: Path) -> None:
