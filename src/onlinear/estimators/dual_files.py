@@ -64,10 +64,8 @@ def dual_parts(estimator: Any, holds: Header) -> tuple[Header, Arrays]:
 
 def check_seen(estimator: Any, machine: Perceptrons) -> None:
     """Refuse to write what would be read as a number of columns that nobody has seen."""
-    width, named = (
-        machine.support.rows.shape[1],
-        hasattr(estimator, "feature_names_in_") or estimator._names is not None,
-    )
+    width = machine.support.rows.shape[1]
+    named = hasattr(estimator, "feature_names_in_") or estimator._names is not None
     if machine.examples == 0 and width > MOST_UNSEEN and not named:
         raise NotSaved(f"of {width:,} columns no row has been learned, so there is nothing to save: learn one first")
 
