@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from data import data_folder
 
+from data import data_folder
 from onlinear import losses, open_stream, registry, rules
 from onlinear.drift import ADWIN, Adapting, PageHinkley
 from onlinear.errors import Refused
-from onlinear.learner import Settings
-from onlinear.runs import Run
+from onlinear.learning.learner import Settings
+from onlinear.learning.model import Model, classes_in
 from onlinear.streams.synthetic import Drifting, Noisy
-from onlinear.training import Training, classes_in
+from onlinear.workflow.run import Run
 
 NORMALISED, ADAGRAD = registry.RULES["normalised"], registry.RULES["adagrad"]
 RULES: dict[str, Any] = {
@@ -108,7 +108,7 @@ def adapted(source: Source, rule: Any, way: Way, alarms: int) -> Adapting:
     stream = open_stream(source.rows, **source.options)
     labels = np.concatenate([block.labels for block in stream.blocks(stop_at_bad=True)])
     settings = Settings(forget=way.forget)
-    training = Training(losses.Logistic(), rule, settings, classes_in([labels]), stream.recipe.bits)
+    training = Model(losses.Logistic(), rule, settings, classes_in([labels]), stream.recipe.bits)
     detector: Any = way.detector or Even(len(labels) // (alarms + 1) + 1)
     training.adapting = Adapting(way.on_drift, detector.anew())
     for _ in Run(training, stream, 1).steps():

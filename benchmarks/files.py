@@ -23,9 +23,10 @@ from pathlib import Path
 
 import claims
 from claims import AtMost, Cost, Line, NotMeasured, Row, megabytes, percent
-from data import VW_BITS, data_folder, load, write_text
 from generated import write_sparse, write_table, write_words
 from processes import Spent, python, read_through
+
+from data import VW_BITS, data_folder, load, write_text
 
 MEGABYTE = 1_000_000
 CLAIMED = 1_000  # megabytes

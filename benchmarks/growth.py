@@ -20,13 +20,13 @@ from claims import AtMost, Cost, Line, Row
 from processes import python
 
 from onlinear import OnlineClassifier, losses, rules
-from onlinear.batch import Batch, rows_of
 from onlinear.cli.printing import with_gaps
-from onlinear.kernels import decimals
-from onlinear.learner import Learner
+from onlinear.data.batch import Batch, rows_of
+from onlinear.data.targets import Signs
+from onlinear.features.collisions import collisions_of
+from onlinear.kernels.text import decimals
+from onlinear.learning.learner import Learner
 from onlinear.powers import exp_of_less
-from onlinear.streams.collisions import collisions_of
-from onlinear.targets import Signs
 
 #: n log n, and larger tables that leave the cache, cost up to three times as much by the unit; quadratic growth ten
 LINEAR = 0.3

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 from claims import AtMost, Cost, Line, NotMeasured, Row, percent
+from processes import python
+
 from data import covtype, write_text
 from files import LOGISTIC, vw_process
-from processes import python
 
 #: seconds that a job may take, and the error that the one on adult may have
 ADULT_SECONDS, COVTYPE_SECONDS, ADULT_ERROR = 60.0, 180.0, 0.152

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from data import data_folder, idx
 
-from onlinear.dual.kernel import Kernel
-from onlinear.dual.perceptrons import Perceptrons
-from onlinear.dual.versions import VOTES
+from data import data_folder, idx
+from onlinear.learning.dual.kernel import Kernel
+from onlinear.learning.dual.perceptrons import Perceptrons
+from onlinear.learning.dual.versions import VOTES
 
 PASSES = (0.1, 1.0, 2.0, 3.0, 10.0)
 

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from data import LOADERS, VW_BITS, DataSet, data_folder, load, write_text
 from rich.console import Console
 from rich.table import Table
+
+from data import LOADERS, VW_BITS, DataSet, data_folder, load, write_text
 
 WORST_RATIO = 1.03
 

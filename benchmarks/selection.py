@@ -22,16 +22,16 @@ from typing import Any, NamedTuple
 import claims
 import numpy as np
 from claims import AtMost, Cost, Line, NotMeasured, Row, percent
-from data import load, svmlight
 from jobs import job_rows
 from learn import sparse_data
 
 import onlinear
+from data import load, svmlight
 from onlinear import rules
-from onlinear.batch import Batch, rows_of
+from onlinear.data.batch import Batch, rows_of
+from onlinear.data.targets import Signs
 from onlinear.selection import Configuration, configuration
 from onlinear.selection.race import Examples, Race, Task
-from onlinear.targets import Signs
 
 RATES = np.geomspace(1e-3, 1.0, 16).tolist()
 PENALTIES = (1e-6, 1e-5, 1e-4, 1e-3)
@@ -40,7 +40,7 @@ ORDERS, REFITS = 5, 10
 
 
 class Split(NamedTuple):
-    """Training rows in a drawn order, and test rows, with their labels."""
+    """Model rows in a drawn order, and test rows, with their labels."""
 
     X: Any
     y: np.ndarray

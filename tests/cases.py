@@ -10,11 +10,11 @@ import scipy.sparse
 
 import naive
 from onlinear import registry
-from onlinear.batch import Batch, Rows, rows_of
-from onlinear.learner import Learner, Settings
-from onlinear.rows import DenseRows
+from onlinear.data.batch import Batch, Rows, rows_of
+from onlinear.data.rows import DenseRows
+from onlinear.data.targets import Labels, Numbers, Signs
+from onlinear.learning.learner import Learner, Settings
 from onlinear.rules import Constant, Optimal, Pegasos, Power
-from onlinear.targets import Labels, Numbers, Signs
 
 CLASSES = 3
 PLAIN = Settings()

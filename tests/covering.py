@@ -17,8 +17,8 @@ import pytest
 
 from cases import PLAIN, Bits, Data, batch_of, bits_of, data_for, learner_for
 from onlinear import registry
-from onlinear.batch import Batch
-from onlinear.learner import Learner, Settings
+from onlinear.data.batch import Batch
+from onlinear.learning.learner import Learner, Settings
 
 KINDS = ("dense", "sparse")
 DTYPES = ("float64", "float32")

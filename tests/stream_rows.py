@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from onlinear.errors import OnlinearError
+from onlinear.features.blocks import Block
 from onlinear.features.names import HashedNames
-from onlinear.streams.blocks import Block
 from onlinear.streams.cells import RecordEnds
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.sources import last_line_end

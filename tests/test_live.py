@@ -17,7 +17,7 @@ import pytest
 
 from commands import process, run_here
 from onlinear.cli.job import SAVING
-from onlinear.modelfile import open_model
+from onlinear.files.trained import open_model
 
 LONG = 60  # seconds: whatever comes before the pipe is closed comes sooner on any machine
 LEARNING = ["--loss", "perceptron", "--rule", "perceptron"]

@@ -13,7 +13,7 @@ from hypothesis import assume, given, strategies as st
 import naive
 from cases import LOSS_PARAMS, loss_of
 from onlinear import losses, registry
-from onlinear.seen import Seen
+from onlinear.rules.context import Seen
 
 SCALAR = sorted(set(registry.LOSSES) - registry.SEVERAL)
 SMOOTH = sorted(registry.SMOOTH)

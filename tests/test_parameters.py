@@ -12,11 +12,11 @@ import onlinear
 from onlinear import losses, registry, rules
 from onlinear.descent import gradient_descent, mean_loss, running_means, sgd
 from onlinear.errors import BadModel, Refused
-from onlinear.learner import Learner, Settings
-from onlinear.model.learners import load_learner, save_learner
+from onlinear.files.learners import load_learner, save_learner
+from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.model import Model
 from onlinear.parameters import POSITIVE, Range, ranges_of
 from onlinear.selection import Configuration, configuration
-from onlinear.training import Training
 
 OWNERS = {**registry.LOSSES, **registry.RULES, **registry.SCHEDULES}
 FIELDS = [(cls, field) for cls in OWNERS.values() for field in cls._fields if field != "schedule"]
@@ -27,7 +27,7 @@ def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*shapes: Any) -> None:
         raise AssertionError("a loop was compiled")
 
-    monkeypatch.setattr("onlinear.learner.compiled_loop", refuse)
+    monkeypatch.setattr("onlinear.learning.learner.compiled_loop", refuse)
 
 
 def fields_named(things: list[tuple[type, str]]) -> list[str]:
@@ -151,7 +151,7 @@ def test_what_is_no_loss_or_rule(loss: Any, rule: Any, message: str) -> None:
     X, y = np.ones((4, 2)), [0, 1, 0, 1]
     for learn in (
         lambda: Learner(loss, rule, features=1),
-        lambda: Training(loss, rule, Settings(), None),
+        lambda: Model(loss, rule, Settings(), None),
         lambda: configuration(loss, rule),
         lambda: onlinear.OnlineClassifier(loss, rule).fit(X, y),
         lambda: onlinear.OnlineClassifier(loss, rule).partial_fit(X, y),
@@ -238,8 +238,8 @@ def test_the_class_of_a_users_own_instead_of_an_instance() -> None:
 
 
 def test_compiling_would_have_been_noticed() -> None:
-    from onlinear.batch import Batch, rows_of
-    from onlinear.targets import Signs
+    from onlinear.data.batch import Batch, rows_of
+    from onlinear.data.targets import Signs
 
     with pytest.raises(AssertionError, match="a loop was compiled"):
         Learner("hinge", "sgd", features=1).learn(Batch(rows_of(np.ones((1, 1))), Signs(np.ones(1)), np.ones(1)))

@@ -15,7 +15,7 @@ import pytest
 from commands import run_apart, run_here
 from onlinear.cli import badlines
 from onlinear.errors import BadLine, BadSource
-from onlinear.model.container import read_model, write_model
+from onlinear.files.container import read_model, write_model
 
 ROWS = [f"{(-1) ** k} {k % 7 + 1}:0.5 {k % 11 + 9}:{k % 5 + 1}\n" for k in range(60)]
 BAD = 40  # where a bad line stops the run
@@ -220,15 +220,15 @@ def test_a_file_with_other_weights_is_refused(name: str) -> None:
 def test_a_file_that_changes_between_passes_is_refused(
     change: Callable[[list[str]], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from onlinear.training import Training
+    from onlinear.learning.model import Model
 
-    start = Training.start_pass
+    start = Model.start_pass
 
-    def changed(training: Training) -> None:
+    def changed(training: Model) -> None:
         start(training)
         write(change(ROWS))
 
-    monkeypatch.setattr(Training, "start_pass", changed)
+    monkeypatch.setattr(Model, "start_pass", changed)
     ended = run_here("train", "rows.svm", "--model", "new", "--quiet", "--passes", 3)
     assert (ended.code, "rows.svm: changed since" in ended.err) == (1, True)
     assert not Path("new").exists()
@@ -354,16 +354,16 @@ def test_bad_lines_whose_file_is_gone_are_said_to_be_missing() -> None:
 
 @pytest.mark.compiles
 def test_how_to_go_on_names_the_test_and_passes_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    from onlinear.training import Training
+    from onlinear.learning.model import Model
 
-    start = Training.start_pass
+    start = Model.start_pass
 
-    def struck(training: Training) -> None:
+    def struck(training: Model) -> None:
         start(training)
         if training.totals().examples:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Training, "start_pass", struck)
+    monkeypatch.setattr(Model, "start_pass", struck)
     write(ROWS, "-t.svm")
     words = ["--test", "rows.svm", "--test", "./-t.svm"]
     ended = run_here("train", "rows.svm", "--model", "m", "--quiet", "--passes", 1001, *words)
@@ -455,7 +455,7 @@ def test_a_file_of_bad_lines_that_cannot_be_written_does_not_stay(monkeypatch: p
     def full(*_: Any) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("onlinear.outputs.WaitingFile.write", full)
+    monkeypatch.setattr("onlinear.system.outputs.WaitingFile.write", full)
     with pytest.raises(BadSource, match="cannot be written"), badlines.BadLines("bad") as bad:
         bad.take(BadLine("a", 1, 2, "why"), b"text")
     assert not Path("bad").exists()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onlinear.classes import most_in_table, task_of_numbers
 from onlinear.cli.beginning import task_of
+from onlinear.learning.classes import most_in_table, task_of_numbers
+from onlinear.selection.race_stream import look_at
 from onlinear.streams.stream import open_stream
-from onlinear.track import look_at
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ from scipy.special import expit
 import onlinear
 from cases import bits_of
 from onlinear import losses, registry, rules
-from onlinear.batch import Batch, rows_of
+from onlinear.data.batch import Batch, rows_of
+from onlinear.data.targets import Labels, Numbers, Signs
 from onlinear.errors import Diverged, Refused
-from onlinear.learner import Learner, Settings
+from onlinear.learning.learner import Learner, Settings
 from onlinear.powers import exp_of_less
-from onlinear.targets import Labels, Numbers, Signs
 
 
 class LogCosh(NamedTuple):
@@ -164,8 +164,8 @@ def test_a_row_loss_of_ones_own() -> None:
 
 def test_the_implicit_step_solves_its_equation() -> None:
     """``s' = s - amount slope(s')``, for a loss without a flow."""
-    from onlinear.calls import loss_flow
-    from onlinear.seen import Seen
+    from onlinear.rules.context import Seen
+    from onlinear.rules.dispatch import loss_flow
 
     loss = LogCosh(0.7)
     for score, target, amount in ((3.0, -1.0, 0.5), (-2.0, 1.0, 30.0), (0.1, 0.0, 1e-3)):
@@ -511,9 +511,9 @@ class Mine(NamedTuple):
 PROGRAM = """
 import numpy as np
 from onlinear import losses, rules
-from onlinear.batch import Batch, rows_of
-from onlinear.learner import Learner
-from onlinear.targets import Signs
+from onlinear.data.batch import Batch, rows_of
+from onlinear.learning.learner import Learner
+from onlinear.data.targets import Signs
 {imported}
 learner = Learner(losses.Hinge(), rules.SGD({schedule}), features=1)
 learner.learn(Batch(rows_of(np.ones((1, 1))), Signs(np.ones(1)), np.ones(1)))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         rules as rules,
         selection as selection,
     )
-    from onlinear.dual.unique import unique_features as unique_features
     from onlinear.errors import (
         BadInput as BadInput,
         BadLine as BadLine,
@@ -66,13 +65,14 @@ if TYPE_CHECKING:
         SGDClassifier as SGDClassifier,
         SGDRegressor as SGDRegressor,
     )
-    from onlinear.learner import Learner as Learner
-    from onlinear.predicting import predict as predict
-    from onlinear.profile.choice import choose_recipe as choose_recipe
-    from onlinear.profile.table import profile_of as profile_of
-    from onlinear.racing import RaceResult as RaceResult, race as race
+    from onlinear.learning.dual.unique import unique_features as unique_features
+    from onlinear.learning.learner import Learner as Learner
     from onlinear.streams.stream import open_stream as open_stream
     from onlinear.theory.certifying import certify as certify
+    from onlinear.workflow.predict import predict as predict
+    from onlinear.workflow.profile.choice import choose_recipe as choose_recipe
+    from onlinear.workflow.profile.table import profile_of as profile_of
+    from onlinear.workflow.race_result import RaceResult as RaceResult, race as race
 
 # Where each public name lives. A name that ends its own path is that module.
 _HOMES = {
@@ -88,7 +88,7 @@ _HOMES = {
     "FTRLClassifier": "onlinear.estimators.famous",
     "FTRLRegressor": "onlinear.estimators.famous",
     "KernelPerceptron": "onlinear.estimators.kernel",
-    "Learner": "onlinear.learner",
+    "Learner": "onlinear.learning.learner",
     "MarginPerceptron": "onlinear.estimators.perceptron",
     "NotSaved": "onlinear.errors",
     "OnlineClassifier": "onlinear.estimators.online",
@@ -99,7 +99,7 @@ _HOMES = {
     "PassiveAggressiveRegressor": "onlinear.estimators.passive_aggressive",
     "Perceptron": "onlinear.estimators.perceptron",
     "PolynomialProducts": "onlinear.estimators.expansions",
-    "RaceResult": "onlinear.racing",
+    "RaceResult": "onlinear.workflow.race_result",
     "RandomFeatures": "onlinear.estimators.expansions",
     "Refused": "onlinear.errors",
     "SGDClassifier": "onlinear.estimators.sgd",
@@ -108,19 +108,19 @@ _HOMES = {
     "TooManyNames": "onlinear.errors",
     "VotedPerceptron": "onlinear.estimators.kernel",
     "certify": "onlinear.theory.certifying",
-    "choose_recipe": "onlinear.profile.choice",
+    "choose_recipe": "onlinear.workflow.profile.choice",
     "descent": "onlinear.descent",
     "drift": "onlinear.drift",
     "load": "onlinear.estimators.saving",
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",
     "open_stream": "onlinear.streams.stream",
-    "predict": "onlinear.predicting",
-    "profile_of": "onlinear.profile.table",
-    "race": "onlinear.racing",
+    "predict": "onlinear.workflow.predict",
+    "profile_of": "onlinear.workflow.profile.table",
+    "race": "onlinear.workflow.race_result",
     "rules": "onlinear.rules",
     "selection": "onlinear.selection",
-    "unique_features": "onlinear.dual.unique",
+    "unique_features": "onlinear.learning.dual.unique",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onlinear.signals import end_at_once, handle_signals
+from onlinear.system.signals import end_at_once, handle_signals
 
 TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 from onlinear.parameters import BETWEEN_0_AND_1, NOT_NEGATIVE
 from onlinear.powers import exp_of_less, log_of_more
-from onlinear.seen import Seen
+from onlinear.rules.context import Seen
 
 
 @runtime_checkable

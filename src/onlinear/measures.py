@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.batch import importance_of
+from onlinear.data.batch import importance_of
 from onlinear.errors import BadInput
 
 

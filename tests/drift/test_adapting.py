@@ -11,16 +11,16 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from onlinear import Learner, losses, rules
-from onlinear.batch import Batch, rows_of
+from onlinear.data.batch import Batch, rows_of
+from onlinear.data.targets import Labels, Numbers, Signs
 from onlinear.drift import ADWIN, Adapting, PageHinkley
 from onlinear.drift.curve import Curve
 from onlinear.drift.policies import faster, reset
 from onlinear.errors import BadInput, Diverged, Refused
-from onlinear.kernels.state import EXAMPLES, MISTAKES
-from onlinear.learner import Settings
+from onlinear.kernels.learn.state import EXAMPLES, MISTAKES
+from onlinear.learning.learner import Settings
 from onlinear.registry import LOSSES, REGRESSION, RULES, SEVERAL, TAKES
 from onlinear.streams.synthetic import Drifting
-from onlinear.targets import Labels, Numbers, Signs
 
 
 def turning(n: int = 3000, d: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import pytest
 
 from commands import run_here
 from onlinear import load
-from onlinear.modelfile import open_model
+from onlinear.files.trained import open_model
 
 ADAGRAD = ["--rule", "adagrad"]
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from onlinear.drift import ADWIN, DETECTORS, PageHinkley
 from onlinear.drift.curve import Curve
 from onlinear.errors import BadInput, OnlinearError, Refused
-from onlinear.learner import Learner, Settings
+from onlinear.learning.learner import Learner, Settings
 from onlinear.losses import Hinge
 from onlinear.rules import SGD
 

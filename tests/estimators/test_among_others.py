@@ -17,8 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import onlinear
-from onlinear.classes import Classes, distinct_labels
 from onlinear.errors import BadInput, Diverged, OnlinearError
+from onlinear.learning.classes import Classes, distinct_labels
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

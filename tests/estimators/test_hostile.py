@@ -268,7 +268,7 @@ def test_a_parameter_that_is_set_while_the_first_rows_are_learned_is_not_lost(mo
 
 
 def test_what_is_not_compiled_yet_is_called_where_signals_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    from onlinear.interrupts import uninterrupted
+    from onlinear.system.interrupts import uninterrupted
 
     class Loop:
         """A loop that is compiled, as Numba's are, by its first call."""
@@ -281,11 +281,13 @@ def test_what_is_not_compiled_yet_is_called_where_signals_wait(monkeypatch: pyte
             self.depths.append(uninterrupted._depth)
             return float(self.loop(*arguments))
 
-    import onlinear.dictpath
+    import onlinear.learning.dict_path
 
     made: list[Loop] = []
-    make = onlinear.dictpath.learn_one_loop
-    monkeypatch.setattr(onlinear.dictpath, "learn_one_loop", lambda shape: made.append(Loop(make(shape))) or made[-1])
+    make = onlinear.learning.dict_path.learn_one_loop
+    monkeypatch.setattr(
+        onlinear.learning.dict_path, "learn_one_loop", lambda shape: made.append(Loop(make(shape))) or made[-1]
+    )
     model = onlinear.OnlineRegressor().learn_many(ROWS, [1.0, 2.0, 3.0])
     model.learn_one(ROWS[0], 1.0)  # the fourth example, which takes more than one step anyway
     made[0].signatures = []

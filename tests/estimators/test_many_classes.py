@@ -12,9 +12,9 @@ import pytest
 
 import onlinear
 from commands import run_here
-from onlinear import one_against_rest
 from onlinear.errors import Refused
-from onlinear.room import HUGE_PAGE, LOOKED_AT, copy_touched, sparse_zeros
+from onlinear.learning import one_against_rest
+from onlinear.learning.buffers import HUGE_PAGE, LOOKED_AT, copy_touched, sparse_zeros
 
 CLASSES = 40
 

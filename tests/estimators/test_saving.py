@@ -22,8 +22,8 @@ import onlinear
 from onlinear.errors import BadModel, BadRow, NotSaved, Refused
 from onlinear.estimators.saving import IN_DUAL_FORM, OURS, restore, save_parts
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.learner import Learner
-from onlinear.model import read_model, write_model
+from onlinear.files import read_model, write_model
+from onlinear.learning.learner import Learner
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.svmlight import Svmlight
 

@@ -422,7 +422,7 @@ def test_ctrl_c_ends_a_command_without_a_word(monkeypatch: pytest.MonkeyPatch) -
     def interrupted(path: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("onlinear.modelfile.open_model", interrupted)
+    monkeypatch.setattr("onlinear.files.trained.open_model", interrupted)
     assert run_here("inspect", "m") == Ended(130, "", "")
 
 

@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from onlinear.kernels.compiled import TAUGHT
-from onlinear.rows import LONG_SPARSE, SparseRows, add_abreast, dots_abreast
+from onlinear.data.rows import LONG_SPARSE, SparseRows, add_abreast, dots_abreast
+from onlinear.kernels.loops import TAUGHT
 
 assert TAUGHT  # what the compiler knows of the two functions
 

@@ -16,7 +16,7 @@ import numba
 import pytest
 from numba.core import caching
 
-from onlinear.kernels.compiled import CacheFiles, kept, kept_callback
+from onlinear.kernels.loops import CacheFiles, kept, kept_callback
 
 
 def test_processes_that_compile_for_different_types_at_once_never_swap_code(

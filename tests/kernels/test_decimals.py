@@ -17,8 +17,8 @@ from hypothesis import example, given, settings, strategies as st
 from numba import njit, types
 from numba.core.errors import TypingError
 
-from onlinear.kernels import decimals
-from onlinear.kernels.cpython import AVAILABLE
+from onlinear.kernels.compiler.cpython import AVAILABLE
+from onlinear.kernels.text import decimals
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs the JIT")
 

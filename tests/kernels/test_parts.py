@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba.core.codegen import JITCodeLibrary
 
-from onlinear.kernels.parts import in_place_of, part, seldom
+from onlinear.kernels.compiler.inlining import in_place_of, part, seldom
 
 
 @part

@@ -17,13 +17,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numba import njit
 
-from onlinear.dictcalls import Index, address_of
 from onlinear.errors import OnlinearError
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.kernels import walk
-from onlinear.kernels.cpython import AVAILABLE
-from onlinear.kernels.entries import DIGITS, Entries
-from onlinear.kernels.lexicon import Lexicon
+from onlinear.kernels.compiler.cpython import AVAILABLE
+from onlinear.kernels.dicts.name_index import Lexicon
+from onlinear.kernels.text.entries import DIGITS, Entries
+from onlinear.learning.dict_calls import Index, address_of
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs CPython with a GIL, and the JIT")
 
@@ -418,8 +418,8 @@ CACHED_PROGRAM = """
     import numpy as np
     from numba import njit
     from onlinear.features.names import ExactNames, HashedNames
-    from onlinear.kernels.entries import DIGITS, Entries
-    from onlinear.kernels.lexicon import Lexicon
+    from onlinear.kernels.text.entries import DIGITS, Entries
+    from onlinear.kernels.dicts.name_index import Lexicon
     from onlinear.kernels.walk import walk_exact, walk_hashed
 
     @njit(cache=True)

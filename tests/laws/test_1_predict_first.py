@@ -9,7 +9,7 @@ import pytest
 
 from cases import Data, cut, loss_of
 from covering import Case, every_case
-from onlinear.learner import Learner, Settings
+from onlinear.learning.learner import Learner, Settings
 
 
 class Figures:

@@ -18,7 +18,7 @@ from commands import process, run_here
 from killing import is_finished, kill_after, run_struck
 from onlinear.cli import job
 from onlinear.cli.job import SAVING
-from onlinear.training import Training
+from onlinear.learning.model import Model
 
 ROWS = 2000  # of each file
 EVERY = 100  # rows from one checkpoint to the next
@@ -151,16 +151,16 @@ def test_a_run_that_is_interrupted_says_how_to_go_on_and_ends_in_the_same_bytes(
 @pytest.mark.parametrize("method", ["learn", "start_pass", "totals"])
 def test_ctrl_c_amid_a_step_waits_for_its_end(folder: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     words = [*straight_and(), "--model", "m"]
-    real = getattr(Training, method)
+    real = getattr(Model, method)
 
-    def struck(training: Training, *rest: Any) -> Any:
+    def struck(training: Model, *rest: Any) -> Any:
         done = real(training, *rest)
         if training.learner.examples >= ROWS:
             os.kill(os.getpid(), signal.SIGINT)
-            monkeypatch.setattr(Training, method, real)
+            monkeypatch.setattr(Model, method, real)
         return done
 
-    monkeypatch.setattr(Training, method, struck)
+    monkeypatch.setattr(Model, method, struck)
     assert run_here(*words) == (130, "", TO_GO_ON.format(" ".join(FILES)))
     assert run_here(*RESUME).code == 0
     assert (folder / "m").read_bytes() == (folder / "straight").read_bytes()
@@ -203,13 +203,13 @@ def test_a_shutdown_sends_two_signals_and_the_first_saves(
 ) -> None:
     words = [*straight_and(), "--model", "m"]
     left = list(numbers)
-    learn, fsync = Training.learn, os.fsync
+    learn, fsync = Model.learn, os.fsync
 
     def strike() -> None:
         if left:
             os.kill(os.getpid(), left.pop(0))
 
-    def struck_learn(training: Training, *rest: Any) -> None:
+    def struck_learn(training: Model, *rest: Any) -> None:
         learn(training, *rest)
         if training.learner.examples >= ROWS:
             strike()
@@ -220,7 +220,7 @@ def test_a_shutdown_sends_two_signals_and_the_first_saves(
         fsync(number)
         strike()
 
-    monkeypatch.setattr(Training, "learn", struck_learn)
+    monkeypatch.setattr(Model, "learn", struck_learn)
     monkeypatch.setattr(os, "fsync", struck_fsync)
     assert run_here(*words) == (128 + numbers[0], "", TO_GO_ON.format(" ".join(FILES)))
     assert left == []

@@ -12,8 +12,8 @@ import pytest
 from cases import bits_of, cut
 from covering import Case, bits_in_one_go, every_case
 from onlinear.errors import Refused
-from onlinear.learner import Learner
-from onlinear.model import load_learner, save_learner
+from onlinear.files import load_learner, save_learner
+from onlinear.learning.learner import Learner
 
 
 def reloaded(learner: Learner) -> Learner:
@@ -94,7 +94,7 @@ def test_another_process_goes_on(rule: str, tmp_path: Path) -> None:
 GO_ON_FROM_FILE = """
 import pickle, sys
 from pathlib import Path
-from onlinear.model import load_learner, save_learner
+from onlinear.files import load_learner, save_learner
 learner = load_learner(sys.argv[1])
 learner.learn(pickle.loads(Path(sys.argv[2]).read_bytes()))
 save_learner(sys.argv[1], learner)

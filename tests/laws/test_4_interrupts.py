@@ -21,8 +21,8 @@ import pytest
 
 import onlinear
 from onlinear.estimators import one
-from onlinear.interrupts import NUMBERS, uninterrupted
 from onlinear.selection import grid
+from onlinear.system.interrupts import NUMBERS, uninterrupted
 
 pytestmark = [pytest.mark.compiles]
 

@@ -13,9 +13,9 @@ import pytest
 from cases import bits_of
 from covering import Case, every_case
 from onlinear import losses, rules
-from onlinear.batch import Batch, rows_of
-from onlinear.learner import Learner, Settings
-from onlinear.targets import Signs
+from onlinear.data.batch import Batch, rows_of
+from onlinear.data.targets import Signs
+from onlinear.learning.learner import Learner, Settings
 
 
 @every_case

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 import onlinear
-from onlinear.batch import Batch, rows_of
+from onlinear.data.batch import Batch, rows_of
+from onlinear.data.targets import Labels
 from onlinear.estimators.checks import whole
-from onlinear.learner import Learner
+from onlinear.learning.learner import Learner
 from onlinear.selection import grid
-from onlinear.targets import Labels
 
 PACKAGE = str(Path(onlinear.__file__).parent)
 Call = Callable[[Any], Any]

@@ -11,11 +11,11 @@ import pytest
 from cases import CLASSES, PLAIN, Data, batch_of, bits_of, data_for, learner_for, loss_of, rule_of
 from covering import KINDS, Case, bits_in_one_go, compiled_case, every_case
 from onlinear import losses, registry, rules
-from onlinear.batch import Batch
-from onlinear.kernels.state import ACTIVE, MISTAKES
-from onlinear.learner import Learner, Settings
-from onlinear.rows import DenseRows
-from onlinear.targets import ClassMembers, Labels, Members, Signs, Watched
+from onlinear.data.batch import Batch
+from onlinear.data.rows import DenseRows
+from onlinear.data.targets import ClassMembers, Labels, Members, Signs, Watched
+from onlinear.kernels.learn.state import ACTIVE, MISTAKES
+from onlinear.learning.learner import Learner, Settings
 
 
 @every_case

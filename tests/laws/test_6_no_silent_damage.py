@@ -13,10 +13,10 @@ import scipy.sparse
 from cases import Bits, batch_of, bits_of, cut, data_for, learner_for, loss_of, rule_of, targets_of
 from covering import INTERPRETED, KINDS, Case, compiled_case, every_case
 from onlinear import losses, registry, rules
-from onlinear.batch import Batch, importance_of, numbers_of, rows_of
+from onlinear.data.batch import Batch, importance_of, numbers_of, rows_of
+from onlinear.data.targets import Numbers, Signs
 from onlinear.errors import BadInput, Diverged, OnlinearError, Refused
-from onlinear.learner import Learner, Settings
-from onlinear.targets import Numbers, Signs
+from onlinear.learning.learner import Learner, Settings
 
 BAD = {"NaN": np.nan, "infinity": np.inf, "-infinity": -np.inf}
 

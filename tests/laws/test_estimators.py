@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 import onlinear
 from cases import bits_of
 from listed import CLASSIFIERS, LEARNERS, as_dicts, fresh, one_pass
-from onlinear.model import read_model
+from onlinear.files import read_model
 
 pytestmark = [pytest.mark.compiles, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 

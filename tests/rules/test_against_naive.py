@@ -20,8 +20,8 @@ from cases import (
     rule_of,
 )
 from onlinear import registry
-from onlinear.batch import Batch
-from onlinear.learner import Learner, Settings
+from onlinear.data.batch import Batch
+from onlinear.learning.learner import Learner, Settings
 from onlinear.rules import SGD, Constant
 
 # Lazy forms sum in another order than eager ones, the naive dot product in another than ours, and Sherman-Morrison is
@@ -34,7 +34,7 @@ KINDS = ("dense", "sparse")
 
 def scores_as_learned(learner: Learner, batch: Batch) -> np.ndarray:
     """Learn row by row; the scores the kernel made before each, NaN where the importance is 0."""
-    from onlinear.kernels.state import SCORE
+    from onlinear.kernels.learn.state import SCORE
 
     scores = np.full((len(batch), learner.outputs), np.nan)
     for i in range(len(batch)):

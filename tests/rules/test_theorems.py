@@ -10,10 +10,10 @@ from hypothesis import given, settings as budget, strategies as st
 
 from cases import batch_of, cut, data_for, learner_for, loss_of, rule_of
 from onlinear import losses, registry, rules
-from onlinear.batch import Batch, rows_of
+from onlinear.data.batch import Batch, rows_of
+from onlinear.data.targets import Labels, Numbers, Signs
 from onlinear.errors import Refused
-from onlinear.learner import Learner, Settings
-from onlinear.targets import Labels, Numbers, Signs
+from onlinear.learning.learner import Learner, Settings
 
 seeds = st.integers(0, 2**32 - 1)
 

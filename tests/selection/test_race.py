@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse
 
 from onlinear import losses, rules
-from onlinear.batch import Batch, rows_of
+from onlinear.data.batch import Batch, rows_of
 from onlinear.errors import Refused
-from onlinear.learner import Learner
+from onlinear.learning.learner import Learner
 from onlinear.selection.configurations import Configuration, configuration, grid
 from onlinear.selection.race import Examples, Race, Task
 

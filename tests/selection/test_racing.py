@@ -16,12 +16,13 @@ import scipy.sparse
 
 import onlinear
 from commands import run_here
-from onlinear import losses, racing, rules
+from onlinear import losses, rules
 from onlinear.errors import BadInput, BadLine, BadSource, Diverged, OnlinearError, Refused
 from onlinear.plots import RaceDisplay
 from onlinear.selection import configuration, grid, race as runners, usual
 from onlinear.selection.race import Race, rungs_of
-from onlinear.track import fold_table
+from onlinear.selection.race_stream import fold_table
+from onlinear.workflow import race_result as racing
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(90, 4)) * (RNG.random((90, 4)) < 0.8)

@@ -16,8 +16,8 @@ import onlinear
 from onlinear import rules
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.estimators import search
-from onlinear.kernels.compiled import interpreted_loop
-from onlinear.learner import Learner
+from onlinear.kernels.loops import interpreted_loop
+from onlinear.learning.learner import Learner
 from onlinear.registry import REGRESSION, RULES, TAKES
 from onlinear.selection import Configuration, configuration, grid
 from onlinear.selection.race import Race

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.sparse import coo_matrix, csr_array, csr_matrix
 
+from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.errors import BadInput, BadLine
-from onlinear.rows import DenseRows, SparseRows
+from onlinear.features.blocks import Block
 from onlinear.streams import tables
-from onlinear.streams.blocks import Block
 from onlinear.streams.stream import open_stream
 
 

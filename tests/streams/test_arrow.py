@@ -23,6 +23,7 @@ from hypothesis import given, settings, strategies as st
 from pyarrow import feather, ipc, parquet
 
 from onlinear.errors import BadInput, BadLine, BadSource, OnlinearError
+from onlinear.features.naming import Naming
 from onlinear.features.words import Words
 from onlinear.streams import sources, tables
 from onlinear.streams.arrow import ArrowTable, infer_table
@@ -30,7 +31,6 @@ from onlinear.streams.arrowcells import numbers_of
 from onlinear.streams.csvtext import Column
 from onlinear.streams.formats import Options, format_of
 from onlinear.streams.held import Held
-from onlinear.streams.naming import Naming
 from onlinear.streams.stream import Stream, open_alike, open_stream, sources_of
 from slow_parsers import Feature, entries, placed
 from slow_tables import grams

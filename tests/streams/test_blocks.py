@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onlinear.rows import DenseRows
-from onlinear.streams.blocks import Block
+from onlinear.data.rows import DenseRows
+from onlinear.features.blocks import Block
+from onlinear.features.naming import Naming
 from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.naming import Naming
 from onlinear.streams.svmlight import Svmlight
 from onlinear.streams.vwtext import VWText
 

@@ -14,17 +14,17 @@ from hypothesis import given, settings, strategies as st
 
 from commands import run_here
 from onlinear import losses, rules
+from onlinear.data.rows import SparseRows
 from onlinear.errors import OnlinearError, Refused
-from onlinear.learner import Settings
-from onlinear.modelfile import Trained, save
-from onlinear.rows import SparseRows
-from onlinear.runs import Run
+from onlinear.features.naming import Naming
+from onlinear.files.trained import Trained, save
+from onlinear.learning.learner import Settings
+from onlinear.learning.model import Model, classes_in
 from onlinear.streams import sources
-from onlinear.streams.naming import Naming
 from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream, open_alike, open_stream
-from onlinear.training import Training, classes_in
+from onlinear.workflow.run import Run
 from tables import table
 
 CLIP = {"age": (18.0, 60.0), "size": (-1.0, 1.5)}
@@ -138,7 +138,7 @@ def test_models_that_know_of_neither_still_load(tmp_path: Path) -> None:
 
 def trained(stream: Stream) -> Trained:
     classes = classes_in([block.labels for block in stream.before_recipe()])
-    training = Training(losses.Logistic(), rules.AdaGrad(), Settings(), classes, stream.recipe.bits)
+    training = Model(losses.Logistic(), rules.AdaGrad(), Settings(), classes, stream.recipe.bits)
     for _ in Run(training, stream, 2).steps():
         pass
     return Trained(training, stream.recipe)

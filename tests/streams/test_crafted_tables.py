@@ -15,9 +15,9 @@ import pytest
 from pyarrow import ipc, parquet
 
 from onlinear import profile_of
-from onlinear.conversion.directions import Wish, convert
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.streams.arrowdecimals import decimals_of
+from onlinear.streams.conversion.directions import Wish, convert
 from onlinear.streams.stream import open_stream
 
 TOWNS = ["Bern", "Thun", "Zug", "Olten"]

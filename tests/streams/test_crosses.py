@@ -15,15 +15,16 @@ from hypothesis import given, settings, strategies as st
 from pyarrow import parquet
 
 from onlinear.errors import BadLine, OnlinearError
+from onlinear.features import crosses as crossing
+from onlinear.features.crosses import with_products
 from onlinear.features.names import cross_hash, hash_name
-from onlinear.kernels import crossing as kernel
-from onlinear.streams import crossing, sources, tables
+from onlinear.features.naming import NamedRows, Naming
+from onlinear.kernels.text import crosses as kernel
+from onlinear.streams import sources, tables
 from onlinear.streams.arrow import infer_table
-from onlinear.streams.crossing import with_products
 from onlinear.streams.formats import Format
 from onlinear.streams.inference import infer
 from onlinear.streams.jsonlines import infer_keys
-from onlinear.streams.naming import NamedRows, Naming
 from onlinear.streams.sources import chunks
 from onlinear.streams.stream import Stream
 from onlinear.streams.vwtext import VWText

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear.errors import BadLine, OnlinearError
+from onlinear.features.blocks import Block
 from onlinear.features.names import HashedNames
+from onlinear.features.naming import Naming
 from onlinear.streams.ahead import in_order
-from onlinear.streams.blocks import Block
 from onlinear.streams.cells import RecordEnds
 from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.naming import Naming
 from onlinear.streams.sources import Chunk, chunks
 from slow_tables import Wrong, records, table
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from onlinear.streams.blocks import Block
+from onlinear.features.blocks import Block
 from onlinear.streams.digests import RowDigest
 from onlinear.streams.stream import open_stream
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.features.naming import Naming
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.inference import infer
-from onlinear.streams.naming import Naming
 from onlinear.streams.stream import open_alike, open_stream
 
 

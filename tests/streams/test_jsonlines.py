@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.features.naming import Naming
 from onlinear.features.words import Words
 from onlinear.streams import sources
 from onlinear.streams.jsonlines import JSONLines, infer_keys
-from onlinear.streams.naming import Naming
 from onlinear.streams.sources import chunks
 from onlinear.streams.stream import open_stream
 from slow_parsers import Feature, entries, placed

@@ -17,17 +17,17 @@ from hypothesis import given, settings, strategies as st
 
 from commands import run_here
 from onlinear import losses, rules
+from onlinear.data.rows import SparseRows
 from onlinear.errors import BadInput, OnlinearError, Refused
 from onlinear.features.names import hash_name
-from onlinear.learner import Settings
-from onlinear.modelfile import Trained, open_model, save
-from onlinear.rows import SparseRows
-from onlinear.runs import Run
+from onlinear.features.ranges import range_names
+from onlinear.files.trained import Trained, open_model, save
+from onlinear.learning.learner import Settings
+from onlinear.learning.model import Model, classes_in
 from onlinear.streams import sources
-from onlinear.streams.ranges import range_names
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream, open_alike, open_stream
-from onlinear.training import Training, classes_in
+from onlinear.workflow.run import Run
 from tables import table
 
 RANGES = {"age": [25.0, 37.0, 48.0], "size": [0.5]}
@@ -186,7 +186,7 @@ def note(row: Row) -> dict[str, float]:
 
 def trained(stream: Stream) -> Trained:
     classes = classes_in([block.labels for block in stream.before_recipe()])
-    training = Training(losses.Logistic(), rules.AdaGrad(), Settings(), classes, stream.recipe.bits)
+    training = Model(losses.Logistic(), rules.AdaGrad(), Settings(), classes, stream.recipe.bits)
     for _ in Run(training, stream, 2).steps():
         pass
     return Trained(training, stream.recipe)

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.errors import OnlinearError
-from onlinear.rows import DenseRows, SparseRows
-from onlinear.streams.blocks import Block
+from onlinear.features.blocks import Block
+from onlinear.features.naming import Naming, cells_of
+from onlinear.features.scaling import MaxAbs, Standardise
+from onlinear.features.vocabulary import Vocabulary
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.lines import Lines
-from onlinear.streams.naming import Naming, cells_of
-from onlinear.streams.scaling import MaxAbs, Standardise
 from onlinear.streams.sources import Chunk
-from onlinear.streams.vocabulary import Vocabulary
 from slow_stages import Entries, max_abs, standardised
 
 MOST = sys.float_info.max

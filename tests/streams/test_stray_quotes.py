@@ -9,7 +9,7 @@ import pytest
 from commands import run_here
 from onlinear.cli.ending import BAD_DATA
 from onlinear.errors import BadLine
-from onlinear.modelfile import open_model
+from onlinear.files.trained import open_model
 from onlinear.streams import sources
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.stream import Stream, open_alike, open_stream

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear import BadLine
-from onlinear.kernels import breaks
+from onlinear.features.blocks import Block
+from onlinear.kernels.text import line_breaks as breaks
 from onlinear.streams import sources
-from onlinear.streams.blocks import Block
 from onlinear.streams.sources import chunks
 from onlinear.streams.stream import Stream
 from onlinear.streams.svmlight import Svmlight

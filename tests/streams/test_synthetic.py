@@ -13,13 +13,13 @@ from hypothesis import given, settings as budget, strategies as st
 
 import onlinear
 from onlinear import losses, rules
-from onlinear.classes import Classes
 from onlinear.errors import BadInput, Refused
-from onlinear.learner import Settings
+from onlinear.learning.classes import Classes
+from onlinear.learning.learner import Settings
+from onlinear.learning.model import Model
 from onlinear.streams import generated
 from onlinear.streams.generated import Generated
 from onlinear.streams.synthetic import Adversary, Dependent, Drifting, Noisy, Separable, TightExample
-from onlinear.training import Training
 
 STREAMS: list[Generated] = [
     Separable(2500, 3, margin=0.2, seed=4),
@@ -104,7 +104,7 @@ def test_only_a_group_is_in_memory() -> None:
 
 @by_name
 def test_training_on_blocks_is_partial_fit(stream: Generated) -> None:
-    training = Training(losses.Perceptron(), rules.PerceptronStep(), Settings(intercept=False), Classes([-1, 1]))
+    training = Model(losses.Perceptron(), rules.PerceptronStep(), Settings(intercept=False), Classes([-1, 1]))
     for block in onlinear.open_stream(stream):
         training.learn(block)
     model = perceptron().partial_fit(*whole(stream), classes=[-1, 1])

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear.errors import OnlinearError
+from onlinear.features.blocks import Block
+from onlinear.features.collisions import Collisions, Shared, collisions_of, expected_names
 from onlinear.features.names import hash_name
-from onlinear.streams.blocks import Block
-from onlinear.streams.collisions import Collisions, Shared, collisions_of, expected_names
+from onlinear.features.naming import Naming
+from onlinear.features.vocabulary import Vocabulary
 from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.naming import Naming
 from onlinear.streams.sources import chunks
-from onlinear.streams.vocabulary import Vocabulary
 from onlinear.streams.vwtext import VWText
 from slow_stages import Entries, Feature, SlowVocabulary
 

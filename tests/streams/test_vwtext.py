@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear import BadLine
+from onlinear.features.blocks import Block
 from onlinear.features.names import HashedNames
-from onlinear.streams.blocks import Block
-from onlinear.streams.naming import Naming
+from onlinear.features.naming import Naming
 from onlinear.streams.sources import chunks
 from onlinear.streams.stream import Stream
 from onlinear.streams.vwtext import VWText

@@ -14,13 +14,13 @@ from hypothesis import given, settings, strategies as st
 
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.names import HashedNames, hash_name
+from onlinear.features.naming import Naming
 from onlinear.features.words import Words, grams_in, letters
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.formats import Options, format_of
 from onlinear.streams.inference import infer
 from onlinear.streams.jsonlines import JSONLines
-from onlinear.streams.naming import Naming
 from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.sources import chunks
 from onlinear.streams.texts import grams_for, grams_of_texts

@@ -15,8 +15,8 @@ import pytest
 
 from commands import run_apart, run_here
 from onlinear import verify as verifier
-from onlinear.kernels.state import EXAMPLES
-from onlinear.model.container import read_model, write_model
+from onlinear.files.container import read_model, write_model
+from onlinear.kernels.learn.state import EXAMPLES
 from onlinear.theory.certificates import resealed
 
 XOR = {

@@ -24,9 +24,9 @@ from onlinear.cli.measure import measure
 from onlinear.cli.predict import predict
 from onlinear.cli.select import select
 from onlinear.cli.train import train
-from onlinear.descriptors import occupy_standard_files
-from onlinear.outputs import waiting_text
-from onlinear.signals import end_at_once, handle_signals
+from onlinear.system.descriptors import occupy_standard_files
+from onlinear.system.outputs import waiting_text
+from onlinear.system.signals import end_at_once, handle_signals
 
 #: an option of the C library's malloc, by its number in malloc.h
 M_ARENA_MAX = -8

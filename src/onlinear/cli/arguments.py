@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from onlinear.cli.declaring import ARGUMENTS, INPUT, LOG, OUTPUT as WRITTEN, PRINTED, ROWS, Declared
-from onlinear.conversion import FORMATS
 from onlinear.drift import DETECTORS, ON_DRIFT
 from onlinear.registry import LOSSES, RULES, SCHEDULES
+from onlinear.streams.conversion import FORMATS
 
 #: of predictions
 FORMS = ("csv", "jsonl")

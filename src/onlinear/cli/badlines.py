@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from onlinear.errors import BadLine, BadSource
-from onlinear.outputs import is_in_place, open_log, printable, remove, take_back
-from onlinear.signals import begin_file, keep_file
+from onlinear.system.outputs import is_in_place, open_log, printable, remove, take_back
+from onlinear.system.signals import begin_file, keep_file
 
 FAIL, SKIP = "fail", "skip"
 #: what a record begins with, and how its first line reads: file, line, column, reason

@@ -9,31 +9,31 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.classes import MOST_IN_STREAM, Classes, as_array, sorted_unique, task_of_numbers
 from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.ending import say
 from onlinear.cli.job import Job
 from onlinear.cli.options import loss_and_rule
 from onlinear.cli.waiting import saying_that_it_waits
 from onlinear.cli.watching import watcher
+from onlinear.data.whole_numbers import are_numbers
 from onlinear.drift import ADWIN, DETECTORS
 from onlinear.drift.adapting import Adapting
 from onlinear.drift.policies import check_policy
 from onlinear.errors import BadLine, BadSource, Refused
-from onlinear.learner import Settings
-from onlinear.profile.mixed import has_mixed_target, mixed_columns
+from onlinear.features.blocks import Block
+from onlinear.learning.classes import MOST_IN_STREAM, Classes, as_array, sorted_unique, task_of_numbers
+from onlinear.learning.learner import Settings
+from onlinear.learning.model import Model, classes_in
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
-from onlinear.runs import Run
 from onlinear.streams.blanks import BLANKS
-from onlinear.streams.blocks import Block
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.formats import Format
 from onlinear.streams.pipes import with_looks
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import Stream, open_stream
-from onlinear.training import Training, classes_in
-from onlinear.wholes import are_numbers
+from onlinear.workflow.profile.mixed import has_mixed_target, mixed_columns
+from onlinear.workflow.run import Run
 
 #: rows whose labels say what is to be learned
 LOOK = 10_000
@@ -128,9 +128,7 @@ def raise_in_turn(error: BadSource | BadLine) -> Iterator[Block]:
     yield
 
 
-def training_for(
-    labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], chosen: dict[str, float | None]
-) -> Training:
+def training_for(labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], chosen: dict[str, float | None]) -> Model:
     """A training as the options and the first labels want it."""
     task = wanted["task"] or task_of(labels, wanted["loss"], wanted["classes"])
     loss = wanted["loss"] or ("squared_error" if task == "regression" else "log_loss")
@@ -147,12 +145,12 @@ def training_for(
         forget=wanted["forget"],
         intercept=wanted["intercept"],
     )
-    training = Training(made_loss, made_rule, settings, classes, recipe.bits)
+    training = Model(made_loss, made_rule, settings, classes, recipe.bits)
     training.adapting = adapting_for(training, wanted)
     return training
 
 
-def adapting_for(training: Training, wanted: dict[str, Any]) -> Adapting | None:
+def adapting_for(training: Model, wanted: dict[str, Any]) -> Adapting | None:
     """What watches for drift, if someone is to."""
     on_drift, delta, name = wanted["on_drift"], wanted["drift_delta"], wanted["detector"]
     if on_drift is None:

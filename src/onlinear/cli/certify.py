@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import BAD_DATA, ending, say
-from onlinear.outputs import printable_lines
+from onlinear.system.outputs import printable_lines
 
 if TYPE_CHECKING:
     from onlinear.streams.recipe import Recipe
@@ -37,12 +37,12 @@ def certify(
 ) -> None:
     """Prove what can be proven of a model and the rows it has learned: margins, mistake bounds, separability."""
     with ending():
-        from onlinear.modelfile import open_model
-        from onlinear.proving import certificates_of, classes_of, examples_in, perceptron_of
-        from onlinear.runs import MOST_PASSES
+        from onlinear.files.trained import open_model
         from onlinear.streams.pipes import refuse_pipes
         from onlinear.streams.sources import expand
         from onlinear.streams.stream import open_stream
+        from onlinear.workflow.certificates import certificates_of, classes_of, examples_in, perceptron_of
+        from onlinear.workflow.run import MOST_PASSES
 
         refuse_pipes(expand(files), "a certificate, which reads all rows more than once")
         if model is None:
@@ -74,8 +74,8 @@ def learns_as_written(recipe: Recipe) -> bool:
 
 def exported(examples: Any, classes: int, path: str, found: dict[str, Any]) -> dict[str, Any]:
     """Write the prepared rows, and let the certificates speak of their labels."""
-    from onlinear.proving import export
     from onlinear.theory.certificates import is_one
+    from onlinear.workflow.certificates import export
 
     with writing(path) as rows:
         labels = export(examples, classes, rows)
@@ -96,7 +96,7 @@ def changed(found: dict[str, Any], change: Callable[[int], dict[str, Any]]) -> d
 def writing(path: str) -> Iterator[BinaryIO]:
     """A file that takes the place of the one before once it is whole."""
     from onlinear.errors import NotSaved
-    from onlinear.outputs import replacing
+    from onlinear.system.outputs import replacing
 
     try:
         with replacing(path) as file:
@@ -143,7 +143,7 @@ def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.Cer
         check_readable(file, "the rows that the certificate is of")
         answer: str | int = ""
         if model is not None:
-            from onlinear.proving import differing_from
+            from onlinear.workflow.certificates import differing_from
 
             answer = differing_from(model, certificate)
         answer = answer or main([str(certificate), str(file)])
@@ -161,7 +161,7 @@ def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.Cer
 def check_readable(path: Path, wanted: str) -> None:
     """Refuse what is not there, or may not be read; nothing is opened, since a pipe could not be opened twice."""
     from onlinear.errors import BadSource
-    from onlinear.outputs import STANDARD, printable
+    from onlinear.system.outputs import STANDARD, printable
 
     name = printable(path)
     if not path.exists():

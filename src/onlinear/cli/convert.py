@@ -29,7 +29,7 @@ def convert(
     """
     with ending():
         from onlinear.cli.badlines import FAIL, SKIP, BadLines
-        from onlinear.conversion import directions
+        from onlinear.streams.conversion import directions
 
         wish = directions.Wish(files, output, format, to, target, weight, header, first_index, force)
         with BadLines(bad_lines) as bad:

@@ -10,8 +10,8 @@ from onlinear.cli.declaring import OUTPUT, Declared
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
 from onlinear.errors import Refused
-from onlinear.outputs import replacing
-from onlinear.progress import HEADINGS, Line, aligned, progressive_lines
+from onlinear.learning.progress import HEADINGS, Line, aligned, progressive_lines
+from onlinear.system.outputs import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,15 +8,15 @@ from typing import Any
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
-from onlinear.outputs import printable_lines
-from onlinear.progress import aligned
+from onlinear.learning.progress import aligned
+from onlinear.system.outputs import printable_lines
 
 
 def inspect(model: cli.ModelFile, top: cli.Top = 20, as_json: cli.AsJson = False) -> None:
     """Show what is in a model: recipe, counters, and the largest weights by name."""
     with ending():
-        from onlinear.inspection import inspected
-        from onlinear.modelfile import open_model
+        from onlinear.files.trained import open_model
+        from onlinear.workflow.inspection import inspected
 
         found = inspected(open_model(model), top)
         print(json_text(found, indent=2) if as_json else printable_lines(words_of(found)))

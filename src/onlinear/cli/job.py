@@ -9,19 +9,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from onlinear.answers import Answers
 from onlinear.cli.badlines import BadLines
 from onlinear.cli.checkpoint import Checkpoint, lasting
 from onlinear.cli.ending import Interruptions, interrupted_code, say
 from onlinear.cli.watching import Silent
 from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine, BadSource, Diverged, OnlinearError
-from onlinear.modelfile import Trained, save
-from onlinear.outputs import as_argument, is_in_place, printable
+from onlinear.files.trained import Trained, save
+from onlinear.learning.predictor import Predictor
 from onlinear.registry import LOSSES, RULES, name_of
-from onlinear.runs import Run
 from onlinear.streams.sources import expand
-from onlinear.testing import figures_of
+from onlinear.system.outputs import as_argument, is_in_place, printable
+from onlinear.workflow.run import Run
+from onlinear.workflow.testing import figures_of
 
 NOTHING_LEARNED = "Interrupted before anything was learned: nothing was saved."
 NOT_SAVED = "Ended without saving; what was there before is untouched."
@@ -85,7 +85,7 @@ class Job:
         try:
             with Interruptions() as interruptions:
                 try:
-                    figures = figures_of(Answers(self.run.training), self.run.recipe, files)
+                    figures = figures_of(Predictor(self.run.training), self.run.recipe, files)
                     return figures | self._learned_from(files)
                 finally:
                     with interruptions.whole():

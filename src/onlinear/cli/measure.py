@@ -8,8 +8,8 @@ from typing import Any
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
-from onlinear.outputs import printable_lines
-from onlinear.progress import aligned
+from onlinear.learning.progress import aligned
+from onlinear.system.outputs import printable_lines
 
 #: what figures are called, where their names in JSON do not say it to people
 NAMES = {"weight_sum": "sum of the weights"}
@@ -23,15 +23,15 @@ def measure(
 ) -> None:
     """Test a model on files: error, log loss, area under the curve and confusion; or errors of numbers."""
     with ending():
-        from onlinear.answers import Answers
         from onlinear.cli.badlines import BadLines
-        from onlinear.modelfile import open_model
-        from onlinear.testing import figures_of
+        from onlinear.files.trained import open_model
+        from onlinear.learning.predictor import Predictor
+        from onlinear.workflow.testing import figures_of
 
         trained = open_model(model)
         with BadLines(bad_lines) as bad:
             on_bad = bad.on_bad
-            figures = figures_of(Answers(trained.training), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
+            figures = figures_of(Predictor(trained.training), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
         print(json_text(figures, indent=2) if as_json else printable_lines(words_of(figures)))
 
 

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, say
 from onlinear.errors import Refused
-from onlinear.outputs import replacing
+from onlinear.system.outputs import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,14 +30,14 @@ def predict(
     Labels are not needed. A bad line that is skipped gives an empty prediction, so that lines stay side by side.
     """
     with ending():
-        from onlinear.answers import Answers
         from onlinear.cli.badlines import BadLines
         from onlinear.cli.printing import Printer
-        from onlinear.modelfile import open_model
+        from onlinear.files.trained import open_model
+        from onlinear.learning.predictor import Predictor
         from onlinear.streams.stream import open_alike
 
         trained = open_model(model)
-        answers = Answers(trained.training)
+        answers = Predictor(trained.training)
         if probabilities and not answers.has_chances:
             raise Refused("the model has no probabilities: leave out --probabilities, or train with the loss log_loss")
         stream = open_alike(files, trained.recipe.format, labelled=False)

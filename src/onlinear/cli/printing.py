@@ -8,16 +8,16 @@ from typing import IO, Any
 
 import numpy as np
 
-from onlinear.answers import Answers
 from onlinear.cli.jsontext import json_text
 from onlinear.errors import BadLine, Refused
-from onlinear.streams.blocks import Block
+from onlinear.features.blocks import Block
+from onlinear.learning.predictor import Predictor
 
 
 class Printer:
     """Writes a line for each row: the prediction, and scores and probabilities if they are wanted."""
 
-    def __init__(self, answers: Answers, out: IO[str], form: str, scores: bool, probabilities: bool) -> None:
+    def __init__(self, answers: Predictor, out: IO[str], form: str, scores: bool, probabilities: bool) -> None:
         self.answers, self.out, self.form = answers, out, form
         self.scores, self.probabilities = scores, probabilities
         several = answers.labels is not None and len(answers.labels) > 2

@@ -13,12 +13,12 @@ from onlinear.cli.beginning import begun, job_of
 from onlinear.cli.checkpoint import Checkpoint, lasting
 from onlinear.cli.job import Job
 from onlinear.errors import Refused
-from onlinear.model.values import only_bad_models
-from onlinear.modelfile import Trained, open_model
-from onlinear.outputs import check_outputs, is_in_place, printable
-from onlinear.runs import MOST_PASSES, Progress, Run
+from onlinear.files.trained import Trained, open_model
+from onlinear.files.values import only_bad_models
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import open_alike
+from onlinear.system.outputs import check_outputs, is_in_place, printable
+from onlinear.workflow.run import MOST_PASSES, Progress, Run
 
 #: options that a model which goes on has not settled
 FREE = {"files", "model", "resume", "checkpoint_every", "keep_partial", "slim", "test", "as_json", "quiet"}

@@ -17,7 +17,7 @@ from onlinear.cli import arguments as cli
 from onlinear.cli.ending import Interrupted, ending
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.steps import watching
-from onlinear.outputs import as_argument, printable
+from onlinear.system.outputs import as_argument, printable
 
 #: what may be said of a selection that is repeated
 BESIDE_REPEAT = ("files", "test", "repeat", "model", "report", "export", "as_json", "quiet")
@@ -76,12 +76,12 @@ def select(
     """Choose, learn, test and explain a model of a table: columns, recipe, race, one honest test, report."""
     with ending():
         from onlinear.errors import Refused
-        from onlinear.modelfile import save
-        from onlinear.outputs import check_outputs, is_in_place, printable_lines, remove, replacing
-        from onlinear.report import page, words
+        from onlinear.files.trained import save
         from onlinear.streams.sources import expand
+        from onlinear.system.outputs import check_outputs, is_in_place, printable_lines, remove, replacing
         from onlinear.workflow.asked import result_in
         from onlinear.workflow.ledger import NAME, Ledger
+        from onlinear.workflow.report import page, words
         from onlinear.workflow.select import select as whole_job
 
         context = click.get_current_context()
@@ -199,7 +199,7 @@ def origin_of(files: list[str], path: Path) -> list[str]:
 def refuse_others(outputs: list[Path], origin: list[str]) -> None:
     """Refuse to replace what nobody has named, unless it is of an earlier selection from the same files."""
     from onlinear.errors import Refused
-    from onlinear.modelfile import origin_in
+    from onlinear.files.trained import origin_in
 
     there = [path for path in outputs if os.path.lexists(path)]
     if there and origin_in(outputs[0]) != origin:
@@ -211,7 +211,7 @@ def refuse_others(outputs: list[Path], origin: list[str]) -> None:
 
 def remove_of_earlier(*outputs: Path) -> None:
     """Remove what an earlier selection has written of its model: whatever ends this one, it is not beside the new."""
-    from onlinear.outputs import remove
+    from onlinear.system.outputs import remove
 
     for path in outputs:
         if not path.is_file():

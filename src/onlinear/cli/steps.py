@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from onlinear.cli.ending import handle_signals, restore_signals, say
-from onlinear.signals import end_at_once
+from onlinear.system.signals import end_at_once
 from onlinear.workflow.watching import Watcher
 
 

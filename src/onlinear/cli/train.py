@@ -13,7 +13,7 @@ from onlinear.cli.ending import ending, last_words, outlive_broken_pipes
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.measure import NAMES
 from onlinear.cli.options import with_field_options
-from onlinear.outputs import as_argument, printable, printable_lines
+from onlinear.system.outputs import as_argument, printable, printable_lines
 
 
 @with_field_options

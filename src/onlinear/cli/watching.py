@@ -9,8 +9,8 @@ from typing import IO, Any, cast
 
 from onlinear.cli.ending import ProgressOutput
 from onlinear.drift.adapting import Alarm
-from onlinear.runs import Run
-from onlinear.training import Totals
+from onlinear.learning.model import Totals
+from onlinear.workflow.run import Run
 
 HEADINGS = ("examples", "loss since last", "loss", "mistakes", "features/s")
 WIDTHS = (12, 16, 10, 10, 11)

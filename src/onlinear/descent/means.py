@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.batch import numbers_of
+from onlinear.data.batch import numbers_of
 from onlinear.registry import schedule_of
 from onlinear.rules.schedules import Power
 

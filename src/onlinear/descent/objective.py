@@ -10,11 +10,11 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from onlinear.batch import check_columns, check_rows, importance_of, numbers_of, rows_of
+from onlinear.data.batch import check_columns, check_rows, importance_of, numbers_of, rows_of
+from onlinear.data.matrices import compressed
 from onlinear.descent.elementwise import Form, form_of
 from onlinear.errors import BadInput, Refused
 from onlinear.losses import Hinge, Squared
-from onlinear.matrices import compressed
 from onlinear.registry import loss_of
 
 #: beyond so many features no d x d matrix is built: products with it stand in

@@ -6,17 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.batch import Batch, check_columns, check_rows
+from onlinear.data.batch import Batch, check_columns, check_rows
+from onlinear.data.targets import Numbers, Signs, Watched
 from onlinear.drift import DETECTORS
 from onlinear.drift.adwin import ADWIN
 from onlinear.drift.curve import Curve
 from onlinear.drift.page_hinkley import PageHinkley
 from onlinear.drift.policies import POLICIES, check_policy
 from onlinear.errors import Refused
-from onlinear.learner import Learner
-from onlinear.streams.blocks import part_of
+from onlinear.features.blocks import part_of
+from onlinear.learning.learner import Learner
 from onlinear.streams.packing import Number, unpacked
-from onlinear.targets import Numbers, Signs, Watched
 
 #: alarms are acted on after every so many examples of the learner's, counted from its first: blocks mean nothing
 STRETCH = 32
@@ -41,8 +41,8 @@ class Adapting:
 
     >>> import numpy as np
     >>> from onlinear import Learner, losses, rules
-    >>> from onlinear.batch import Batch, rows_of
-    >>> from onlinear.targets import Signs
+    >>> from onlinear.data.batch import Batch, rows_of
+    >>> from onlinear.data.targets import Signs
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((4000, 3))
     >>> y = np.where(X[:, 0] > 0.0, 1.0, -1.0) * np.repeat([1.0, -1.0], 2000)  # what was right becomes wrong

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.calls import rule_fade, rule_rate
+from onlinear.data.rows import DenseRows
 from onlinear.errors import Refused
-from onlinear.gate import VERSION
-from onlinear.kernels.state import (
+from onlinear.kernels.learn.state import (
     COUNT,
     FLUSHED,
     MASS,
@@ -29,9 +28,10 @@ from onlinear.kernels.state import (
     WEIGHT,
     T,
 )
-from onlinear.learner import Learner
+from onlinear.learning.learner import Learner
 from onlinear.registry import RULES, check_options, name_of
-from onlinear.rows import DenseRows
+from onlinear.rules.dispatch import rule_fade, rule_rate
+from onlinear.system.locks import VERSION
 
 #: columns of the clock that belong to the weights and to what the rule has gathered
 OF_WEIGHTS = [T, OWED, MASS, COUNT, WEIGHT, SPREAD, NORM, PACE, SIZE, SQUARES]

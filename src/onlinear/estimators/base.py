@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from onlinear.batch import Batch, Rows
+from onlinear.data.batch import Batch, Rows
+from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.checks import whole
 from onlinear.estimators.figures import KeepsFigures
 from onlinear.estimators.saving import Saves
 from onlinear.estimators.shown import Shown, ShowsWeights
-from onlinear.kernels.bank import shape_of
-from onlinear.kernels.state import PULL
-from onlinear.learner import Learner, Settings
-from onlinear.one_against_rest import has_row_loss
-from onlinear.rows import DenseRows, SparseRows
+from onlinear.kernels.learn.bank import shape_of
+from onlinear.kernels.learn.state import PULL
+from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.one_against_rest import has_row_loss
 
 #: parameters that were found fine before: scikit-learn takes half a millisecond to look
 FINE: set[Any] = set()

@@ -19,16 +19,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from onlinear.batch import Rows, importance_of, plain_number, rows_of_compressed
-from onlinear.classes import check_hashable, refuse_mixed
+from onlinear.data.batch import Rows, importance_of, plain_number, rows_of_compressed
+from onlinear.data.matrices import compressed
+from onlinear.data.rows import DenseRows, SparseRows
+from onlinear.data.whole_numbers import unless_rounded
 from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.unreadable import refuse_unreadable, too_large
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.interrupts import uninterrupted
-from onlinear.kernels.state import PULL
-from onlinear.matrices import compressed
+from onlinear.kernels.learn.state import PULL
+from onlinear.learning.classes import check_hashable, refuse_mixed
 from onlinear.parameters import ranges_of
-from onlinear.rows import DenseRows, SparseRows
 from onlinear.streams.tables import (
     check_different,
     check_widths,
@@ -38,7 +38,7 @@ from onlinear.streams.tables import (
     names_in,
     without_batches,
 )
-from onlinear.wholes import unless_rounded
+from onlinear.system.interrupts import uninterrupted
 
 FLOATS = [np.float64, np.float32]
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)

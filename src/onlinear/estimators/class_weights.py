@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from onlinear.classes import Classes
 from onlinear.errors import BadInput
-from onlinear.kernels.state import NEGATIVE, POSITIVE
-from onlinear.learner import Learner
+from onlinear.kernels.learn.state import NEGATIVE, POSITIVE
+from onlinear.learning.classes import Classes
+from onlinear.learning.learner import Learner
 from onlinear.parameters import NOT_NEGATIVE
 
 

@@ -13,8 +13,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from onlinear import losses
-from onlinear.batch import Batch, Rows, check_rows
-from onlinear.classes import Classes, as_array, distinct_labels, named_classes
+from onlinear.data.batch import Batch, Rows, check_rows
+from onlinear.data.rows import SparseRows
+from onlinear.data.whole_numbers import unless_rounded
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.base import LinearEstimator, Recipe, Start
 from onlinear.estimators.certified import ShowsCertificate
@@ -34,9 +35,10 @@ from onlinear.estimators.class_weights import WeighsClasses
 from onlinear.estimators.one import ClassifiesOne, has_probabilities
 from onlinear.estimators.shown import Snapshot, linear
 from onlinear.estimators.shuffles import classifier_seed
-from onlinear.kernels.state import NEGATIVE, POSITIVE
-from onlinear.learner import Learner
-from onlinear.one_against_rest import (
+from onlinear.kernels.learn.state import NEGATIVE, POSITIVE
+from onlinear.learning.classes import Classes, as_array, distinct_labels, named_classes
+from onlinear.learning.learner import Learner
+from onlinear.learning.one_against_rest import (
     add_class,
     answering,
     arranged,
@@ -46,9 +48,7 @@ from onlinear.one_against_rest import (
     outputs_for,
     targets_for,
 )
-from onlinear.rows import SparseRows
-from onlinear.trial import try_out
-from onlinear.wholes import unless_rounded
+from onlinear.rules.trial import try_out
 
 ONE = np.ones(1)
 #: what the targets of one row alone come in, if it is to be learned at once

@@ -12,10 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear.batch import importance_of
-from onlinear.classes import Classes, distinct_labels, named_classes
-from onlinear.dual.kernel import Kernel
-from onlinear.dual.perceptrons import Perceptrons, dense
+from onlinear.data.batch import importance_of
+from onlinear.data.whole_numbers import unless_rounded
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import (
@@ -33,10 +31,12 @@ from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
 from onlinear.estimators.passes import Turns
 from onlinear.estimators.saving import Saves, class_name
-from onlinear.interrupts import uninterrupted
-from onlinear.model.container import Header, PathLike, write_model
-from onlinear.model.values import Unpacker
-from onlinear.wholes import unless_rounded
+from onlinear.files.container import Header, PathLike, write_model
+from onlinear.files.values import Unpacker
+from onlinear.learning.classes import Classes, distinct_labels, named_classes
+from onlinear.learning.dual.kernel import Kernel
+from onlinear.learning.dual.perceptrons import Perceptrons, dense
+from onlinear.system.interrupts import uninterrupted
 
 
 class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, BaseEstimator):

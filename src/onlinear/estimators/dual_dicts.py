@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from onlinear.batch import importance_of
-from onlinear.classes import Classes, as_array
-from onlinear.dual.perceptrons import Perceptrons
+from onlinear.data.batch import importance_of
 from onlinear.errors import BadInput, OnlinearError, TooManyNames
 from onlinear.estimators.checks import all_or_nothing, whole
 from onlinear.estimators.one import check_length, checked_importance, records, targets_in, unknown_feature
 from onlinear.features.names import ExactNames
+from onlinear.learning.classes import Classes, as_array
+from onlinear.learning.dual.perceptrons import Perceptrons
 
 #: columns that a stream of dicts has room for at first; their number doubles
 FIRST_COLUMNS = 16

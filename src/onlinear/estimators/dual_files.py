@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 import onlinear
-from onlinear.dual.forgetron import ALLOWANCE
-from onlinear.dual.kernel import Kernel
-from onlinear.dual.perceptrons import BLOCK, Drop, Perceptrons, Step, largest_square
-from onlinear.dual.versions import Versions, last_coefficients
 from onlinear.errors import BadModel, NotSaved
 from onlinear.estimators.dual_dicts import room_for_names
 from onlinear.features.texts import pack_texts
-from onlinear.model.classes import pack_classes, unpack_classes
-from onlinear.model.container import Arrays, Header
-from onlinear.model.figures import is_count
-from onlinear.model.names import names_now, pack_names, unpack_names, unpack_texts
-from onlinear.model.values import Packer, Unpacker
+from onlinear.files.classes import pack_classes, unpack_classes
+from onlinear.files.container import Arrays, Header
+from onlinear.files.figures import is_count
+from onlinear.files.names import names_now, pack_names, unpack_names, unpack_texts
+from onlinear.files.values import Packer, Unpacker
+from onlinear.learning.dual.forgetron import ALLOWANCE
+from onlinear.learning.dual.kernel import Kernel
+from onlinear.learning.dual.perceptrons import BLOCK, Drop, Perceptrons, Step, largest_square
+from onlinear.learning.dual.versions import Versions, last_coefficients
 from onlinear.streams.packing import Number, unpacked
 
 #: attributes beside the perceptrons, the classes and the names, and what they are

@@ -18,9 +18,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear.dual.perceptrons import dense
 from onlinear.errors import BadInput
 from onlinear.estimators.checks import FLOATS, checked_rows, plausible, validated
+from onlinear.learning.dual.perceptrons import dense
 
 #: rows that are multiplied at once, always as many: products of other shapes may round otherwise
 ROWS = 64

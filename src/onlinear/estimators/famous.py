@@ -13,7 +13,7 @@ from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Sweeps
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
-from onlinear.learner import Settings
+from onlinear.learning.learner import Settings
 from onlinear.registry import REGRESSION, loss_of
 from onlinear.rules.matrix import MOST_FEATURES
 

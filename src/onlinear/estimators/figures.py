@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from onlinear.estimators.checks import whole
-from onlinear.kernels.state import IMPORTANCE
-from onlinear.learner import Learner, Mark
+from onlinear.kernels.learn.state import IMPORTANCE
+from onlinear.learning.learner import Learner, Mark
 
 
 class KeepsFigures:

@@ -8,10 +8,10 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from onlinear.dual.kernel import Kernel
-from onlinear.dual.versions import VOTES
 from onlinear.estimators.dual import DualClassifier
 from onlinear.estimators.passes import ORDERS
+from onlinear.learning.dual.kernel import Kernel
+from onlinear.learning.dual.versions import VOTES
 
 ANSWERS: dict[str, Any] = {
     "vote": [StrOptions(set(VOTES))],
@@ -40,8 +40,8 @@ class KernelPerceptron(DualClassifier):
         any time with ``set_params``.
     budget : the most examples that are kept, shared out evenly among several classes, which then have to be known from
         the start; None keeps all. Shrinks and removes as the self-tuned Forgetron does (Dekel, Shalev-Shwartz &
-        Singer 2008), whose guarantee :mod:`onlinear.dual.forgetron` states. It is one on the mistakes made while
-        learning, by the last version. Of older versions only what they have of the kept examples is left to vote.
+        Singer 2008), whose guarantee :mod:`onlinear.learning.dual.forgetron` states. It is one on the mistakes made
+        while learning, by the last version. Of older versions only what they have of the kept examples is left to vote.
     max_iter : most passes of ``fit``, which ends when a pass brings no update
     order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"
     random_state : seed for that order, and for ``vote="random"``
@@ -51,8 +51,8 @@ class KernelPerceptron(DualClassifier):
     guarantee counts them.
 
     Any chunking of the rows gives the same bits, one by one included, with any number of threads: see
-    :mod:`onlinear.dual.products`. (Of a kernel of your own this is as true as it rounds each pair by itself.) Kept
-    examples are dense, in the precision of the first rows, with RBF and kernels of your own in float64.
+    :mod:`onlinear.learning.dual.products`. (Of a kernel of your own this is as true as it rounds each pair by itself.)
+    Kept examples are dense, in the precision of the first rows, with RBF and kernels of your own in float64.
 
     >>> import numpy as np
     >>> X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), ["no", "yes", "yes", "no"]

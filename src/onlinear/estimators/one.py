@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from onlinear.batch import importance_of, numbers_of, plain_number
-from onlinear.classes import as_array, check_hashable
+from onlinear.data.batch import importance_of, numbers_of, plain_number
+from onlinear.data.rows import SparseRows
+from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, BadRow, OnlinearError, Refused, TooManyNames
 from onlinear.estimators.checks import all_or_nothing, whole
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.interrupts import uninterrupted
-from onlinear.learner import Learner
-from onlinear.one_against_rest import Decoder, answering, decoder_of, has_row_loss
-from onlinear.rows import SparseRows
+from onlinear.learning.classes import as_array, check_hashable
+from onlinear.learning.learner import Learner
+from onlinear.learning.one_against_rest import Decoder, answering, decoder_of, has_row_loss
 from onlinear.streams.tables import check_different, is_frame, names_in
-from onlinear.targets import Numbers
+from onlinear.system.interrupts import uninterrupted
 
 if TYPE_CHECKING:
-    from onlinear.dictcalls import View
-    from onlinear.dictpath import DictPath
+    from onlinear.learning.dict_calls import View
+    from onlinear.learning.dict_path import DictPath
 
 Names = ExactNames | HashedNames
 
@@ -57,7 +57,7 @@ class OneByOne:
 
         Unless that ``is_current``, it may not be up to date to learn. The caller holds the lock of the whole estimator.
         """
-        from onlinear.dictpath import DictPath  # whoever learns from arrays need not wait for it
+        from onlinear.learning.dict_path import DictPath  # whoever learns from arrays need not wait for it
 
         if self._shown.by_hand:  # type: ignore[attr-defined]
             self._take_over()  # type: ignore[attr-defined]

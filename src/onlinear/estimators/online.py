@@ -14,7 +14,7 @@ from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Sweeps
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
-from onlinear.learner import Settings
+from onlinear.learning.learner import Settings
 from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, loss_of, name_of, rule_of
 
 OPTIONS: dict[str, Any] = {

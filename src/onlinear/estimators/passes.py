@@ -11,16 +11,16 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from onlinear.batch import Batch
+from onlinear.data.batch import Batch
+from onlinear.data.rows import SparseRows
+from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.base import Recipe, Start
 from onlinear.estimators.checks import all_or_nothing, refuse_all_zero
 from onlinear.estimators.shuffles import shuffled_orders
-from onlinear.interrupts import uninterrupted
-from onlinear.kernels.state import ACTIVE, NORM, OBJECTIVE, PACE, T
-from onlinear.learner import Learner
-from onlinear.rows import SparseRows
-from onlinear.targets import Numbers
+from onlinear.kernels.learn.state import ACTIVE, NORM, OBJECTIVE, PACE, T
+from onlinear.learning.learner import Learner
+from onlinear.system.interrupts import uninterrupted
 
 ORDERS = ("stream", "shuffle", "replacement")
 

@@ -13,7 +13,7 @@ from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Epochs
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.estimators.sgd import AVERAGE, CLASSES, EPOCHS, SPARSE_INTERCEPT_RATE, ShowsAverage
-from onlinear.learner import Settings
+from onlinear.learning.learner import Settings
 
 AGGRESSIVENESS = {"C": [interval_of(rules.PA1, "C")]}
 

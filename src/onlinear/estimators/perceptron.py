@@ -13,7 +13,7 @@ from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import ORDERS, Epochs, Sweeps
 from onlinear.estimators.sgd import CLASSES, EPOCHS, PENALTY, SPARSE_INTERCEPT_RATE, penalties
-from onlinear.learner import Settings
+from onlinear.learning.learner import Settings
 
 
 class Perceptron(Epochs, LinearClassifier):

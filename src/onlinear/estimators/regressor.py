@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear.batch import Batch, Rows, numbers_of
+from onlinear.data.batch import Batch, Rows, numbers_of
+from onlinear.data.rows import SparseRows
+from onlinear.data.targets import Numbers
 from onlinear.estimators.base import LinearEstimator, Start
 from onlinear.estimators.checks import (
     all_or_nothing,
@@ -22,8 +24,6 @@ from onlinear.estimators.checks import (
 )
 from onlinear.estimators.one import PredictsOne
 from onlinear.estimators.shuffles import regressor_seed
-from onlinear.rows import SparseRows
-from onlinear.targets import Numbers
 
 ONE = np.ones(1)
 

@@ -18,14 +18,14 @@ from onlinear.estimators.checks import whole
 from onlinear.estimators.shown import Shown
 from onlinear.features.names import HashedNames
 from onlinear.features.texts import pack_texts
-from onlinear.model.classes import pack_classes, unpack_classes
-from onlinear.model.container import Arrays, Header, PathLike, read_model, write_model
-from onlinear.model.figures import check_figures, checked_passes
-from onlinear.model.learners import FACINGS, learner_now, pack_learner, unpack_learner
-from onlinear.model.names import names_now, pack_names, unpack_names, unpack_texts
-from onlinear.model.values import Packer, Unpacker, only_bad_models
-from onlinear.modelfile import RECIPE_KEY, check_columns, check_names, restored_recipe
-from onlinear.one_against_rest import has_outputs_for
+from onlinear.files.classes import pack_classes, unpack_classes
+from onlinear.files.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.files.figures import check_figures, checked_passes
+from onlinear.files.learners import FACINGS, learner_now, pack_learner, unpack_learner
+from onlinear.files.names import names_now, pack_names, unpack_names, unpack_texts
+from onlinear.files.trained import RECIPE_KEY, check_columns, check_names, restored_recipe
+from onlinear.files.values import Packer, Unpacker, only_bad_models
+from onlinear.learning.one_against_rest import has_outputs_for
 
 #: the estimators a file may name
 OURS = frozenset(
@@ -302,7 +302,7 @@ def class_named(unpacker: Unpacker, header: Header) -> Any:
     name = header.get("holds")
     if "module" not in header:
         if name == "Learner":
-            raise BadModel("the model is a learner alone: load it with onlinear.model.load_learner")
+            raise BadModel("the model is a learner alone: load it with onlinear.files.load_learner")
         if name not in OURS | IN_DUAL_FORM:
             raise BadModel(
                 f"the model is a {name!r:.60}, which this version of onlinear does not have: install another"

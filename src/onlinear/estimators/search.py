@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear.batch import numbers_of
-from onlinear.classes import Classes, distinct_labels, named_classes
+from onlinear.data.batch import numbers_of
+from onlinear.data.rows import DenseRows
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.estimators.checks import (
     FLOATS,
@@ -28,14 +28,15 @@ from onlinear.estimators.checks import (
 )
 from onlinear.estimators.passes import orders
 from onlinear.estimators.saving import restore
-from onlinear.interrupts import uninterrupted
-from onlinear.model.container import PathLike
-from onlinear.rows import DenseRows
+from onlinear.files.container import PathLike
+from onlinear.files.models import pack_model
+from onlinear.learning.classes import Classes, distinct_labels, named_classes
 from onlinear.selection.configurations import Configuration, check_task, configured, usual
 from onlinear.selection.race import Examples, Race, Task, rungs_of
+from onlinear.selection.race_stream import fold_table
 from onlinear.selection.standings import Comparison, Standings
-from onlinear.track import fold_table
-from onlinear.winners import Ground, pass_start, training_of
+from onlinear.selection.winner import Ground, pass_start, training_of
+from onlinear.system.interrupts import uninterrupted
 
 #: the examples at which the first half stops, where nobody knows how many will come
 FIRST_RUNG = 1000
@@ -321,7 +322,7 @@ class OnlineSearch(BaseEstimator):
             return self._best.estimator
 
     def _made(self, race: Race, number: int) -> Any:
-        estimator = restore(*training_of(race, number, self._ground(), list(self._pass_starts)).parts())
+        estimator = restore(*pack_model(training_of(race, number, self._ground(), list(self._pass_starts))))
         estimator._data_type = self._data_type
         if hasattr(self, "feature_names_in_"):
             estimator.feature_names_in_ = self.feature_names_in_

@@ -15,7 +15,7 @@ from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Epochs
 from onlinear.estimators.regressor import LinearRegressor
-from onlinear.learner import Settings
+from onlinear.learning.learner import Settings
 from onlinear.rules.passive import DecayingPA1, DecayingPA2
 
 #: scikit-learn slows the intercept down on sparse rows, "to avoid intercept oscillation"

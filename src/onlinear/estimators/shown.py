@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.checks import whole
-from onlinear.kernels.state import COUNT, MASS, NORM, OWED, SCALE
-from onlinear.learner import Frozen, Learner
+from onlinear.kernels.learn.state import COUNT, MASS, NORM, OWED, SCALE
+from onlinear.learning.learner import Frozen, Learner
 
 
 class Snapshot(NamedTuple):

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from onlinear.kernels.cpython import (
+from onlinear.kernels.compiler.cpython import (
     byte_at,
     clear_error,
     compare_text,
@@ -35,10 +35,10 @@ from onlinear.kernels.cpython import (
     type_str,
     utf8,
 )
-from onlinear.kernels.entries import sort_and_sum
-from onlinear.kernels.hashing import OFFSET, PRIME, mixed
-from onlinear.kernels.lexicon import NEEDS_PYTHON, UNKNOWN, enter, fetch, find, find_position, is_complete
-from onlinear.kernels.parts import part
+from onlinear.kernels.compiler.inlining import part
+from onlinear.kernels.dicts.name_index import NEEDS_PYTHON, UNKNOWN, enter, fetch, find, find_position, is_complete
+from onlinear.kernels.text.entries import sort_and_sum
+from onlinear.kernels.text.name_hash import OFFSET, PRIME, mixed
 
 EQUALS_SIGN = np.uint64(ord("="))
 

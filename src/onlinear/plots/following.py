@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 
+from onlinear.data.matrices import compressed
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.dual import DualClassifier
-from onlinear.matrices import compressed
 
 #: by how much, relatively to the weights, a move may differ from a multiple of the row
 ROUNDING = 1e-9

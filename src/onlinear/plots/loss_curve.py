@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinear.errors import Refused
+from onlinear.learning.progress import progressive_lines
 from onlinear.plots.drawing import BLUE, ORANGE, Display
-from onlinear.progress import progressive_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from onlinear.progress import Line
+    from onlinear.learning.progress import Line
 
 
 class LossCurveDisplay(Display):

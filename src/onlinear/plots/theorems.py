@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.linear_model import Perceptron as TheirPerceptron
 
-from onlinear.calls import rule_rate
 from onlinear.errors import Refused
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.dual import DualClassifier
 from onlinear.estimators.sgd import SPARSE_INTERCEPT_RATE
+from onlinear.rules.dispatch import rule_rate
 from onlinear.theory.inseparable import best_gamma
 from onlinear.theory.subjects import KINKS, STEPS
 

@@ -22,12 +22,12 @@ What a step may see is a :class:`Seen`.
 """
 
 from onlinear.rules.adaptive import AdaGrad, FTRLProximal, ImportanceAware, Normalised
+from onlinear.rules.context import Seen
 from onlinear.rules.matrix import OnlineNewton, SecondOrder
 from onlinear.rules.passive import PA, PA1, PA2
 from onlinear.rules.schedules import Adaptive, Constant, InvScaling, Optimal, Pegasos, Power
 from onlinear.rules.uncertain import AROW, DiagonalNewton, DiagonalSecondOrder
 from onlinear.rules.uniform import SGD, PerceptronStep
-from onlinear.seen import Seen
 
 __all__ = [
     "AROW",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, NamedTuple
 
-from onlinear.calls import loss_flow
 from onlinear.parameters import NOT_NEGATIVE, POSITIVE
-from onlinear.seen import Seen
+from onlinear.rules.context import Seen
+from onlinear.rules.dispatch import loss_flow
 
 Cell = tuple[float, ...]
 

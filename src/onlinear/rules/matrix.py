@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 from onlinear.parameters import POSITIVE
-from onlinear.seen import Seen
+from onlinear.rules.context import Seen
 
 #: the most features a matrix rule takes: 2000 x 2000 doubles are 32 MB for each output
 MOST_FEATURES = 2000

@@ -10,7 +10,7 @@ import math
 from typing import Annotated, Any, NamedTuple
 
 from onlinear.parameters import POSITIVE_OR_INFINITE
-from onlinear.seen import Seen
+from onlinear.rules.context import Seen
 
 
 class PA(NamedTuple):

@@ -6,7 +6,7 @@ import math
 from typing import Annotated, Any, NamedTuple
 
 from onlinear.parameters import POSITIVE
-from onlinear.seen import Seen
+from onlinear.rules.context import Seen
 
 Cell = tuple[float, ...]
 

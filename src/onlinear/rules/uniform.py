@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
-from onlinear.calls import rate_at
 from onlinear.parameters import POSITIVE, SCHEDULE
+from onlinear.rules.context import Seen
+from onlinear.rules.dispatch import rate_at
 from onlinear.rules.schedules import Constant
-from onlinear.seen import Seen
 
 
 class PerceptronStep(NamedTuple):

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from onlinear.mixing import mixed
+from onlinear.selection.splitmix import mixed
 
 #: chances of at most 0, 1, 2, ... draws
 CHANCES = np.cumsum([math.exp(-1.0) / math.factorial(k) for k in range(16)])

@@ -11,7 +11,7 @@ import numpy as np
 
 from onlinear import losses
 from onlinear.errors import Refused
-from onlinear.learner import Settings
+from onlinear.learning.learner import Settings
 from onlinear.parameters import with_checked_numbers
 from onlinear.registry import (
     BINARY,

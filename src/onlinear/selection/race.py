@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.batch import Batch, Rows
+from onlinear.data.batch import Batch, Rows
+from onlinear.data.targets import ClassMembers, Labels, Members, Numbers, Signs
 from onlinear.errors import Diverged, OnlinearError, Refused
-from onlinear.kernels.bank import shape_of
-from onlinear.learner import Learner
-from onlinear.room import writeable
+from onlinear.kernels.learn.bank import shape_of
+from onlinear.learning.buffers import writeable
+from onlinear.learning.learner import Learner
 from onlinear.selection.configurations import Configuration
-from onlinear.targets import ClassMembers, Labels, Members, Numbers, Signs
 
 #: banks of a race that learn at the same time
 THREADS = min(2, os.cpu_count() or 1)
@@ -53,7 +53,7 @@ class Task(NamedTuple):
     def members(
         self, targets: np.ndarray, loss: Any, learned: np.ndarray, counted: np.ndarray, counts: np.ndarray
     ) -> Members | ClassMembers:
-        """The targets of a bank of models: see :class:`onlinear.targets.Members`."""
+        """The targets of a bank of models: see :class:`onlinear.data.targets.Members`."""
         one = self.targets(targets, loss)
         if self.width(loss) == 1:
             return Members(one, learned, counted, counts)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
-from onlinear.signals import check
+from onlinear.system.signals import check
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from onlinear.batch import Rows, importance_of, length_of, rows_of
+from onlinear.data.batch import Rows, importance_of, length_of, rows_of
+from onlinear.data.rows import DenseRows, SparseRows
+from onlinear.data.whole_numbers import exact_array, with_exact
 from onlinear.errors import BadInput, BadLine
-from onlinear.rows import DenseRows, SparseRows
-from onlinear.streams.blocks import Block, RowNumbers
-from onlinear.streams.naming import Naming
+from onlinear.features.blocks import Block, RowNumbers
+from onlinear.features.naming import Naming
 from onlinear.streams.tables import rows_of_a_piece
-from onlinear.wholes import exact_array, with_exact
 
 NOT_FINITE = "{value} is not a finite number: mend it, or leave the row out"
 

@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from onlinear import errors
+from onlinear.data.whole_numbers import with_exact
 from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.features.blocks import Block, RowNumbers
+from onlinear.features.columns import ABSENT, FEATURE_KINDS, IS_ABSENT, MISSING, check_target_kind, kinds_for, listed
+from onlinear.features.crosses import check_crosses, piece_size
+from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
+from onlinear.features.ranges import check_ranges
+from onlinear.features.rare_categories import check_frequent
 from onlinear.features.words import Words, check_words
 from onlinear.streams.arrowcells import (
     Feature,
@@ -34,19 +41,12 @@ from onlinear.streams.arrowcells import (
     uncut,
 )
 from onlinear.streams.blanks import BLANKS
-from onlinear.streams.blocks import Block, RowNumbers
-from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.csvtext import Column, check_columns
 from onlinear.streams.held import Held, check_held, check_known, held_in
 from onlinear.streams.inference import with_roles
-from onlinear.streams.matching import ABSENT, FEATURE_KINDS, IS_ABSENT, MISSING, check_target_kind, kinds_for, listed
-from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
-from onlinear.streams.ranges import check_ranges
-from onlinear.streams.rare import check_frequent
 from onlinear.streams.tables import Piece, label_of, pieces_of, rows_of_a_piece, schema_of
 from onlinear.streams.texts import Entries, with_grams
 from onlinear.streams.words import hashes_of, shown
-from onlinear.wholes import with_exact
 
 INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or make it null"
 NO_LABEL = "the label, column {name!r}, is missing: fill it in, or leave the row out"

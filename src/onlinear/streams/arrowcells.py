@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinear.features.columns import ABSENT
 from onlinear.features.words import Words, grams_in
 from onlinear.streams.arrowdecimals import decimals_of
 from onlinear.streams.blanks import BEFORE, BLANKS
-from onlinear.streams.matching import ABSENT
 from onlinear.streams.texts import Cut, grams_of_texts
 from onlinear.streams.words import is_missing, text_of
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.errors import NO_RECORDS, BadLine, BadSource
-from onlinear.kernels.breaks import LINE_FEED
-from onlinear.kernels.table import CLOSED, NEVER, NOWHERE, OPENED, find_cells, last_record_end
+from onlinear.kernels.text.csv import CLOSED, NEVER, NOWHERE, OPENED, find_cells, last_record_end
+from onlinear.kernels.text.line_breaks import LINE_FEED
 from onlinear.streams import blanks
 from onlinear.streams.lines import SHOWN, Lines
 from onlinear.streams.pipes import source_label

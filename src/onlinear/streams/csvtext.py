@@ -17,14 +17,28 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onlinear.data.whole_numbers import whole_of, with_exact
 from onlinear.errors import NO_LABEL, BadLine, OnlinearError
+from onlinear.features.blocks import Block
+from onlinear.features.columns import (
+    FEATURE_KINDS,
+    IS_ABSENT,
+    MISSING,
+    ROLES,
+    check_target_kind,
+    kind_now,
+    kinds_for,
+)
+from onlinear.features.crosses import check_crosses, piece_size
+from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
+from onlinear.features.ranges import check_ranges
+from onlinear.features.rare_categories import check_frequent
 from onlinear.features.words import Words, check_words, grams_in
-from onlinear.kernels import table as kernel
-from onlinear.kernels.grams import Grams, room_for_grams
-from onlinear.kernels.parsed import BREAK, ENTRIES, NEXT, ROWS
+from onlinear.kernels.text import csv as kernel
+from onlinear.kernels.text.grams import Grams, room_for_grams
+from onlinear.kernels.text.parsed import BREAK, ENTRIES, NEXT, ROWS
 from onlinear.streams import sources
 from onlinear.streams.blanks import BLANKS, bare
-from onlinear.streams.blocks import Block
 from onlinear.streams.cells import (
     MOST_LINE_ENDS,
     Cells,
@@ -37,25 +51,11 @@ from onlinear.streams.cells import (
     unquoted,
     word,
 )
-from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.lines import Lines
-from onlinear.streams.matching import (
-    FEATURE_KINDS,
-    IS_ABSENT,
-    MISSING,
-    ROLES,
-    check_target_kind,
-    kind_now,
-    kinds_for,
-)
-from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.streams.pipes import looks_at
-from onlinear.streams.ranges import check_ranges
-from onlinear.streams.rare import check_frequent
 from onlinear.streams.reading import own_room, read_lines
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.streams.texts import grams_for
-from onlinear.wholes import whole_of, with_exact
 
 KINDS = {
     "number": kernel.NUMBER,

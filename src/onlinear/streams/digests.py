@@ -6,10 +6,10 @@ import hashlib
 
 import numpy as np
 
-from onlinear.kernels.row_keys import key_rows
-from onlinear.rows import DenseRows
-from onlinear.streams.blocks import Block
-from onlinear.wholes import are_numbers, as_objects
+from onlinear.data.rows import DenseRows
+from onlinear.data.whole_numbers import are_numbers, as_objects
+from onlinear.features.blocks import Block
+from onlinear.kernels.text.row_keys import key_rows
 
 WORD_END, ESCAPE = "\x1f", "\\"
 #: what a digest begins with; those of older versions, which looked at less, have nothing there
@@ -19,9 +19,9 @@ VERSION = "2-"
 class RowDigest:
     """A digest of all that is learned from rows: label, importance, and of each feature its column, value and place.
 
-    Of each row there is a key, in which every entry is mixed for itself (:mod:`onlinear.kernels.row_keys`), and the
-    digest is of the keys in order: quick enough for every row, and no edit is undone by another. The blocks in which
-    rows come mean nothing.
+    Of each row there is a key, in which every entry is mixed for itself (:mod:`onlinear.kernels.text.row_keys`), and
+    the digest is of the keys in order: quick enough for every row, and no edit is undone by another. The blocks in
+    which rows come mean nothing.
     """
 
     def __init__(self) -> None:

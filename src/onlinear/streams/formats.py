@@ -10,10 +10,10 @@ from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
 from onlinear.errors import OnlinearError, Refused
+from onlinear.features.blocks import Block
+from onlinear.features.columns import FEATURE_KINDS, MISSING
+from onlinear.features.naming import MOST_FEATURES, Naming
 from onlinear.features.words import Words
-from onlinear.streams.blocks import Block
-from onlinear.streams.matching import FEATURE_KINDS, MISSING
-from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.pipes import source_label
 from onlinear.streams.sources import inner_name
 
@@ -35,12 +35,12 @@ EXTENSIONS = {
 }
 #: module and class of each format, loaded when something of it is read; Arrow reads Parquet, too
 FORMATS = {
-    "arrow": "arrow.ArrowTable",
-    "csv": "csvtext.CSVText",
-    "jsonl": "jsonlines.JSONLines",
-    "parquet": "arrow.ArrowTable",
-    "svmlight": "svmlight.Svmlight",
-    "vw": "vwtext.VWText",
+    "arrow": "streams.arrow.ArrowTable",
+    "csv": "streams.csvtext.CSVText",
+    "jsonl": "streams.jsonlines.JSONLines",
+    "parquet": "streams.arrow.ArrowTable",
+    "svmlight": "streams.svmlight.Svmlight",
+    "vw": "streams.vwtext.VWText",
 }
 
 #: those that have columns which can be looked at; the others have to be converted before
@@ -134,11 +134,11 @@ def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
         case "csv":
             columns = options.of_columns()
             told = {name: getattr(options, name) for name in ("header", "delimiter", "quoted", "numbers")}
-            found = loaded("inference.infer")(sources, **told, **columns)
+            found = loaded("streams.inference.infer")(sources, **told, **columns)
         case "jsonl":
-            found = loaded("jsonlines.infer_keys")(sources, **options.of_columns())
+            found = loaded("streams.jsonlines.infer_keys")(sources, **options.of_columns())
         case _:
-            found = loaded("arrow.infer_table")(sources, **options.of_columns())
+            found = loaded("streams.arrow.infer_table")(sources, **options.of_columns())
     return found
 
 
@@ -153,13 +153,13 @@ def name_of(format: Format) -> str:
 
 
 def path_of(format: Format) -> str:
-    return f"{type(format).__module__.rpartition('.')[2]}.{type(format).__name__}"
+    return f"{type(format).__module__.removeprefix('onlinear.')}.{type(format).__name__}"
 
 
 def loaded(path: str) -> Any:
-    """The class or function at a path below this package, such as ``vwtext.VWText``."""
+    """The class or function at a path below the package, such as ``streams.vwtext.VWText``."""
     module, _, name = path.rpartition(".")
-    return getattr(import_module(f"onlinear.streams.{module}"), name)
+    return getattr(import_module(f"onlinear.{module}"), name)
 
 
 def check_features(format: Format, source: Any) -> None:
@@ -211,8 +211,10 @@ def format_alike(format: Format, sources: Sequence[Any]) -> Format:
                 f"{what}, and {sources[0]} is {name_of(found)}: files that are read at once have to be of one form, so "
                 "read them apart"
             )
-        found = loaded("alike.csv_for_columns" if name == "csv" else "alike.columns_for_csv")(format, sources)
-    return loaded("alike.with_delimiter_of")(found, sources) if known == "csv" and found is format else found
+        found = loaded("streams.alike.csv_for_columns" if name == "csv" else "streams.alike.columns_for_csv")(
+            format, sources
+        )
+    return loaded("streams.alike.with_delimiter_of")(found, sources) if known == "csv" and found is format else found
 
 
 def extension_of(file: str) -> str:

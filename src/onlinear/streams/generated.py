@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from onlinear.data.rows import DenseRows
 from onlinear.errors import Refused
-from onlinear.rows import DenseRows
+from onlinear.features.blocks import Block
 from onlinear.streams.arrays import Arrays, Matrix, Part
-from onlinear.streams.blocks import Block
 
 #: rows that are drawn together, and cells where rows are long: part of what a seed means
 ROWS, CELLS = 1 << 10, 1 << 20

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.errors import BadSource, OnlinearError
+from onlinear.features.columns import MISSING, listed
+from onlinear.features.naming import Naming
 from onlinear.features.words import Words
-from onlinear.kernels.table import NUMBER, QUOTE, Plan, judge_columns, plan_of
+from onlinear.kernels.text.csv import NUMBER, QUOTE, Plan, judge_columns, plan_of
 from onlinear.streams.cells import MOST_LINE_ENDS, QUOTED, Cells, Top, cut, first_record, texts, unclosed
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
 from onlinear.streams.headers import has_header, raw_records_in, records_in
 from onlinear.streams.lines import Lines
-from onlinear.streams.matching import MISSING, listed
-from onlinear.streams.naming import Naming
 from onlinear.streams.pipes import looks_at
 from onlinear.streams.sources import Chunk, Path, chunks, expand, inner_name
 

@@ -18,22 +18,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear import errors
+from onlinear.data.whole_numbers import FIRST_INEXACT
 from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.features.blocks import Block
+from onlinear.features.columns import ABSENT, IS_ABSENT, MISSING, check_target_kind, listed
+from onlinear.features.crosses import check_crosses, piece_size
+from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.features.words import Words, check_words, grams_in
 from onlinear.streams import sources
 from onlinear.streams.blanks import BLANKS
-from onlinear.streams.blocks import Block
-from onlinear.streams.crossing import check_crosses, piece_size
 from onlinear.streams.inference import ROWS
 from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, taken
 from onlinear.streams.lines import Lines
-from onlinear.streams.matching import ABSENT, IS_ABSENT, MISSING, check_target_kind, listed
-from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.streams.pipes import looks_at
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.streams.texts import Entries, texts_cut, with_grams
 from onlinear.streams.words import hashes_of, is_missing, shown, text_of
-from onlinear.wholes import FIRST_INEXACT
 
 NO_VALUE = "{value} of {key!r} is neither a number nor a text nor a list of texts: mend it, or ignore the key"
 NO_WORDS = "{value} of {key!r} is not a text to be cut into words: mend it, or do not have the key cut"

@@ -13,9 +13,9 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from onlinear.descriptors import is_closed
 from onlinear.errors import BadSource
 from onlinear.streams.standard_input import STANDARD_INPUT, STANDARD_INPUTS, Unbuffered, is_ready, number_of
+from onlinear.system.descriptors import is_closed
 
 
 class Pipe(str):

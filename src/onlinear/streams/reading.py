@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import BadLine
-from onlinear.kernels.breaks import LINE_FEED, find_all_breaks, room_for_breaks
-from onlinear.kernels.eight import BREAKS
-from onlinear.kernels.parsed import CODE, FINE, NEXT, WHERE
+from onlinear.kernels.text.line_breaks import LINE_FEED, find_all_breaks, room_for_breaks
+from onlinear.kernels.text.parsed import CODE, FINE, NEXT, WHERE
+from onlinear.kernels.text.svmlight_simd import BREAKS
 from onlinear.streams.sources import Chunk
 
 

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinear.errors import OnlinearError, Refused
-from onlinear.streams.blocks import Block
+from onlinear.features.blocks import Block
+from onlinear.features.naming import cells_of
 from onlinear.streams.formats import FORMATS, Format, class_of, loaded, name_of
-from onlinear.streams.naming import cells_of
 from onlinear.streams.packing import packed, unpacked
 
 if TYPE_CHECKING:
-    from onlinear.streams.clipping import Bounds, Clipping
-    from onlinear.streams.scaling import ColumnsOf, MaxAbs, Standardise
-    from onlinear.streams.vocabulary import Vocabulary
+    from onlinear.features.clipping import Bounds, Clipping
+    from onlinear.features.scaling import ColumnsOf, MaxAbs, Standardise
+    from onlinear.features.vocabulary import Vocabulary
 
 Arrays = dict[str, np.ndarray]
 
 #: what has a memory, by module and class: loaded by recipes that have it
-VOCABULARY = "vocabulary.Vocabulary"
-CLIPPING = "clipping.Clipping"
-SCALINGS = {"standardise": "scaling.Standardise", "max-abs": "scaling.MaxAbs"}
+VOCABULARY = "features.vocabulary.Vocabulary"
+CLIPPING = "features.clipping.Clipping"
+SCALINGS = {"standardise": "features.scaling.Standardise", "max-abs": "features.scaling.MaxAbs"}
 
 
 class Recipe:
@@ -114,7 +114,7 @@ class Recipe:
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
             raise OnlinearError(f"the format {name!r:.60} is unknown to this version: install a newer onlinear")
-        bounds = [unpacked(loaded("clipping.Bounds"), each) for each in header.get("clipping", [])]
+        bounds = [unpacked(loaded("features.clipping.Bounds"), each) for each in header.get("clipping", [])]
         recipe = cls(unpacked(class_of(name), fields), header["scaling"], bounds)
         if recipe.vocabulary is not None:
             recipe.vocabulary = loaded(VOCABULARY).restored(below("vocabulary/", arrays), recipe.vocabulary.naming)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onlinear.errors import BadSource, OnlinearError
-from onlinear.kernels.breaks import count_line_ends
+from onlinear.kernels.text.line_breaks import count_line_ends
 from onlinear.streams.pipes import Pipe, Replayed, is_pipe, refuse_repeated, source_label, with_looks
 from onlinear.streams.standard_input import STANDARD_INPUT
 

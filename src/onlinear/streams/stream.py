@@ -7,20 +7,20 @@ from numbers import Integral
 from typing import Any
 
 from onlinear.errors import NO_RECORDS, BadLine, BadSource, Refused
+from onlinear.features.blocks import Block
+from onlinear.features.clipping import bounds_of
+from onlinear.features.columns import MISSING, by_column, missing_words, several
+from onlinear.features.crosses import pairs_of
 from onlinear.features.names import HashedNames
+from onlinear.features.naming import MOST_FEATURES, Naming
+from onlinear.features.ranges import ranges_of
 from onlinear.features.words import Words
 from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
 from onlinear.streams.blanks import bare
-from onlinear.streams.blocks import Block
-from onlinear.streams.clipping import bounds_of
-from onlinear.streams.crossing import pairs_of
 from onlinear.streams.formats import Format, Options, check_features, check_used, common_format, format_alike, format_of
 from onlinear.streams.generated import Generated
-from onlinear.streams.matching import MISSING, by_column, missing_words, several
-from onlinear.streams.naming import MOST_FEATURES, Naming
 from onlinear.streams.pipes import is_pipe, refuse_pipes, source_label, with_looks
-from onlinear.streams.ranges import ranges_of
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand, total_bytes
 from onlinear.streams.tables import is_frame

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onlinear.data.rows import SparseRows
+from onlinear.data.whole_numbers import whole_of, with_exact
 from onlinear.errors import BadLine, OnlinearError
-from onlinear.kernels import svmlight as kernel
-from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
-from onlinear.kernels.registers import EIGHT
-from onlinear.rows import SparseRows
-from onlinear.streams.blocks import Block
+from onlinear.features.blocks import Block
+from onlinear.features.naming import MOST_FEATURES, Naming, check_most
+from onlinear.kernels.compiler.simd import EIGHT
+from onlinear.kernels.text import svmlight as kernel
+from onlinear.kernels.text.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
 from onlinear.streams.lines import LONE_RETURN, Lines, word_at
-from onlinear.streams.naming import MOST_FEATURES, Naming, check_most
 from onlinear.streams.reading import Text, prepared, read_lines
 from onlinear.streams.sources import Chunk, chunks
-from onlinear.wholes import whole_of, with_exact
 
 REASONS = {
     kernel.BAD_LABEL: "the label {word!r} is not a number: mend it, or take another format",

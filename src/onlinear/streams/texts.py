@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.errors import BadSource
+from onlinear.features.blocks import MOST_ENTRIES
 from onlinear.features.names import unmixed
 from onlinear.features.words import Words, letters
-from onlinear.kernels import grams as kernel
-from onlinear.streams.blocks import MOST_ENTRIES
+from onlinear.kernels.text import grams as kernel
 from onlinear.streams.reading import own_room
 
 

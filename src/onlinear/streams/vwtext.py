@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onlinear.data.whole_numbers import whole_of, with_exact
 from onlinear.errors import BadLine
-from onlinear.kernels import vwtext as kernel
-from onlinear.kernels.parsed import COUNTS, ENTRIES, ROWS
-from onlinear.kernels.registers import EIGHT
+from onlinear.features.blocks import Block
+from onlinear.features.crosses import piece_size
+from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
+from onlinear.kernels.compiler.simd import EIGHT
+from onlinear.kernels.text import vwtext as kernel
+from onlinear.kernels.text.parsed import COUNTS, ENTRIES, ROWS
 from onlinear.streams import sources
-from onlinear.streams.blocks import Block
-from onlinear.streams.crossing import piece_size
 from onlinear.streams.lines import LONE_RETURN, Lines, word_at
-from onlinear.streams.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.streams.reading import Text, own_room, prepared, read_lines
 from onlinear.streams.sources import Chunk, chunks
-from onlinear.wholes import whole_of, with_exact
 
 REASONS = {
     kernel.NO_BAR: "there is no bar in this line: write label | feature feature:value",

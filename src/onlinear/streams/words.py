@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onlinear.kernels.naming import hash_names
+from onlinear.kernels.text.name_hashes import hash_names
 from onlinear.streams.blanks import BLANKS
 
 #: so much of a value in a message

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from onlinear.classes import Classes
+from onlinear.data.matrices import compressed
+from onlinear.data.whole_numbers import exact_array
 from onlinear.errors import BadInput, Refused
-from onlinear.learner import Learner
-from onlinear.matrices import compressed
-from onlinear.one_against_rest import has_row_loss
+from onlinear.learning.classes import Classes
+from onlinear.learning.learner import Learner
+from onlinear.learning.one_against_rest import has_row_loss
 from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.streams.tables import columns_in
@@ -29,7 +30,6 @@ from onlinear.theory.examples import (
 from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
 from onlinear.theory.kernel_subjects import check_machine, kernel_subject, running_kernel
 from onlinear.theory.subjects import Subject, running, steps_of, subject_of
-from onlinear.wholes import exact_array
 
 #: the subject for the class at a place of the sorted ones, over these rows; None asks for all classes together
 Subjects = Callable[[int | None, Examples], Subject]

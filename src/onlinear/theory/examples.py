@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from onlinear.batch import rows_of
-from onlinear.classes import Classes
+from onlinear.data.batch import rows_of
+from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.errors import Refused
-from onlinear.kernels.measuring import measure_rows
-from onlinear.rows import DenseRows, SparseRows
-from onlinear.streams.blocks import Block
+from onlinear.features.blocks import Block
+from onlinear.kernels.learn.lengths import measure_rows
+from onlinear.learning.classes import Classes
 
 #: rows of an array that are looked at together
 BLOCK = 8192

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.dual.perceptrons import Perceptrons
 from onlinear.errors import Refused
+from onlinear.learning.dual.perceptrons import Perceptrons
 from onlinear.theory.bounds import Run
 from onlinear.theory.examples import Examples, Row, all_rows
 from onlinear.theory.hypotheses import KernelWeights

@@ -10,8 +10,8 @@ import scipy.sparse
 from onlinear import losses
 from onlinear.descent import best_in_ball
 from onlinear.errors import Refused
-from onlinear.kernels.state import IMPORTANCE
-from onlinear.learner import Learner
+from onlinear.kernels.learn.state import IMPORTANCE
+from onlinear.learning.learner import Learner
 from onlinear.theory.certifying import check_names, checked, learner_of
 from onlinear.theory.examples import places_of, signs
 

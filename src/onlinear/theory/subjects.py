@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from onlinear import losses, rules
-from onlinear.calls import rule_rate
-from onlinear.classes import Classes
 from onlinear.errors import Refused
-from onlinear.kernels.state import COUNT, NEGATIVE, POSITIVE, PULL, PULLED, RADIUS, SQUARES
-from onlinear.learner import Learner
-from onlinear.one_against_rest import output_of
+from onlinear.kernels.learn.state import COUNT, NEGATIVE, POSITIVE, PULL, PULLED, RADIUS, SQUARES
+from onlinear.learning.classes import Classes
+from onlinear.learning.learner import Learner
+from onlinear.learning.one_against_rest import output_of
+from onlinear.rules.dispatch import rule_rate
 from onlinear.theory.bounds import Run
 from onlinear.theory.exact import above, root_above
 from onlinear.theory.hypotheses import ClassWeights, ExactWeights, Hypothesis

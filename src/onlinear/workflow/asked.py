@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from onlinear.errors import BadInput, Refused
-from onlinear.outputs import printable
-from onlinear.runs import MOST_PASSES
 from onlinear.streams.packing import is_number
+from onlinear.system.outputs import printable
+from onlinear.workflow.run import MOST_PASSES
 
 #: seeds there are: what is drawn by rows mixes their numbers with 64 bits
 SEEDS = 1 << 64

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from onlinear.batch import Batch
+from onlinear.data.batch import Batch
 from onlinear.drift.adapting import Adapting
-from onlinear.learner import Learner
+from onlinear.learning.learner import Learner
 from onlinear.selection.configurations import Configuration
 from onlinear.workflow.parts import Parts
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.answers import Answers
+from onlinear.learning.predictor import Predictor
 from onlinear.selection.bootstrap import around
 from onlinear.streams.recipe import Recipe
 
@@ -14,7 +14,7 @@ from onlinear.streams.recipe import Recipe
 MOST = 20
 
 
-def weights_that_matter(answers: Answers, recipe: Recipe, replicates: np.ndarray) -> list[dict[str, Any]]:
+def weights_that_matter(answers: Predictor, recipe: Recipe, replicates: np.ndarray) -> list[dict[str, Any]]:
     """The largest weights, by size; of several classes those of each. ``replicates`` are ``[each, output, column]``."""
     several = answers.labels is not None and len(answers.labels) > 2
     found = []

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.learner import Settings
+from onlinear.learning.learner import Settings
 from onlinear.registry import RULES
 from onlinear.selection.configurations import Configuration
 from onlinear.workflow.parts import Parts
-from onlinear.workflow.racing import Plan, raced
+from onlinear.workflow.race_in_memory import Plan, raced
 from onlinear.workflow.watching import Watcher
 
 #: strengths of the penalty, from none on

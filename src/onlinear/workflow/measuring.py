@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.answers import Answers
+from onlinear.learning.predictor import Predictor
 from onlinear.selection.intervals import wilson
-from onlinear.testing import LEAST_CHANCE
 from onlinear.workflow.parts import Parts
 from onlinear.workflow.rows import Held
+from onlinear.workflow.testing import LEAST_CHANCE
 
 LEVEL = 0.95
 #: of the normal distribution, for that level
@@ -23,7 +23,7 @@ WORST = 10
 class JudgedClasses:
     """What a classifier says of rows whose classes have these codes, in the order of its labels."""
 
-    def __init__(self, answers: Answers, rows: Held, codes: np.ndarray) -> None:
+    def __init__(self, answers: Predictor, rows: Held, codes: np.ndarray) -> None:
         assert answers.labels is not None
         self.labels = answers.labels
         self.rows = rows
@@ -81,7 +81,7 @@ class JudgedClasses:
 class JudgedNumbers:
     """What a model of numbers says of rows."""
 
-    def __init__(self, answers: Answers, rows: Held) -> None:
+    def __init__(self, answers: Predictor, rows: Held) -> None:
         self.rows = rows
         self.predicted = answers.scores(rows.block())[:, 0]
         self.distances = self.predicted - rows.labels
@@ -128,7 +128,7 @@ class JudgedNumbers:
 Judged = JudgedClasses | JudgedNumbers
 
 
-def judged_on(answers: Answers, parts: Parts) -> Judged:
+def judged_on(answers: Predictor, parts: Parts) -> Judged:
     """What a model says of the test rows: asked once, for all that is to be told of it."""
     if parts.classes is None:
         return JudgedNumbers(answers, parts.test)

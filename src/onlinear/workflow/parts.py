@@ -8,18 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from onlinear.classes import Classes
 from onlinear.errors import BadInput
-from onlinear.profile.choice import Choice
-from onlinear.profile.table import Profile, profile_of
+from onlinear.features.columns import MISSING
+from onlinear.learning.classes import Classes
 from onlinear.selection.race import Task
 from onlinear.selection.splits import Split, split_rows
-from onlinear.streams.matching import MISSING
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import open_alike
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import digest_of_test
+from onlinear.workflow.profile.choice import Choice
+from onlinear.workflow.profile.table import Profile, profile_of
 from onlinear.workflow.rows import Held, check_labels, classes_of, held, scaled
 from onlinear.workflow.seen import Seen, seen_rows
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear import losses, rules
-from onlinear.classes import Classes
-from onlinear.learner import Learner, Settings
+from onlinear.learning.classes import Classes
+from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.model import Model, trim
 from onlinear.theory.certificates import claim_of
 from onlinear.theory.certifying import Subjects, certificates_for, learner_subjects
 from onlinear.theory.examples import Examples, examples_from
-from onlinear.training import Training, trim
 from onlinear.workflow.parts import Parts
 from onlinear.workflow.rows import Held
 
@@ -39,7 +39,7 @@ def proven(parts: Parts) -> Proven:
         return Proven(None, ["Nothing is proven: these rows do not have all classes.", *said], None)
     several = len(parts.classes) > 2
     loss = losses.MulticlassPerceptron() if several else losses.Perceptron()
-    training = Training(loss, rules.PerceptronStep(), Settings(), parts.classes, parts.recipe.bits)
+    training = Model(loss, rules.PerceptronStep(), Settings(), parts.classes, parts.recipe.bits)
     for _ in range(PASSES):
         before = int(training.learner.updates.sum())
         training.learn(rows.block())

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onlinear.classes import Classes, as_array
+from onlinear.data.rows import DenseRows, SparseRows
+from onlinear.data.whole_numbers import as_floats, missing_in
 from onlinear.errors import NO_LABEL, BadInput, OnlinearError
-from onlinear.rows import DenseRows, SparseRows
-from onlinear.streams.blocks import Block, RowNumbers
+from onlinear.features.blocks import Block, RowNumbers
+from onlinear.learning.classes import Classes, as_array
+from onlinear.learning.model import plain
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream
-from onlinear.training import plain
-from onlinear.wholes import as_floats, missing_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from onlinear.profile.choice import Choice
-from onlinear.profile.table import Profile
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.selection.race import Race
 from onlinear.selection.standings import Comparison, Place, Standings
@@ -14,7 +12,9 @@ from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import Ledger
 from onlinear.workflow.measuring import Judged
 from onlinear.workflow.parts import Parts
-from onlinear.workflow.racing import Plan
+from onlinear.workflow.profile.choice import Choice
+from onlinear.workflow.profile.table import Profile
+from onlinear.workflow.race_in_memory import Plan
 from onlinear.workflow.seen import Seen
 from onlinear.workflow.texts import cells_of
 

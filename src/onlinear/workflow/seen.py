@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.profile.cells import NAMED, Cells
-from onlinear.profile.counting import mix_bits
-from onlinear.profile.gathering import row_hashes
+from onlinear.features.columns import ABSENT, FEATURE_KINDS
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.matching import ABSENT, FEATURE_KINDS
 from onlinear.streams.stream import open_alike
+from onlinear.workflow.profile.cells import NAMED, Cells
+from onlinear.workflow.profile.counting import mix_bits
+from onlinear.workflow.profile.gathering import row_hashes
 from onlinear.workflow.rows import Held
 
 #: a share of different rows among those learned: with fewer, a test of new rows repeats them, too

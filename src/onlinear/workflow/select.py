@@ -13,19 +13,17 @@ from typing import Any
 import numpy as np
 
 import onlinear
-from onlinear.answers import Answers
 from onlinear.errors import Diverged
-from onlinear.learner import Learner
-from onlinear.modelfile import Trained
-from onlinear.profile.choice import choose_recipe
-from onlinear.profile.table import Profile
+from onlinear.files.trained import Trained
+from onlinear.learning.learner import Learner
+from onlinear.learning.model import Model
+from onlinear.learning.predictor import Predictor
 from onlinear.selection.bootstrap import around
 from onlinear.selection.configurations import Configuration, check_task, grid, sampled, usual
+from onlinear.selection.winner import lone
 from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.sources import expand
 from onlinear.theory.examples import Examples
-from onlinear.training import Training
-from onlinear.winners import lone
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.drifting import followed
 from onlinear.workflow.explaining import weights_that_matter
@@ -33,8 +31,10 @@ from onlinear.workflow.fewer import path_of
 from onlinear.workflow.ledger import Ledger
 from onlinear.workflow.measuring import Judged, JudgedNumbers, judged_on
 from onlinear.workflow.parts import Parts, look, parts_of
+from onlinear.workflow.profile.choice import choose_recipe
+from onlinear.workflow.profile.table import Profile
 from onlinear.workflow.proof import Proven, proven
-from onlinear.workflow.racing import Plan, plan_for, raced, refit
+from onlinear.workflow.race_in_memory import Plan, plan_for, raced, refit
 from onlinear.workflow.references import references
 from onlinear.workflow.saying import (
     INTERRUPTED,
@@ -90,7 +90,7 @@ def select(
     on_model(chosen.trained)
     watcher.tell("proving", 0.0)
     proof = Proven(None, [], None) if watcher.stopped else proven(parts)
-    answers = Answers(chosen.trained.training)
+    answers = Predictor(chosen.trained.training)
     explained = explained_by(asked, answers, parts, chosen, watcher)
     watcher.tell("testing", 0.0)
     judged = judged_on(answers, parts)
@@ -156,7 +156,7 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
     return Chosen(said, winner, trained, replicates, plan, drift)
 
 
-def explained_by(asked: Asked, answers: Answers, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
+def explained_by(asked: Asked, answers: Predictor, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
     """What a reader wants to know beside the test; less of it, if the watcher wants an end."""
     path: list[dict[str, Any]] | None = None
     compared: list[dict[str, Any]] = []
@@ -187,9 +187,9 @@ def configurations_for(asked: Asked, task: str, unit: float) -> list[Configurati
     return sampled(found, asked.configurations, asked.seed) if asked.configurations else found
 
 
-def training_of(learner: Learner, parts: Parts, plan: Plan) -> Training:
+def training_of(learner: Learner, parts: Parts, plan: Plan) -> Model:
     """The winner as a training that has learned the rows, to be saved and to go on."""
-    return Training.of(lone(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * plan.passes)
+    return Model.of(lone(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * plan.passes)
 
 
 # ------------------------------------------------------------------ measuring

@@ -1,0 +1,1 @@
+"""What is passed between the parts: rows, targets and importance, checked once."""

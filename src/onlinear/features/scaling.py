@@ -1,0 +1,139 @@
+"""Scaling while learning: by the largest value so far, or by mean and deviation so far.
+
+Each row first updates the statistics with its own values, never with its label, and is then scaled by them. Nothing
+depends on how the rows are cut into blocks. A block that is given stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from onlinear.data.batch import Rows
+from onlinear.data.rows import DenseRows, SparseRows
+from onlinear.errors import OnlinearError
+from onlinear.features.blocks import Block, width_of
+from onlinear.features.stage_state import Arrays, damaged, vector
+from onlinear.kernels.text import scaling as kernel
+
+#: columns there is room for at first
+FIRST_COLUMNS = 1 << 10
+
+#: gives the columns where numbers stand, as int64; negative for those that were never seen
+ColumnsOf = Callable[[Sequence[str]], np.ndarray]
+
+
+class MaxAbs:
+    """Each value by the largest of its column so far, in absolute value. 0 stays 0, so rows stay sparse.
+
+    A column of which nothing but 0 was seen is 0 in prediction, too.
+    """
+
+    def __init__(self) -> None:
+        self._largest = np.zeros(FIRST_COLUMNS)
+        self._width = 0
+
+    def learn(self, block: Block) -> Block:
+        """The block, counted in and scaled."""
+        self._make_room(width_of(block.rows))
+        return self._scaled(block, learns=True)
+
+    def apply(self, block: Block) -> Block:
+        """The block, scaled by what was learned. Changes nothing."""
+        return self._scaled(block, learns=False)
+
+    def _scaled(self, block: Block, learns: bool) -> Block:
+        rows = as_sparse(block.rows)
+        scaled = np.empty(len(rows.values))
+        kernel.divide_by_largest()(self._largest, rows.columns, rows.values, scaled, learns)
+        return with_values(block, scaled)
+
+    def _make_room(self, width: int) -> None:
+        self._width = max(self._width, width)
+        if self._width > len(self._largest):
+            grown = np.zeros(1 << (self._width - 1).bit_length())
+            grown[: len(self._largest)] = self._largest
+            self._largest = grown
+
+    def arrays(self) -> Arrays:
+        """All of it, as plain arrays."""
+        return {"largest": self._largest[: self._width].copy()}
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, np.ndarray]) -> MaxAbs:
+        """The scaler that :meth:`arrays` are of. It goes on to the same bits."""
+        largest = vector(arrays, "largest", np.float64)
+        if not (np.isfinite(largest) & (largest >= 0.0)).all():
+            raise damaged("largest")
+        scaler = cls()
+        scaler._make_room(len(largest))
+        scaler._largest[: len(largest)] = largest
+        return scaler
+
+
+class Standardise:
+    """(x - mean) / standard deviation of all values so far, for the number columns of a table; 0 if all are the same.
+
+    Only for them: a category or a word would no longer be 0 where it is not in the row. A number that is missing counts
+    for nothing. ``names`` are those of the number columns; ``columns_of`` tells where they stand when a block is there:
+    a vocabulary's, or :func:`onlinear.features.naming.cells_of`. Whatever else shares a hashed cell is scaled with it.
+    """
+
+    def __init__(self, names: Sequence[str], columns_of: ColumnsOf) -> None:
+        if not names:
+            raise OnlinearError(
+                "there are no number columns to standardise, as only a table has them: scale by max-abs instead"
+            )
+        self.names = list(names)
+        self.columns_of = columns_of
+        self._moments = kernel.Moments(np.zeros(len(names), np.int64), np.zeros(len(names)), np.zeros(len(names)))
+
+    def learn(self, block: Block) -> Block:
+        """The block, counted in and scaled."""
+        return self._scaled(block, learns=True)
+
+    def apply(self, block: Block) -> Block:
+        """The block, scaled by what was learned. Changes nothing."""
+        return self._scaled(block, learns=False)
+
+    def _scaled(self, block: Block, learns: bool) -> Block:
+        rows = as_sparse(block.rows)
+        columns, which = np.unique(self.columns_of(self.names), return_index=True)
+        seen = columns >= 0
+        scaled = np.empty(len(rows.values))
+        columns = columns[seen].astype(rows.columns.dtype)
+        kernel.standardise()(self._moments, columns, which[seen], rows, scaled, learns)
+        return with_values(block, scaled)
+
+    def arrays(self) -> Arrays:
+        """All of it, as plain arrays."""
+        return {name: numbers.copy() for name, numbers in self._moments._asdict().items()}
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, np.ndarray], names: Sequence[str], columns_of: ColumnsOf) -> Standardise:
+        """The scaler that :meth:`arrays` are of. It goes on to the same bits."""
+        scaler = cls(names, columns_of)
+        counts = vector(arrays, "counts", np.int64, len(names))
+        means, deviations = (vector(arrays, name, np.float64, len(names)) for name in ("means", "deviations"))
+        if not ((counts >= 0) & np.isfinite(means) & np.isfinite(deviations) & (deviations >= 0.0)).all():
+            raise damaged("means and deviations")
+        scaler._moments = kernel.Moments(counts.copy(), means.copy(), deviations.copy())
+        return scaler
+
+
+def as_sparse(rows: Rows) -> SparseRows:
+    """Rows as sparse ones that have all their entries."""
+    if isinstance(rows, SparseRows):
+        return rows
+    length, width = rows.values.shape
+    starts = np.arange(length + 1, dtype=np.int64) * width
+    return SparseRows(starts, np.tile(np.arange(width, dtype=np.uint32), length), rows.values.ravel())
+
+
+def with_values(block: Block, values: np.ndarray) -> Block:
+    """The block with other values in its rows."""
+    if isinstance(block.rows, DenseRows):
+        return replace(block, rows=DenseRows(values.reshape(block.rows.values.shape)))
+    return replace(block, rows=block.rows._replace(values=values))

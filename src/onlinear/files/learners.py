@@ -1,0 +1,336 @@
+"""The state of a learner as header and arrays: all of it, to go on to the bit, or only what answers need.
+
+The full form holds every array the learner has. Of the table the room that no feature has taken yet is left out, up
+to three quarters of it: its cells are all alike, and come back as copies of the last one that is there.
+
+The slim form holds weights and intercepts as of now. It scores in the same order of additions as the learner it was
+taken from, and so to the same bits; learning is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import onlinear
+from onlinear import rules
+from onlinear.data.rows import DenseRows, SparseRows
+from onlinear.errors import BadModel
+from onlinear.files.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.files.values import Packer, Unpacker, only_bad_models
+from onlinear.kernels.learn.bank import shape_of
+from onlinear.kernels.learn.state import (
+    CLOCK,
+    COUNT,
+    EXAMPLES,
+    LOSS,
+    MASS,
+    MISTAKES,
+    OWED,
+    PULL,
+    SCALE,
+    UNAVERAGED_LOSS,
+    UNAVERAGED_MISTAKES,
+    UPDATES,
+    T,
+)
+from onlinear.learning.buffers import writeable
+from onlinear.learning.learner import Learner, Settings
+from onlinear.streams.packing import is_number
+from onlinear.system.locks import VERSION
+
+#: how many times as many features a table may have as are in the file
+ROOM = 4
+
+#: more examples than anyone has
+MOST_EXAMPLES = 2**63
+#: what the clock counts, in examples
+COUNTED = [T, EXAMPLES, MISTAKES, UNAVERAGED_MISTAKES, UPDATES, COUNT]
+#: columns of the clock in older model files: the first know nothing of steps and radius, the next nothing of averages
+FIRST_CLOCK, NEXT_CLOCK = 24, 28
+CLOCKS = (FIRST_CLOCK, NEXT_CLOCK, CLOCK)
+FACINGS: dict[str, type] = {"dense": DenseRows, "sparse": SparseRows}
+FEATURE_AXIS = {DenseRows: 2, SparseRows: 0}
+
+
+class LearnerNow(NamedTuple):
+    """A learner's state as of a whole example."""
+
+    numbers: dict[str, Any]  # plain JSON
+    losses: list[Any]
+    rules: list[Any]
+    settings: list[Settings]
+    arrays: Arrays  # may be the learner's own
+
+    def copied(self) -> LearnerNow:
+        """The same for a learner that may learn on before all is written."""
+        return self._replace(arrays={name: array.copy() for name, array in self.arrays.items()})
+
+
+def learner_now(learner: Learner, *, slim: bool = False, features: int | None = None) -> LearnerNow:
+    """What there is to save of a learner, for a caller who holds its lock; slim of the first ``features`` only."""
+    slim = slim or learner.slim
+    arrays = slim_arrays(learner, features) if slim else full_arrays(learner)
+    arrays["history"] = np.array(learner.history).reshape(-1, learner.outputs, 3)
+    numbers = {
+        "form": "slim" if slim else "full",
+        "features": arrays["weights"].shape[1] if slim else learner.features,
+        "outputs": learner.outputs,
+        "facing": "dense" if learner.facing is DenseRows else "sparse",
+        "compiled": learner.compiled and (not slim or answers_compiled(learner)),
+        "version": learner.version,
+        "first_pass_examples": learner.first_pass_examples,
+    }
+    if slim:
+        numbers["in_turn"] = sums_in_turn(learner)
+    return LearnerNow(numbers, learner.losses, learner.rules, learner.settings, arrays)
+
+
+def answers_compiled(learner: Learner) -> bool:
+    """Whether compiled code adds up the score of a dict row, not NumPy."""
+    from onlinear.learning.dict_path import is_simple  # and with it the compiler's part, which others need not wait for
+
+    return learner.kind != "matrix" and is_simple(learner.rules[0])
+
+
+def full_arrays(learner: Learner) -> Arrays:
+    axis = FEATURE_AXIS[learner.facing]
+    kept = [slice(None)] * 3
+    kept[axis] = slice(features_to_keep(learner.table, axis))
+    table = np.ascontiguousarray(learner.table[tuple(kept)])  # without the room for more outputs
+    arrays: Arrays = {"table": table, "bias": learner.bias, "clock": learner.clock}
+    if learner.kind == "matrix":
+        arrays["matrix"] = learner.matrix
+    return arrays
+
+
+def features_to_keep(table: np.ndarray, axis: int) -> int:
+    """All but those like the last one to the bit; yet not so few that a small file could ask for much memory."""
+    features = table.shape[axis]
+    if features == 0:
+        return 0
+    cells = np.moveaxis(table.view(np.int64), axis, 0)
+    stop, step = features, 1 << 8
+    while stop > 0:  # from the end: where hashes are spread over a table, one unlike the last is near
+        start = max(stop - step, 0)
+        unlike = np.flatnonzero((cells[start:stop] != cells[-1]).any(axis=(1, 2)))
+        if unlike.size:
+            return max(start + int(unlike[-1]) + 2, -(-features // ROOM))
+        stop, step = start, 4 * step
+    return max(1, -(-features // ROOM))
+
+
+def sums_in_turn(learner: Learner) -> bool:
+    """Whether a dict row's score is added up entry by entry, because each weight takes some arithmetic."""
+    return learner._averages() or learner._sleeps()
+
+
+def slim_arrays(learner: Learner, features: int | None) -> Arrays:
+    """Weights, intercepts, and of the clock what counts examples and scales weights."""
+    clock = learner.clock.copy()
+    if sums_in_turn(learner):
+        weights = learner._weights_in(slice(features), True)
+        clock[:, SCALE] = 1.0
+    else:
+        table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
+        weights = table[:, 0, :features].copy()
+    clock[:, [OWED, MASS, COUNT]] = 0.0
+    clock[:, UNAVERAGED_LOSS] = learner.unaveraged_loss_sums  # a slim form does not say whether it is an average
+    clock[:, UNAVERAGED_MISTAKES] = learner.unaveraged_mistakes
+    return {"weights": weights, "intercepts": learner._intercepts(True), "clock": clock}
+
+
+def pack_learner(packer: Packer, now: LearnerNow) -> dict[str, Any]:
+    """The header's part of a learner; its arrays go to the packer's."""
+    packer.arrays |= {f"learner/{name}": array for name, array in now.arrays.items()}
+    return {
+        **now.numbers,
+        "losses": [packer.pack(loss, "the loss") for loss in now.losses],
+        "rules": [packer.pack(rule, "the rule") for rule in now.rules],
+        "settings": [
+            {name: packer.pack(value, f"the setting {name}") for name, value in settings._asdict().items()}
+            for settings in now.settings
+        ],
+    }
+
+
+# ------------------------------------------------------------------ back
+
+
+def unpack_learner(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
+    """A learner that goes on, or answers, where the saved one stood."""
+    forms = {"full": unpack_full, "slim": unpack_slim}
+    return forms[header["form"]](unpacker, header)
+
+
+def unpack_full(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
+    arrays = arrays_of(unpacker)
+    losses = unpack_bank(unpacker, header["losses"], ("slope", "slopes"))
+    rules_ = unpack_bank(unpacker, header["rules"], ("step", "move"))
+    settings = [unpack_settings(unpacker, each) for each in header["settings"]]
+    outputs, compiled = checked_outputs(header, arrays), checked(header, "compiled", bool)
+    learner = Learner(losses, rules_, features=0, outputs=outputs, settings=settings, compiled=compiled)
+    features, slots = checked(header, "features", int), learner.bias.shape[1]
+    facing = FACINGS[header["facing"]]
+    stored = arrays["table"].shape[FEATURE_AXIS[facing]]
+    expect(stored <= features <= ROOM * stored, f"{features} features, of which {stored} are stored")
+    shape = {DenseRows: (outputs, slots, stored), SparseRows: (stored, outputs, slots)}[facing]
+    expect_shape(arrays, "table", shape)
+    expect_shape(arrays, "bias", (outputs, slots))
+    if learner.kind == "matrix":
+        expect_shape(arrays, "matrix", (outputs, features + 1, features + 1))
+        expect(facing is DenseRows, "a matrix rule that faces sparse rows")
+        learner.matrix = arrays["matrix"]
+    expect_finite(arrays["table"], arrays["bias"])
+    learner.facing, learner.bias = facing, arrays["bias"]
+    learner.table = with_room(arrays["table"], FEATURE_AXIS[facing], features)
+    give_figures(learner, header, arrays)
+    return learner
+
+
+def unpack_slim(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
+    """A learner that only answers: with a rule whose weights are those in the table, times a scale."""
+    arrays = arrays_of(unpacker)
+    losses = unpack_bank(unpacker, header["losses"], ("slope", "slopes"))
+    outputs, features = checked_outputs(header, arrays), checked(header, "features", int)
+    expect_shape(arrays, "weights", (outputs, features))
+    expect_shape(arrays, "intercepts", (outputs,))
+    expect_finite(arrays["weights"], arrays["intercepts"])
+    # an average of no examples yet is the weights themselves, and has them added up in turn
+    settings = Settings(average=float(checked(header, "in_turn", bool)))
+    compiled = checked(header, "compiled", bool)
+    learner = Learner(losses, rules.SGD(), features=0, outputs=outputs, settings=settings, compiled=compiled)
+    learner.base = np.zeros((outputs, learner.bias.shape[1], features))
+    learner.table[:, 0], learner.bias[:, 0] = arrays["weights"], arrays["intercepts"]
+    give_figures(learner, header, arrays)
+    expect(not learner.clock[:, [OWED, MASS, COUNT]].any(), "a slim form with more than weights")
+    learner.slim = True
+    return learner
+
+
+def unpack_bank(unpacker: Unpacker, packed: list[Any], methods: tuple[str, str]) -> list[Any]:
+    """Losses or rules: named tuples of one kind, with one of the methods."""
+    bank = [unpacker.unpack(each) for each in packed]
+    fine = all(isinstance(each, tuple) and any(hasattr(each, method) for method in methods) for each in bank)
+    expect(fine and len({shape_of(each) for each in bank}) == 1, f"a bank of {packed!r:.80}")
+    return bank
+
+
+def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> None:
+    """Clock and history, which must agree: figures are kept at 1, 2, 4, 8, ... examples."""
+    arrays["clock"] = clock_of_today(arrays["clock"], learner)
+    expect_shape(arrays, "clock", (learner.outputs, CLOCK))
+    check_clock(arrays["clock"])
+    learner.clock = arrays["clock"]
+    expect_shape(arrays, "history", (learner.examples.bit_length(), learner.outputs, 3))
+    expect(are_counts(arrays["history"][:, :, 1:]), "a history that counts no examples")
+    learner.history = [figures.copy() for figures in arrays["history"]]
+    learner.first_pass_examples = checked(header, "first_pass_examples", int)
+    expect(-1 <= learner.first_pass_examples < MOST_EXAMPLES, "a first pass that no examples end")
+    version = checked(header, "version", int)
+    expect(0 <= version < MOST_EXAMPLES, f"the version {version}")
+    learner.busy.words[VERSION] = version
+
+
+def check_clock(clock: np.ndarray) -> None:
+    """Refuse counts and sums that no examples lead to: answers and steps are divided by some of them."""
+    expect(are_counts(clock[:, COUNTED]), "counts that are no numbers of examples")
+    expect(bool(np.isfinite(clock[:, SCALE]).all() and (clock[:, SCALE] > 0.0).all()), "weights without a scale")
+    expect(not np.isnan(clock[:, LOSS]).any(), "a loss that is no number")
+
+
+def are_counts(numbers: np.ndarray) -> bool:
+    return bool(((numbers >= 0.0) & (numbers < MOST_EXAMPLES)).all())
+
+
+def clock_of_today(clock: np.ndarray, learner: Learner) -> np.ndarray:
+    """The clock of a file that may be older; of averaged answers it has counted what the weights that learn have."""
+    if clock.shape[1] == FIRST_CLOCK:
+        clock = np.insert(clock, [PULL] * (NEXT_CLOCK - FIRST_CLOCK), np.nan, axis=1)
+    if clock.shape[1] == NEXT_CLOCK:
+        added = np.zeros((len(clock), CLOCK - NEXT_CLOCK))
+        if learner._averages():
+            added[:, :2] = clock[:, [LOSS, MISTAKES]]
+        clock = np.insert(clock, [UNAVERAGED_LOSS] * (CLOCK - NEXT_CLOCK), added, axis=1)
+    return clock
+
+
+def with_room(table: np.ndarray, axis: int, features: int) -> np.ndarray:
+    """The table with copies of its last cells for the features that were left out."""
+    stored = table.shape[axis]
+    if stored == features:
+        return table
+    shape = list(table.shape)
+    shape[axis] = features
+    whole = np.zeros(shape)
+    cells, last = np.moveaxis(whole, axis, 0), np.moveaxis(table, axis, 0)[-1]
+    cells[:stored] = np.moveaxis(table, axis, 0)
+    if last.view(np.int64).any():  # zeros need no memory until someone learns there; minus zeros do
+        cells[stored:] = last
+    return whole
+
+
+def arrays_of(unpacker: Unpacker) -> Arrays:
+    prefix = "learner/"
+    ours = {name: array for name, array in unpacker.arrays.items() if name.startswith(prefix)}
+    arrays = {name.removeprefix(prefix): writeable(array) for name, array in ours.items()}
+    expect(all(array.dtype == np.float64 for array in arrays.values()), "arrays that are not of float64")
+    return arrays
+
+
+def unpack_settings(unpacker: Unpacker, packed: dict[str, Any]) -> Settings:
+    fields = {name: unpacker.unpack(value) for name, value in packed.items()}
+    for name, value in fields.items():
+        fine = name in Settings._fields and (type(value) is bool or is_number(value))
+        expect(fine, f"the setting {name}={value!r:.60}")
+    return Settings(**fields)
+
+
+def checked_outputs(header: dict[str, Any], arrays: Arrays) -> int:
+    """How many outputs there are, each with a clock in the file: a learner of so many then takes hardly more memory."""
+    outputs = checked(header, "outputs", int)
+    expect(outputs >= 1 and arrays["clock"].shape in [(outputs, width) for width in CLOCKS], f"{outputs} outputs")
+    return outputs
+
+
+def checked(header: dict[str, Any], key: str, kind: type) -> Any:
+    expect(type(header[key]) is kind, f"{key} {header[key]!r:.60}")
+    return header[key]
+
+
+def expect_shape(arrays: Arrays, name: str, shape: tuple[int, ...]) -> None:
+    expect(arrays[name].shape == shape, f"an array {name} of shape {arrays[name].shape}, not {shape}")
+
+
+def expect_finite(*weights: np.ndarray) -> None:
+    expect(all(bool(np.isfinite(each).all()) for each in weights), "a weight that is no finite number")
+
+
+def expect(fine: bool, what: str) -> None:
+    if not fine:
+        raise BadModel(f"the model's learner has {what}: it is not one that we wrote")
+
+
+# ------------------------------------------------------------------ a learner alone
+
+
+def learner_parts(learner: Learner, *, slim: bool = False) -> tuple[Header, Arrays]:
+    """Header and arrays of a learner alone, as of a whole example."""
+    with learner.lock, learner.busy:
+        now = learner_now(learner, slim=slim)
+    packer = Packer()
+    header = {"onlinear": onlinear.__version__, "holds": "Learner", "learner": pack_learner(packer, now)}
+    return header, packer.arrays
+
+
+def save_learner(path: PathLike, learner: Learner, *, slim: bool = False) -> None:
+    """Write a learner alone to a model file."""
+    write_model(path, *learner_parts(learner, slim=slim))
+
+
+def load_learner(path: PathLike, classes: Any = ()) -> Learner:
+    """The learner that :func:`save_learner` wrote; ``classes`` are the user's own losses, rules and schedules."""
+    header, arrays = read_model(path)
+    with only_bad_models(path):
+        return unpack_learner(Unpacker(arrays, classes), header["learner"])

@@ -1,0 +1,140 @@
+"""Teach compiled code to call the methods of losses, rules, schedules and rows, by type.
+
+Each free function of :mod:`onlinear.rules.dispatch` and :mod:`onlinear.data.rows` stands for a method. When the
+compiler meets ``loss_slope(loss, score, target)`` it asks the ``overload`` below, which answers with the ``slope`` of
+the loss's class. (``overload_method`` would be global to all named tuples and break their fields.)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+
+from onlinear import losses, powers
+from onlinear.data import rows, targets
+from onlinear.kernels.compiler.inlining import in_place_of, part
+from onlinear.rules import dispatch as calls
+
+#: free function -> (method it stands for, function to take where a class has no such method)
+METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
+    calls.loss_value: ("value", None),
+    calls.loss_slope: ("slope", None),
+    calls.loss_curvature: ("curvature", calls.no_curvature),
+    calls.row_value: ("value", None),
+    calls.row_slopes: ("slopes", None),
+    calls.rate_at: ("at", None),
+    calls.rule_rate: ("penalty_rate", calls.no_penalty_rate),
+    calls.rule_norm: ("needs_norm", calls.no),
+    calls.rule_radius: ("keeps_radius", calls.no),
+    calls.rule_curved: ("needs_curvature", calls.no),
+    calls.rule_step: ("step", calls.gradient_step),
+    calls.rule_move: ("move", None),
+    calls.rule_stretch: ("stretch", None),
+    calls.rule_pace: ("pace", None),
+    calls.rule_fade: ("fade", None),
+    calls.rule_growth: ("growth", None),
+    rows.row_fits: ("fits", None),
+    rows.row_fetch: ("fetch", None),
+    rows.row_fetch_cells: ("fetch_cells", None),
+    rows.row_columns: ("columns_of", None),
+    rows.row_column: ("column", None),
+    rows.row_cells: ("cells", None),
+    rows.row_gather: ("gather", None),
+    rows.row_scatter: ("scatter", None),
+    rows.row_alone: ("alone", None),
+    rows.row_near_dot: ("near_dot", None),
+    rows.row_values: ("values_of", None),
+    rows.row_dot: ("dot", None),
+    rows.row_slot_dot: ("slot_dot", None),
+    rows.row_abreast: ("abreast", None),
+    rows.row_dots: ("dots", None),
+    rows.row_add_to_all: ("add_to_all", None),
+    rows.row_dot_and_square: ("dot_and_square", None),
+    rows.row_add: ("add", None),
+    rows.row_add_twice: ("add_twice", None),
+    rows.cell_get: ("get", None),
+    rows.cell_set: ("set", None),
+    rows.width_of: ("width", None),
+    targets.label_of: ("label_of", None),
+    targets.target_of: ("target_of", None),
+    targets.target_size: ("size", None),
+    targets.judge: ("judge", None),
+    targets.badness: ("badness", None),
+    targets.missed: ("missed", None),
+    targets.count_mistakes: ("count_mistakes", targets.judge_all),
+    targets.take_answer: ("take_answer", targets.no_answer),
+    targets.share_of: ("share_of", targets.all_of_it),
+}
+
+
+def teach(function: Callable[..., Any], choose: Callable[[type], Callable[..., Any]]) -> None:
+    """Make compiled code answer ``function(self, ...)`` with what ``choose`` picks for the class of ``self``."""
+    names = list(inspect.signature(function).parameters)
+    arguments = ", ".join(names)
+
+    def implementation_for(cls: type) -> Any:
+        method = choose(cls)
+        if list(inspect.signature(method).parameters) == names:
+            return method
+        # Numba insists on equal argument names; a user's method may name its own as it likes
+        scope: dict[str, Any] = {"method": part(method)}
+        exec(f"def renamed({arguments}): return method({arguments})", scope)
+        return scope["renamed"]
+
+    scope: dict[str, Any] = {"types": types, "implementation_for": implementation_for}
+    exec(
+        f"def typed({arguments}):\n"
+        f"    if isinstance(self, types.BaseNamedTuple):\n"
+        f"        return implementation_for(self.instance_class)\n",
+        scope,
+    )
+    in_place_of(function)(scope["typed"])
+
+
+def method_of(name: str, otherwise: Callable[..., Any] | None) -> Callable[[type], Any]:
+    def choose(cls: type) -> Any:
+        method = getattr(cls, name, otherwise)
+        if method is None:
+            raise TypeError(f"{cls.__name__} has no method {name}")
+        return method
+
+    return choose
+
+
+def flow_of(cls: type) -> Any:
+    """How the score of this loss flows: see :func:`onlinear.rules.dispatch.loss_flow`."""
+    if hasattr(cls, "row_flow"):
+        return cls.row_flow
+    if hasattr(cls, "slopes"):
+        return calls.plain_step
+    return calls.scalar_flow if hasattr(cls, "flow") else calls.implicit_step
+
+
+for function, (name, otherwise) in METHODS.items():
+    teach(function, method_of(name, otherwise))
+teach(calls.loss_flow, flow_of)
+teach(calls.flow_method, method_of("flow", None))
+HELPERS = (
+    rows.double,
+    rows.added_up,
+    rows.filled_up,
+    rows.fill_up,
+    rows.dense_dot,
+    rows.sparse_dot,
+    rows.sparse_square,
+    rows.dense_square,
+    powers.exp_of_less,
+    powers.log_of_more,
+    losses.logistic_value,
+    losses.sigmoid,
+    losses.logistic_curvature,
+    losses.logistic_flow,
+    losses.strongest_rival,
+    losses.highest,
+    losses.softmax,
+)
+for helper in HELPERS:
+    part(helper)

@@ -1,0 +1,168 @@
+"""Where a name stands, without asking Python's dict.
+
+The dict ``positions`` is the truth. Beside it stands a hash table over the same names, which uses the hash that CPython
+keeps in every string: ``slots`` holds the upper half of a name's hash above its position plus one, or 0, and ``held``
+the address of the name at each position. Names are never forgotten, so the dict keeps the strings alive.
+
+Looking up a row's names takes most of the time of a long row, and most of that is waiting for memory. A dict makes it
+wait for one name after the other; here the row's names are asked for together (:func:`fetch`).
+"""
+
+# Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,operator,var-annotated"
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from onlinear.kernels.compiler.cpython import (
+    clear_error,
+    compare_text,
+    dict_size,
+    error_occurred,
+    get_item,
+    hash_of,
+    long_as_ssize,
+    next_item,
+    prefetch_text,
+    type_of,
+    type_str,
+)
+from onlinear.kernels.compiler.inlining import part
+from onlinear.kernels.compiler.prefetch import prefetch
+from onlinear.kernels.loops import kept, named, source_digest
+
+NEEDS_PYTHON = -1
+UNKNOWN = -2
+
+HALF = 32  # bits of a word that a position takes
+LOWER_HALF = (1 << HALF) - 1
+WORD = 8  # bytes
+
+
+class Lexicon(NamedTuple):
+    """The names and where they stand."""
+
+    positions: Any  # address of the dict name -> position
+    categories: Any  # address of the dict name -> value -> position of ``name=value``
+    slots: Any  # a power of two of them
+    slots_at: Any  # their address
+    held: Any
+    held_at: Any
+    entered: Any  # one number: how many names are in the slots
+
+
+def empty_slots(names: int) -> np.ndarray:
+    """Slots for so many names: at most every second one is taken."""
+    return np.zeros(1 << max(1, 2 * names - 1).bit_length(), dtype=np.int64)
+
+
+@part
+def enter(lexicon, name, position):
+    """Put a name that is not in a slot yet, and is a key of ``positions``, into one. Too many are left out."""
+    if position < len(lexicon.held):
+        lexicon.held[position] = name
+        take_slot(lexicon.slots, ((hash_of(name) >> HALF) << HALF) | (position + 1))
+        lexicon.entered[0] += 1
+
+
+@part
+def take_slot(slots, word):
+    """The first empty slot from its home on."""
+    mask = len(slots) - 1
+    slot = (word >> HALF) & mask
+    while slots[slot] != 0:
+        slot = (slot + 1) & mask
+    slots[slot] = word
+
+
+@part
+def fetch(lexicon, names, homes, n):
+    """Ask for the slots of n names, and for the names they lead to, before anyone has to wait for them."""
+    mask = len(lexicon.slots) - 1
+    for k in range(n):
+        homes[k] = (hash_of(names[k]) >> HALF) & mask if type_of(names[k]) == type_str() else 0
+        prefetch(lexicon.slots_at + WORD * homes[k])
+    for k in range(n):
+        homes[k] = max(0, (lexicon.slots[homes[k]] & LOWER_HALF) - 1)
+        prefetch(lexicon.held_at + WORD * homes[k])
+    for k in range(n):
+        prefetch_text(lexicon.held[homes[k]])
+
+
+@part
+def find_position(lexicon, is_complete, name):
+    """The position of a name, UNKNOWN or NEEDS_PYTHON; ``is_complete`` says that all names are in the slots."""
+    if type_of(name) == type_str():
+        position = find_slot(lexicon, name)
+        if position >= 0 or is_complete:
+            return position
+    item = find(lexicon.positions, name)
+    return long_as_ssize(item) if item >= 0 else item
+
+
+@part
+def find_slot(lexicon, name):
+    slots, held = lexicon.slots, lexicon.held
+    mask = len(slots) - 1
+    half = hash_of(name) >> HALF
+    slot = half & mask
+    while slots[slot] != 0:
+        if slots[slot] >> HALF == half:
+            position = (slots[slot] & LOWER_HALF) - 1
+            if held[position] == name or compare_text(held[position], name) == 0:
+                return position
+        slot = (slot + 1) & mask
+    return UNKNOWN
+
+
+@part
+def is_complete(lexicon):
+    return lexicon.entered[0] == dict_size(lexicon.positions)
+
+
+@part
+def find(dictionary, key):
+    """The address of the item, UNKNOWN or NEEDS_PYTHON."""
+    item = get_item(dictionary, key)
+    if item != 0:
+        return item
+    if error_occurred() != 0:
+        clear_error()
+        return NEEDS_PYTHON
+    return UNKNOWN
+
+
+@cache
+def enter_all() -> Any:
+    """Compiled ``enter_all(positions, slots, held, entered)``: fill empty slots with the names of ``positions``."""
+    digest = source_digest()
+
+    def loop(positions, slots, held, entered):
+        _ = digest  # captured: see source_digest
+        lexicon = Lexicon(positions, 0, slots, 0, held, 0, entered)
+        more, cursor, name, position = next_item(positions, 0)
+        while more != 0:
+            if type_of(name) == type_str():
+                enter(lexicon, name, long_as_ssize(position))
+            more, cursor, name, position = next_item(positions, cursor)
+
+    return kept(numba.njit(named(loop, enter_all)))
+
+
+@cache
+def move_all() -> Any:
+    """Compiled ``move_all(slots, larger)``: fill larger, empty slots with what is in the slots."""
+    digest = source_digest()
+
+    def loop(slots, larger):
+        _ = digest
+        for word in slots:
+            if word != 0:
+                take_slot(larger, word)
+
+    return kept(numba.njit(named(loop, move_all)))

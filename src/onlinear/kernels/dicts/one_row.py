@@ -1,0 +1,335 @@
+"""Learning and answering one dict row: the shortest way from a Python dict to the same loops.
+
+A call from Python into compiled code costs more than the arithmetic of a short row, and most of that is unpacking
+arguments: every tuple and array adds its share. So a call here takes few numbers only, one of them the address of an
+array: ``place`` holds further addresses and sizes, and the address of ``numbers``, the fields of loss, rule and
+options. The compiled code puts the pieces together again. It answers a score, or NaN: then the row was not learned, or,
+for a caller who is alone with the learner, ``CODE`` of the small array tells more.
+"""
+
+# Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import carray, types
+
+from onlinear.data.rows import SparseRows, cell_get, row_dot
+from onlinear.data.targets import Averaged, Labels, Numbers
+from onlinear.kernels.compiler.explain import explaining
+from onlinear.kernels.compiler.inlining import in_place_of, part
+from onlinear.kernels.dicts.argument_block import (
+    BESIDE,
+    BESIDE_ROOM,
+    BIAS,
+    CLASSES,
+    CLOCK_AT,
+    COLUMNS,
+    FEATURES,
+    FIRST,
+    GATE,
+    GIVEN,
+    KNOWN_READER,
+    LOOKED,
+    NEAR,
+    NEAR_ROOM,
+    NUMBERS,
+    OUTPUT_ROOM,
+    OUTPUTS,
+    PLACE,
+    READER,
+    ROOM,
+    SCORES,
+    SLOTS,
+    SMALL,
+    TABLE,
+    VALUES,
+    pointer,
+)
+from onlinear.kernels.dicts.readers import call_reader
+from onlinear.kernels.learn.cells import load_cell, wake
+from onlinear.kernels.learn.state import (
+    CLOCK,
+    COUNT,
+    EXAMPLES,
+    MASS,
+    OWED,
+    SCALE,
+    SCORE,
+    SPARE,
+    Options,
+    State,
+    T,
+)
+from onlinear.kernels.loops import interpreted_loop, is_ours, kept, kind_of, named, source_digest
+from onlinear.system.locks import BUSY, GENERATION, VERSION
+
+#: how many numbers the options are
+OPTIONS = len(Options._fields)
+
+# entries of the small array: where the row starts and stops, its order, label, importance, target
+STOP, ORDER, LABEL, WEIGHTS, CODE = 1, 2, 3, 4, 6
+
+#: codes beside those of :mod:`onlinear.kernels.dicts.name_index`: the row cannot be learned and was undone; a power of
+#: two came
+CANNOT = -3
+MARK = 1
+#: the address of no dict: the row was read before
+READ = 0
+
+
+@part
+def state_at(place):
+    """The learner's arrays, from their addresses."""
+    outputs, slots = place[OUTPUTS], place[SLOTS]
+    return State(
+        carray(pointer(place[TABLE]), (place[FEATURES], place[OUTPUT_ROOM], slots), np.float64),
+        carray(pointer(place[BIAS]), (outputs, slots), np.float64),
+        carray(pointer(place[CLOCK_AT]), (outputs, CLOCK), np.float64),
+        carray(pointer(place[NEAR]), (outputs, slots, place[NEAR_ROOM]), np.float64),
+        carray(pointer(place[BESIDE]), (SPARE, place[BESIDE_ROOM]), np.float64),
+    )
+
+
+@part
+def rows_at(place, length):
+    """One row of the given length in the scratch arrays."""
+    small = carray(pointer(place[SMALL]), 8, np.int64)
+    small[0], small[STOP], small[ORDER] = 0, length, 0
+    return SparseRows(
+        small[:2],
+        carray(pointer(place[COLUMNS]), place[ROOM], np.uint32),
+        carray(pointer(place[VALUES]), place[ROOM], np.float64),
+    )
+
+
+def make(cls, inner, numbers, start):
+    """Build a named tuple from consecutive numbers; its only field may be another one, ``inner``."""
+    raise NotImplementedError("compiled code only")
+
+
+@in_place_of(make)
+def _make(cls, inner, numbers, start):
+    def fields(count):
+        return ", ".join(f"numbers[start + {k}]" for k in range(count))
+
+    built = cls.instance_class
+    if isinstance(inner, types.NoneType):
+        text = f"built({fields(len(built._fields))})"
+    else:
+        text = f"built(nested({fields(len(inner.instance_class._fields))}))"
+    scope = {"built": built, "nested": getattr(inner, "instance_class", None)}
+    exec(f"def implementation(cls, inner, numbers, start): return {text}", scope)
+    return scope["implementation"]
+
+
+class Shape(NamedTuple):
+    """Everything the compiled code of one row depends on."""
+
+    loss: type
+    rule: type
+    inner: type | None  # the schedule, where the rule has one
+    labels: bool
+    averages: bool  # whether it answers with averaged weights
+
+    @property
+    def is_ours(self) -> bool:
+        return is_ours((self.loss, self.rule, self.inner or self.rule))
+
+    @property
+    def nested(self) -> tuple[Any, Any]:
+        """The shapes of loss and rule, as :func:`onlinear.kernels.learn.bank.shape_of` gives them."""
+        inner = flat(self.inner) if self.inner else None
+        return flat(self.loss), (self.rule, inner) if inner else flat(self.rule)
+
+
+def flat(cls: Any) -> tuple[Any, ...]:
+    """The shape of a named tuple of numbers."""
+    return cls, *[float] * len(cls._fields)
+
+
+@cache
+def learn_one_loop(shape: Shape) -> Any:
+    """Compiled ``learn(place_at, x, target, importance) -> score of the first output``; all of them go to SCORES.
+
+    Where answers are averaged, the scores are those of the average.
+    """
+    Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
+    learn_rows = interpreted_loop(shape.rule)
+    plain_targets = label_of if shape.labels else number_of
+    targets_of = averaged_targets(plain_targets) if shape.averages else plain_targets
+    answer = averaged_answer if shape.averages else answer_before
+    rule_at = len(Loss._fields)
+    options_at = rule_at + len((Inner or Rule)._fields)
+    digest = source_digest()
+
+    def learn(place_at, x, target, importance):
+        _ = digest  # captured: see source_digest
+        place = carray(pointer(place_at), PLACE, np.int64)
+        numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
+        gate = carray(pointer(place[GATE]), 2, np.int64)
+        if gate[GENERATION] != place[LOOKED]:
+            return np.nan
+        state = state_at(place)
+        small = carray(pointer(place[SMALL]), 8, np.int64)
+        examples = np.int64(state.clock[0, EXAMPLES]) + 1
+        is_marked = examples & (examples - 1) == 0
+        if is_marked and place[LOOKED] != BUSY:
+            return np.nan  # figures are kept at 1, 2, 4, 8, ... examples, which takes more than one step
+        length = place[GIVEN]
+        if x != READ:
+            length = call_reader(place[READER], place_at, x)
+            if length < 0:
+                small[CODE] = length
+                return np.nan
+        rows = rows_at(place, length)
+        weights = carray(pointer(place[SMALL] + 8 * WEIGHTS), 2, np.float64)
+        weights[0], weights[1] = importance, target
+        learned = learn_rows(
+            make(Loss, None, numbers, 0),
+            make(Rule, Inner, numbers, rule_at),
+            make(Options, None, numbers, options_at),
+            rows,
+            targets_of(place, small, weights, target),
+            weights[:1],
+            small[ORDER : ORDER + 1],
+            state,
+        )
+        if learned == 0:
+            small[CODE] = CANNOT
+            return np.nan
+        gate[VERSION] += 1
+        score = answer(place, state)
+        if is_marked:
+            small[CODE] = MARK
+            return np.nan
+        return score
+
+    compiled = numba.njit(error_model="numpy")(named(learn, *shape))
+    return kept(compiled) if shape.is_ours else explaining(compiled, *shape.nested)
+
+
+@part
+def label_of(place, small, weights, target):
+    small[LABEL] = np.int64(target)
+    return Labels(small[LABEL : LABEL + 1], place[FIRST], place[CLASSES])
+
+
+@part
+def number_of(place, small, weights, target):
+    return Numbers(weights[1:2])
+
+
+def averaged_targets(plain_targets):
+    @part
+    def targets_of(place, small, weights, target):
+        answers = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+        return Averaged(plain_targets(place, small, weights, target), answers)
+
+    return targets_of
+
+
+@part
+def averaged_answer(place, state):
+    """The first output's score; all are in SCORES already."""
+    return carray(pointer(place[SCORES]), 1, np.float64)[0]
+
+
+@part
+def answer_before(place, state):
+    """The first output's score; all go to SCORES."""
+    scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+    for m in range(place[OUTPUTS]):
+        scores[m] = state.clock[m, SCORE]
+    return scores[0]
+
+
+# ------------------------------------------------------------------ answering
+
+
+@cache
+def answer_one_loop(shape: Shape) -> Any:
+    """Compiled ``answer(place_at, x) -> score of the first output``; all of them go to SCORES. Pure.
+
+    NaN, too, where the arrays have moved or someone is in the midst of changing them: see :mod:`onlinear.system.locks`.
+    """
+    Loss, Rule, Inner = shape.loss, shape.rule, shape.inner
+    weight_now = cell_weight if kind_of(shape.rule) == "cells" else uniform_weight
+    rule_at = len(Loss._fields)
+    options_at = rule_at + len((Inner or Rule)._fields)
+    digest = source_digest()
+
+    def answer(place_at, x):
+        _ = digest  # captured: see source_digest
+        place = carray(pointer(place_at), PLACE, np.int64)
+        numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
+        scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
+        gate = carray(pointer(place[GATE]), 2, np.int64)
+        if gate[GENERATION] != place[LOOKED]:
+            return np.nan
+        length = call_reader(place[KNOWN_READER], place_at, x)
+        if length < 0:
+            return np.nan
+        rows = rows_at(place, length)
+        state = state_at(place)
+        rule = make(Rule, Inner, numbers, rule_at)
+        options = make(Options, None, numbers, options_at)
+        for m in range(place[OUTPUTS]):
+            scores[m] = score_now(rule, options, rows, m, weight_now, state)
+        return scores[0]
+
+    compiled = numba.njit(error_model="numpy")(named(answer, *shape))
+    return kept(compiled) if shape.is_ours else explaining(compiled, *shape.nested)
+
+
+@part
+def score_now(rule, options, rows, m, weight_now, state):
+    """The row's score with the weights as of now: penalties paid, averages formed, nothing changed."""
+    clock = state.clock
+    length = rows.starts[1]
+    if options.average_from == 0.0 and options.sleep_slot < 0.0:
+        return row_dot(rows, 0, state.table, m) * clock[m, SCALE] + state.bias[m, 0]
+    total = 0.0
+    for k in range(length):
+        total += weight_now(rule, options, rows, rows.columns[k], m, state) * rows.values[k]
+    bias = state.bias[m, 0]
+    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
+        bias -= state.bias[m, int(options.mean_slot)] / clock[m, COUNT]
+    return total + bias
+
+
+@part
+def uniform_weight(rule, options, rows, j, m, state):
+    clock = state.clock
+    v = cell_get(rows, state.table, j, m, 0)
+    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
+        spent = cell_get(rows, state.table, j, m, int(options.mean_slot))
+        mass = 0.0 if options.eager > 0.0 else clock[m, MASS]
+        return (mass * v - spent) / clock[m, COUNT]
+    w = v * clock[m, SCALE]
+    if options.l1 > 0.0:
+        paid = cell_get(rows, state.table, j, m, int(options.sleep_slot))
+        if w > 0.0:
+            w = max(0.0, w - (clock[m, OWED] + paid))
+        elif w < 0.0:
+            w = min(0.0, w + (clock[m, OWED] - paid))
+    return w
+
+
+@part
+def cell_weight(rule, options, rows, j, m, state):
+    clock = state.clock
+    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
+        spent = cell_get(rows, state.table, j, m, int(options.mean_slot))
+        mass = 0.0 if options.eager > 0.0 else clock[m, COUNT]
+        return (mass * cell_get(rows, state.table, j, m, 0) - spent) / clock[m, COUNT]
+    cell = load_cell(rule, rows, state.table, j, m)
+    if options.sleep_slot >= 0.0 and options.forget == 0.0:
+        slept = clock[m, T] - cell_get(rows, state.table, j, m, int(options.sleep_slot))
+        return wake(rule, cell, slept, options)[0]
+    return cell[0]

@@ -1,0 +1,1 @@
+"""Loops that learn and score: uniform, per-weight and matrix rules, alone and in banks."""

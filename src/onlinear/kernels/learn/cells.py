@@ -1,0 +1,461 @@
+"""Learning with a cell rule: every weight has numbers of its own beside it.
+
+A row is learned in four beats: wake its cells (lazy penalty or forgetting), score, stretch, move. A sparse row's cells
+are brought side by side for that, and put back when all of them are known to be finite. The intercept is one more cell,
+with x = 1. The lazy average is that of :mod:`onlinear.kernels.learn.uniform`, with scale 1.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+from onlinear.data.rows import (
+    AHEAD,
+    NEAR,
+    added_up,
+    cell_get,
+    cell_set,
+    double,
+    row_alone,
+    row_cells,
+    row_dot,
+    row_fetch,
+    row_fetch_cells,
+    row_fits,
+    row_gather,
+    row_near_dot,
+    row_scatter,
+    row_slot_dot,
+    width_of,
+)
+from onlinear.data.targets import take_answer
+from onlinear.kernels.compiler.inlining import in_place_of, part
+from onlinear.kernels.learn.bank import member
+from onlinear.kernels.learn.row_steps import (
+    all_finite,
+    assess,
+    averaged,
+    averages,
+    has_average,
+    keep,
+    keep_count,
+    learns,
+    look,
+    outputs_of,
+    restore,
+    tick,
+)
+from onlinear.kernels.learn.state import (
+    BEFORE,
+    COUNT,
+    ENTRIES,
+    REACH,
+    SCORE,
+    SLOPE,
+    SPREAD,
+    STEP,
+    VALUE,
+    WEIGHT,
+    WIDTH,
+    T,
+)
+from onlinear.rules.context import Seen
+from onlinear.rules.dispatch import rule_curved, rule_fade, rule_move, rule_pace, rule_step, rule_stretch
+
+#: where the cells of an output are: in the table; side by side; there, and changed
+APART, HERE, MOVED = 0.0, 1.0, 2.0
+#: the largest number there is
+MOST = sys.float_info.max
+
+
+@part
+def learn_cells(
+    loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
+) -> int:
+    """Learn the rows in the given order; answer how many were learned before one that cannot be.
+
+    A sparse row that cannot be learned leaves no trace.
+    """
+    table = state.table
+    clock = state.clock
+    outputs = outputs_of(state)
+    far = table.size > NEAR
+    for position in range(order.shape[0]):
+        if position + AHEAD < order.shape[0]:
+            row_fetch(rows, order[position + AHEAD])
+            if far:
+                row_fetch_cells(rows, order[position + 3], table)
+        i = order[position]
+        h = importance[i]
+        if h == 0.0:
+            continue
+        if not row_fits(rows, i, width_of(rows, table)):
+            return position
+        keep(state, 0)
+        if not learn_row(loss, rule, options, rows, targets, i, h, state):
+            restore(state, 0)
+            return position
+        for m in range(outputs):
+            if clock[m, STEP] == MOVED:
+                row_scatter(rows, i, table, m, state.near)
+            if learns(targets, i, m, state):
+                add_all_cells(member(rule, m), rows, m, member(options, m), state)
+    return order.shape[0]
+
+
+@part
+def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, state: Any) -> bool:
+    """Move the row's cells, side by side; answer whether all is finite."""
+    clock = state.clock
+    row = row_alone(rows, i, state.spare[ENTRIES])
+    for m in range(outputs_of(state)):
+        clock[m, SCORE] = score_row(member(rule, m), rows, i, row, m, member(options, m), state) + state.bias[m, 0]
+    together = assess(loss, targets, i, state)
+    if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
+        return False
+    if averages(targets):
+        for m in range(outputs_of(state)):
+            take_answer(targets, m, answer_of(rows, i, m, member(options, m), state))
+    keep_count(loss, targets, i, h, state)
+    for m in range(outputs_of(state)):
+        seen = look(loss, targets, i, m, h, 0.0, together, state)
+        if learns(targets, i, m, state) and not learn_output(
+            member(loss, m), member(rule, m), member(options, m), rows, i, row, m, seen, state
+        ):
+            return False
+    return True
+
+
+@part
+def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
+    """What output m answers: by its average, if it has one."""
+    clock = state.clock
+    if not has_average(m, options, state):
+        return clock[m, SCORE]
+    spent = row_slot_dot(rows, i, state.table, m, int(options.mean_slot))
+    mass = 0.0 if options.eager > 0.0 else clock[m, COUNT]
+    return averaged(m, mass, clock[m, SCORE] - state.bias[m, 0], spent, options, state)
+
+
+@part
+def score_row(rule: Any, rows: Any, i: int, row: Any, m: int, options: Any, state: Any) -> float:
+    """The row's score without the intercept, its cells awake.
+
+    They are brought here if they sleep, or if the row before has moved its own: then this one likely will, too. The
+    score is the same to the bit.
+    """
+    table = state.table
+    near = state.near
+    clock = state.clock
+    will_move = clock[m, STEP] == MOVED
+    clock[m, STEP] = APART
+    if options.sleep_slot < 0.0 and not will_move:
+        return row_dot(rows, i, table, m)
+    clock[m, STEP] = HERE
+    row_gather(rows, i, table, m, near)
+    cells = row_cells(rows, table, near)
+    if options.sleep_slot >= 0.0:
+        wake_row(rule, row, cells, m, options, state)
+        clock[m, STEP] = MOVED
+    return row_near_dot(rows, row, cells[m, 0])
+
+
+@part
+def learn_output(
+    loss: Any, rule: Any, options: Any, rows: Any, i: int, row: Any, m: int, seen: Seen, state: Any
+) -> bool:
+    """Move the cells of one output; answer whether they are still finite."""
+    table = state.table
+    near = state.near
+    clock = state.clock
+    before = clock[m, COUNT]
+    fine = True
+    matters = clock[m, SLOPE] != 0.0 or (rule_curved(rule) and seen.curvature != 0.0)
+    if matters and seen.importance > 0.0:
+        if clock[m, STEP] == APART:
+            row_gather(rows, i, table, m, near)
+        clock[m, STEP] = MOVED
+        cells = row_cells(rows, table, near)
+        seen = stretch_row(rule, row, cells, m, options, seen, state)
+        step = rule_step(rule, loss, seen)
+        fine = move_row(rule, row, cells, m, options, step, seen, before, state)
+    tick(m, options.forget, options.average_from, state)
+    return fine
+
+
+@part
+def move_row(
+    rule: Any, row: Any, cells: Any, m: int, options: Any, step: float, seen: Seen, before: float, state: Any
+) -> bool:
+    """Move every cell of the row and the intercept's."""
+    bias = state.bias
+    values = row.values
+    fine = True
+    remember(row, cells, m, options, state)
+    for k in range(len(values)):
+        old = load_cell(rule, row, cells, k, m)
+        new = rule_move(rule, old, double(values[k]), step, seen)
+        fine &= store_cell(rule, row, cells, k, m, new)
+    lean(row, cells, m, options, before, state)
+    if options.intercept > 0.0:
+        old = load_bias(rule, bias, m)
+        new = rule_move(rule, old, 1.0, step, seen)
+        fine &= store_bias(rule, bias, m, new)
+        if options.average_from > 0.0:
+            bias[m, int(options.mean_slot)] += before * (new[0] - old[0])
+    return fine
+
+
+# ------------------------------------------------------------------ the lazy average
+
+
+@part
+def is_lazy(options: Any) -> bool:
+    return options.average_from > 0.0 and options.eager == 0.0
+
+
+@part
+def remember(row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
+    """Write down the weights, which are about to move, if there is a lazy average."""
+    if is_lazy(options):
+        weights = state.spare[BEFORE]
+        for k in range(len(row.values)):
+            weights[k] = cell_get(row, cells, k, m, 0)
+
+
+@part
+def lean(row: Any, cells: Any, m: int, options: Any, count: float, state: Any) -> None:
+    """Tell the lazy average how far the weights have moved."""
+    if is_lazy(options):
+        weights = state.spare[BEFORE]
+        slot = int(options.mean_slot)
+        for k in range(len(row.values)):
+            total = cell_get(row, cells, k, m, slot) + count * (cell_get(row, cells, k, m, 0) - weights[k])
+            cell_set(row, cells, k, m, slot, total)
+
+
+# ------------------------------------------------------------------ stretch, where the rule has it
+
+
+def stretch_row(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: Seen, state: Any) -> Seen:
+    """Let the rule see every cell of the row before the step, if it wants to."""
+    if hasattr(rule, "stretch"):
+        return stretch_cells(rule, row, cells, m, options, seen, state)
+    return seen
+
+
+@part
+def stretch_cells(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: Seen, state: Any) -> Seen:
+    bias = state.bias
+    clock = state.clock
+    reaches = state.spare[REACH]
+    widths = state.spare[WIDTH]
+    values = row.values
+    remember(row, cells, m, options, state)
+    for k in range(len(values)):
+        old = load_cell(rule, row, cells, k, m)
+        new, far, wide = rule_stretch(rule, old, double(values[k]), seen)
+        store_cell(rule, row, cells, k, m, new)
+        reaches[k] = far
+        widths[k] = wide
+    lean(row, cells, m, options, clock[m, COUNT], state)
+    reach = added_up(reaches, row.length)
+    spread = added_up(widths, row.length)
+    if options.intercept > 0.0:
+        old = load_bias(rule, bias, m)
+        new, far, wide = rule_stretch(rule, old, 1.0, seen)
+        store_bias(rule, bias, m, new)
+        if options.average_from > 0.0:
+            bias[m, int(options.mean_slot)] += clock[m, COUNT] * (new[0] - old[0])
+        reach += far
+        spread += wide
+    if spread > 0.0:
+        clock[m, WEIGHT] += seen.importance
+        clock[m, SPREAD] += seen.importance * spread
+    return Seen(
+        seen.score,
+        seen.target,
+        seen.value,
+        seen.slope,
+        seen.curvature,
+        seen.importance,
+        seen.norm,
+        seen.together,
+        seen.t,
+        reach,
+        clock[m, WEIGHT],
+        clock[m, SPREAD],
+        seen.size,
+    )
+
+
+@in_place_of(stretch_row)
+def _stretch_row(rule: Any, row: Any, cells: Any, m: Any, options: Any, seen: Any, state: Any) -> Any:
+    if hasattr(rule.instance_class, "stretch"):
+        return lambda rule, row, cells, m, options, seen, state: stretch_cells(
+            rule, row, cells, m, options, seen, state
+        )
+    return lambda rule, row, cells, m, options, seen, state: seen
+
+
+# ------------------------------------------------------------------ sleep: lazy penalty and forgetting
+
+
+def wake(rule: Any, cell: Any, slept: float, options: Any) -> Any:
+    """The cell after ``slept`` examples without it: its weight has shrunk, or its evidence faded."""
+    if options.forget > 0.0:
+        return rule_fade(rule, cell, (1.0 - options.forget) ** slept) if can(rule, "fade") else cell
+    return shrunk(cell, rule_pace(rule, cell) * slept, options) if can(rule, "pace") else cell
+
+
+def can(rule: Any, method: str) -> bool:
+    return hasattr(rule, method)
+
+
+@part
+def fading(rule: Any, cell: Any, slept: float, options: Any) -> Any:
+    if options.forget == 0.0:
+        return cell
+    return rule_fade(rule, cell, (1.0 - options.forget) ** slept)
+
+
+@part
+def shrinking(rule: Any, cell: Any, slept: float, options: Any) -> Any:
+    return shrunk(cell, rule_pace(rule, cell) * slept, options)
+
+
+@part
+def either(rule: Any, cell: Any, slept: float, options: Any) -> Any:
+    if options.forget > 0.0:
+        return fading(rule, cell, slept, options)
+    return shrinking(rule, cell, slept, options)
+
+
+@in_place_of(wake)
+def _wake(rule: Any, cell: Any, slept: Any, options: Any) -> Any:
+    fades = hasattr(rule.instance_class, "fade")
+    shrinks = hasattr(rule.instance_class, "pace")
+    if fades and shrinks:
+        return lambda rule, cell, slept, options: either(rule, cell, slept, options)
+    if fades:
+        return lambda rule, cell, slept, options: fading(rule, cell, slept, options)
+    if shrinks:
+        return lambda rule, cell, slept, options: shrinking(rule, cell, slept, options)
+    return lambda rule, cell, slept, options: cell
+
+
+@part
+def shrunk(cell: Any, amount: float, options: Any) -> Any:
+    """Follow ``dw/da = -alpha (l2 w + l1 sign(w))`` for ``amount``, stopping at zero: penalties compose exactly."""
+    size = abs(cell[0])
+    if options.l2 > 0.0:
+        debt = options.l1 / options.l2
+        size = (size + debt) * math.exp(-options.l2 * options.alpha * amount) - debt
+    else:
+        size -= options.l1 * options.alpha * amount
+    return (math.copysign(max(size, 0.0), cell[0]),) + cell[1:]
+
+
+@part
+def wake_cell(rule: Any, rows: Any, table: Any, j: int, m: int, options: Any, state: Any) -> None:
+    clock = state.clock
+    slot = int(options.sleep_slot)
+    now = clock[m, T]
+    slept = now - cell_get(rows, table, j, m, slot)
+    if slept > 0.0:
+        cell = wake(rule, load_cell(rule, rows, table, j, m), slept, options)
+        store_cell(rule, rows, table, j, m, cell)
+        cell_set(rows, table, j, m, slot, now)
+
+
+@part
+def wake_row(rule: Any, row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
+    bias = state.bias
+    clock = state.clock
+    for k in range(len(row.values)):
+        wake_cell(rule, row, cells, k, m, options, state)
+    slot = int(options.sleep_slot)
+    slept = clock[m, T] - bias[m, slot]
+    if slept > 0.0 and options.forget > 0.0:  # the intercept forgets, but pays no penalty
+        store_bias(rule, bias, m, wake(rule, load_bias(rule, bias, m), slept, options))
+        bias[m, slot] = clock[m, T]
+
+
+@part
+def add_all_cells(rule: Any, rows: Any, m: int, options: Any, state: Any) -> None:
+    """The eager average: wake every cell and add its weight."""
+    table = state.table
+    clock = state.clock
+    is_averaged = options.average_from > 0.0 and clock[m, T] >= options.average_from
+    if options.eager == 0.0 or not is_averaged:
+        return
+    slot = int(options.mean_slot)
+    for j in range(width_of(rows, table)):
+        if options.sleep_slot >= 0.0:
+            wake_cell(rule, rows, table, j, m, options, state)
+        total = cell_get(rows, table, j, m, slot) - cell_get(rows, table, j, m, 0)
+        cell_set(rows, table, j, m, slot, total)
+
+
+# ------------------------------------------------------------------ a cell is a tuple as long as the rule says
+
+
+def load_cell(rule: Any, rows: Any, table: Any, j: int, m: int) -> Any:
+    return tuple(cell_get(rows, table, j, m, slot) for slot in range(len(rule.CELL)))
+
+
+def store_cell(rule: Any, rows: Any, table: Any, j: int, m: int, cell: Any) -> bool:
+    """Write the cell; answer whether its numbers are finite."""
+    for slot, number in enumerate(cell):
+        cell_set(rows, table, j, m, slot, number)
+    return all(abs(number) <= MOST for number in cell)
+
+
+def load_bias(rule: Any, bias: Any, m: int) -> Any:
+    return tuple(bias[m, slot] for slot in range(len(rule.CELL)))
+
+
+def store_bias(rule: Any, bias: Any, m: int, cell: Any) -> bool:
+    for slot, number in enumerate(cell):
+        bias[m, slot] = number
+    return all(abs(number) <= MOST for number in cell)
+
+
+def unrolled(source: str, rule: Any) -> Any:
+    """Compile-time loop over the slots of a rule's cell: ``{each:...}`` is written once for every slot."""
+    scope: dict[str, Any] = {"cell_get": cell_get, "cell_set": cell_set, "MOST": MOST}
+    exec(source, scope)
+    return scope["implementation"]
+
+
+def repeat(pattern: str, rule: Any, between: str) -> str:
+    return between.join(pattern.format(s=s) for s in range(len(rule.instance_class.CELL)))
+
+
+@in_place_of(load_cell)
+def _load_cell(rule: Any, rows: Any, table: Any, j: Any, m: Any) -> Any:
+    numbers = repeat("cell_get(rows, table, j, m, {s})", rule, ", ")
+    return unrolled(f"def implementation(rule, rows, table, j, m): return ({numbers},)", rule)
+
+
+@in_place_of(store_cell)
+def _store_cell(rule: Any, rows: Any, table: Any, j: Any, m: Any, cell: Any) -> Any:
+    writes = repeat("cell_set(rows, table, j, m, {s}, cell[{s}])", rule, "; ")
+    finite = repeat("(abs(cell[{s}]) <= MOST)", rule, " & ")
+    head = "def implementation(rule, rows, table, j, m, cell):"
+    return unrolled(f"{head}\n    {writes}\n    return {finite}", rule)
+
+
+@in_place_of(load_bias)
+def _load_bias(rule: Any, bias: Any, m: Any) -> Any:
+    numbers = repeat("bias[m, {s}]", rule, ", ")
+    return unrolled(f"def implementation(rule, bias, m): return ({numbers},)", rule)
+
+
+@in_place_of(store_bias)
+def _store_bias(rule: Any, bias: Any, m: Any, cell: Any) -> Any:
+    writes = repeat("bias[m, {s}] = cell[{s}]", rule, "; ")
+    finite = repeat("(abs(cell[{s}]) <= MOST)", rule, " & ")
+    return unrolled(f"def implementation(rule, bias, m, cell):\n    {writes}\n    return {finite}", rule)

@@ -1,0 +1,48 @@
+"""The weights as of now: lazy penalties paid, lazy averages formed, nothing changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onlinear.kernels.learn.cells import wake
+from onlinear.kernels.learn.state import COUNT, MASS, OWED, SCALE, T
+
+
+def read_weights(rule: Any, option: Any, slots: np.ndarray, clock: np.ndarray, kind: str, averaged: bool) -> np.ndarray:
+    """The weights of one output from its ``[slot, feature]`` share of the table."""
+    if averaged and option.average_from > 0.0 and clock[COUNT] > 0.0:
+        return average(slots, int(option.mean_slot), clock, kind, option.eager > 0.0)
+    if kind == "uniform":
+        return paid(slots, option, clock)
+    if kind == "cells" and option.sleep_slot >= 0.0 and option.forget == 0.0:
+        return awake(rule, option, slots, clock)
+    return slots[0].copy()
+
+
+def average(slots: np.ndarray, slot: int, clock: np.ndarray, kind: str, eager: bool) -> np.ndarray:
+    """``sum_t w_t / COUNT``: see :mod:`onlinear.kernels.learn.uniform`."""
+    if eager or kind == "matrix":
+        return -slots[slot] / clock[COUNT]
+    mass = clock[MASS] if kind == "uniform" else clock[COUNT]
+    return (mass * slots[0] - slots[slot]) / clock[COUNT]
+
+
+def paid(slots: np.ndarray, option: Any, clock: np.ndarray) -> np.ndarray:
+    """A uniform rule's weights, scaled, with the cumulative L1 penalty paid."""
+    weights = slots[0] * clock[SCALE]
+    if option.l1 == 0.0:
+        return weights
+    had = slots[int(option.sleep_slot)]
+    above = np.maximum(0.0, weights - (clock[OWED] + had))
+    below = np.minimum(0.0, weights + (clock[OWED] - had))
+    return np.where(weights > 0.0, above, np.where(weights < 0.0, below, 0.0))
+
+
+def awake(rule: Any, option: Any, slots: np.ndarray, clock: np.ndarray) -> np.ndarray:
+    """A cell rule's weights after the penalty for the examples they slept through."""
+    size = len(rule.CELL)
+    slept = clock[T] - slots[int(option.sleep_slot)]
+    cells = slots[:size].T.tolist()
+    return np.array([wake(rule, tuple(cell), s, option)[0] for cell, s in zip(cells, slept, strict=True)])

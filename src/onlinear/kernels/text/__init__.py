@@ -1,0 +1,1 @@
+"""Loops that read text: decimals, svmlight, VW, CSV, words, names and their hashes."""

@@ -1,0 +1,1 @@
+"""What changes when an example comes: learner, classes, drift; and what a model answers."""

@@ -1,0 +1,35 @@
+"""Winners: what a configuration has learned in a race, as a training that can be saved, or become an estimator."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from onlinear.learning.classes import Classes
+from onlinear.learning.learner import Learner
+from onlinear.learning.model import Model
+from onlinear.selection.race import Race
+
+
+class Ground(NamedTuple):
+    """What a race is over: the classes (None for numbers), hashed to how many bits, and whether rows are dense."""
+
+    classes: Classes | None
+    bits: int | None
+    dense: bool
+
+
+def training_of(race: Race, number: int, ground: Ground, passes: list[tuple[int, int]]) -> Model:
+    """What a configuration has learned, as if it had been trained alone, to the bit."""
+    return Model.of(lone(race.learner(number)), ground.classes, ground.bits, ground.dense, passes)
+
+
+def lone(member: Learner) -> Learner:
+    """A member of a bank as a learner of its own, whose outputs share one configuration."""
+    member.losses, member.rules, member.settings = member.losses[:1], member.rules[:1], member.settings[:1]
+    return member
+
+
+def pass_start(race: Race, number: int, ground: Ground) -> tuple[int, int]:
+    """Updates and mistakes so far, for a configuration that begins another pass."""
+    training = training_of(race, number, ground, [])
+    return int(training.learner.updates[training.answering].sum()), training.mistakes

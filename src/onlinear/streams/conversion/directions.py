@@ -1,0 +1,301 @@
+"""Which way rows go from one format to another.
+
+VW's text and svmlight are lines of records: label, importance and named features. CSV, Parquet, Arrow and JSON lines
+have objects, of which a table keeps all cells. Records become objects with a key for the label, and objects become
+records as a learner reads them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+from onlinear.errors import OnlinearError, Refused
+from onlinear.features.naming import Naming
+from onlinear.streams.arrow import ArrowTable
+from onlinear.streams.arrowcells import plain_decimal
+from onlinear.streams.conversion.columnar import copy_columns, write_columns
+from onlinear.streams.conversion.csvlines import CSVLines
+from onlinear.streams.conversion.kinds import (
+    Object,
+    Rounded,
+    Seen,
+    json_kinds_seen,
+    kinds_seen,
+    said_of_texts,
+    seen_in,
+    with_kinds,
+)
+from onlinear.streams.conversion.lines import svmlight_lines, vw_lines
+from onlinear.streams.conversion.naming import NOT_IN_LINES, NOT_IN_VW, Indices, Mended
+from onlinear.streams.conversion.numbers import ClassNumbers, plain
+from onlinear.streams.conversion.objects import (
+    cells_in,
+    columns_in,
+    flat,
+    json_objects,
+    labelled_objects,
+    table_objects,
+    with_features_only,
+    with_last,
+)
+from onlinear.streams.conversion.output import (
+    BINARY,
+    STANDARD_OUTPUT,
+    check_places,
+    format_for,
+    opened,
+    opened_with,
+    write_lines,
+)
+from onlinear.streams.conversion.records import LOOK, Record, looked_at, records
+from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.formats import Format, Options, format_of
+from onlinear.streams.jsonlines import JSONLines
+from onlinear.streams.pipes import is_pipe, source_label
+from onlinear.streams.stream import OnBad, Stream, sources_of
+from onlinear.streams.svmlight import Svmlight
+from onlinear.streams.vwtext import VWText
+from onlinear.system.outputs import is_in_place
+
+#: formats of records, which have no columns
+OF_RECORDS = ("svmlight", "vw")
+NAMES = ".names"
+LABEL = "label"
+
+
+class Wish(NamedTuple):
+    """What is to be converted to what."""
+
+    files: Sequence[str]
+    output: str
+    format: str | None = None
+    to: str | None = None
+    target: str | int | None = None
+    weight: str | int | None = None
+    header: bool | None = None
+    first_index: int = 1
+    force: bool = False
+
+
+class Direction(NamedTuple):
+    """Files that have been looked at, and where they go."""
+
+    stream: Stream
+    wish: Wish
+    to: str
+    rounded: Rounded
+
+    @property
+    def source(self) -> Format:
+        return self.stream.format
+
+
+def convert(wish: Wish, on_bad: OnBad | None = None, others: Sequence[str] = ()) -> list[str]:
+    """Write the rows of files in another format; returns what is to be said about it.
+
+    The output is none of the files, and none of the ``others`` that are written meanwhile.
+    """
+    to = format_for(wish.output, wish.to)
+    sources, name = sources_of(wish.files, "csv" if wish.format == "tsv" else wish.format)
+    if has_names(name, to) and (wish.output == STANDARD_OUTPUT or is_in_place(wish.output)):
+        raise Refused("svmlight has no names, and they need a file beside the output: name a file to write to")
+    check_places(outputs_of(wish, name, to), sources, others, wish.force)
+    way = Direction(Stream(sources, source_format(name, sources, to, wish), on_bad), wish, to, Rounded())
+    if to in OF_RECORDS:
+        return write_records(way)
+    if to == "jsonl":
+        return write_json(way)
+    return write_binary(way) if to in BINARY else write_table(way)
+
+
+def outputs_of(wish: Wish, name: str, to: str) -> list[str]:
+    """The files that are written: svmlight has its names beside it, unless it had none before."""
+    return [wish.output, *([wish.output + NAMES] if has_names(name, to) else [])]
+
+
+def has_names(name: str, to: str) -> bool:
+    """Whether names are left over where one format becomes another."""
+    return to == "svmlight" and name != "svmlight"
+
+
+def source_format(name: str, sources: Sequence[str], to: str, wish: Wish) -> Format:
+    """The format of the files. What says something only of the output is not asked of them."""
+    naming, makes_objects = Naming(keep=True), to not in OF_RECORDS
+    if name == "jsonl" and makes_objects and wish.target is None and wish.weight is None:
+        return JSONLines(None, naming=naming)
+    options = Options(header=wish.header, delimiter="\t" if wish.format == "tsv" else None)
+    if name != "svmlight":
+        options = options._replace(naming=naming)
+    if not (name in OF_RECORDS and makes_objects):
+        options = options._replace(target=wish.target, weight=wish.weight)
+    if name == "svmlight" or to != "svmlight":
+        options = options._replace(first_index=wish.first_index)
+    found = format_of(name, sources, options)
+    if makes_objects and isinstance(found, CSVText | ArrowTable):
+        return with_features_only(found)
+    if makes_objects and isinstance(found, JSONLines):
+        return replace(found, target=None, weight=None)
+    return found
+
+
+# ------------------------------------------------------------------ lines of records
+
+
+def write_records(way: Direction) -> list[str]:
+    first, rows = looked_at(records(way.stream))
+    numbers = ClassNumbers(record.label for record in first)
+    return write_vw(way, rows, numbers) if way.to == "vw" else write_svmlight(way, rows, numbers)
+
+
+def write_vw(way: Direction, rows: Iterator[Record], numbers: ClassNumbers) -> list[str]:
+    mended = Mended(NOT_IN_VW)
+    with opened(way.wish.output) as file:
+        lines = vw_lines(rows, numbers, mended, has_spaces=isinstance(way.source, VWText))
+        write_lines(file, lines, "surrogateescape")  # bytes that are no UTF-8 stay what they are
+    return [*numbers.said(), *mended.said()]
+
+
+def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers) -> list[str]:
+    """With the names in a file beside, unless there are only indices."""
+    if isinstance(way.source, Svmlight):
+        with opened(way.wish.output) as file:
+            write_lines(file, svmlight_lines(rows, numbers, int))
+        return numbers.said()
+    indices, mended = Indices(way.wish.first_index), Mended(NOT_IN_LINES)
+    beside = way.wish.output + NAMES
+    with opened_with(way.wish.output, beside) as (file, names):
+        write_lines(file, svmlight_lines(rows, numbers, indices))
+        write_lines(names, (f"{mended(name)}\n" for name in indices.known), "surrogateescape")
+    said = f"The names of the {len(indices.known):,} indices are the lines of {beside}, from {indices.first_index} on."
+    return [*numbers.said(), said, *mended.said()]
+
+
+# ------------------------------------------------------------------ objects
+
+
+def objects_of(way: Direction) -> Iterator[Object]:
+    """The rows of files, as objects."""
+    stream, wish, source = way.stream, way.wish, way.source
+    if isinstance(source, CSVText | ArrowTable):
+        return table_objects(stream, source)
+    if isinstance(source, JSONLines):
+        return json_objects(stream, way.rounded)
+    return labelled_objects(records(stream), label_of(wish), None if wish.weight is None else str(wish.weight))
+
+
+def label_of(wish: Wish) -> str:
+    """What the label of rows without columns is called."""
+    return LABEL if wish.target is None else str(wish.target)
+
+
+def write_json(way: Direction) -> list[str]:
+    rows, said = objects_of(way), list[str]()
+    if isinstance(way.source, CSVText):
+        seen, rows = looked_over(way, way.source)
+        columns = json_kinds_seen(way.source.columns, seen)
+        rows, said = with_kinds(columns, rows, way.rounded), said_of_texts(way.source.columns, columns)
+    with opened(way.wish.output) as file:
+        write_lines(file, (json_line(row, way.rounded) for row in rows))
+    return said + way.rounded.said()
+
+
+def json_line(row: Object, rounded: Rounded) -> str:
+    """An object on a line of its own."""
+    values = {name: json_value(name, cell, rounded) for name, cell in row.items()}
+    return json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def json_value(name: str, cell: Any, rounded: Rounded) -> Any:
+    if isinstance(cell, Decimal):
+        written, cell = str(cell), plain_decimal(cell)
+        if isinstance(cell, float):
+            rounded.add(name, written, cell)
+    return plain(cell) if isinstance(cell, float) else cell
+
+
+def write_binary(way: Direction) -> list[str]:
+    """A table of Arrow's as it is, or one whose types follow from all its cells."""
+    said: list[str] = []
+    if isinstance(way.source, ArrowTable):
+        with opened(way.wish.output) as file:
+            copy_columns(file, way.to, way.stream, way.source)
+        return said
+    columns: Sequence[Column]
+    if isinstance(way.source, CSVText):
+        seen, objects = looked_over(way, way.source)
+        columns = kinds_seen(way.source.columns, seen)
+        objects, said = with_kinds(columns, objects, way.rounded), said_of_texts(way.source.columns, columns)
+    else:
+        columns, objects = columns_for(way), cut_objects(way)
+    rows = cells_in(columns, objects, absent_in(way.source))
+    with opened(way.wish.output) as file:
+        write_columns(file, way.to, columns, rows)
+    return said + way.rounded.said()
+
+
+def looked_over(way: Direction, table: CSVText) -> tuple[dict[str, Seen], Iterator[Object]]:
+    """What is to be seen of the columns of a text table, and its rows: files are read once more, of a pipe the first
+    rows are looked at.
+    """
+    rows = objects_of(way)
+    if way.stream.is_live:
+        first = list(islice(rows, LOOK))
+        return seen_in(table.columns, first), chain(first, rows)
+    return seen_in(table.columns, objects_of(read_once_more(way))), rows
+
+
+def read_once_more(way: Direction) -> Direction:
+    """The same files, whose bad lines are told when they are read again."""
+    before = way.stream
+    on_bad: OnBad | None = None if before.on_bad is None else lambda line, text: None
+    return way._replace(stream=Stream(before.sources, before.format, on_bad))
+
+
+def absent_in(source: Format) -> float | None:
+    """What a row has in a column that it says nothing of."""
+    return 0.0 if isinstance(source, Svmlight | VWText) else None
+
+
+def write_table(way: Direction) -> list[str]:
+    columns = columns_for(way)
+    rows = cells_in(columns, cut_objects(way), absent_in(way.source))
+    with opened(way.wish.output) as file:
+        header = not (isinstance(way.source, CSVText) and not way.source.header)
+        written = CSVLines(columns, "\t" if way.to == "tsv" else ",", header)
+        write_lines(file, written.lines(rows))
+    return written.said() + way.rounded.said()
+
+
+def columns_for(way: Direction) -> Sequence[Column]:
+    """The columns of a table: those that it had; or all names there are, for which the files are read once more."""
+    source = way.source
+    if isinstance(source, CSVText | ArrowTable):
+        return source.columns
+    for file in filter(is_pipe, way.stream.files):
+        raise Refused(
+            f"{source_label(file)} can be read only once, and {way.to} needs all columns first: convert to jsonl"
+        )
+    columns = columns_in(cut_objects(read_once_more(way)))
+    if not columns:
+        raise OnlinearError(f"there is no row, and without one {way.to} has no columns: convert something")
+    return columns if isinstance(source, JSONLines) else with_last(columns, label_of(way.wish))
+
+
+def cut_objects(way: Direction) -> Iterator[Object]:
+    """Objects as a table can have them: flat, and with names for what svmlight counts."""
+    rows = objects_of(way)
+    if isinstance(way.source, JSONLines):
+        return map(flat, rows)
+    if isinstance(way.source, Svmlight):
+        return map(with_names, rows)
+    return rows
+
+
+def with_names(row: Object) -> Object:
+    """A row whose indices have a letter before them: a header of numbers would be taken for a row."""
+    return {f"x{name}" if name.isdigit() else name: cell for name, cell in row.items()}

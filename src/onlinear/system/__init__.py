@@ -1,0 +1,1 @@
+"""The operating system: outputs that are whole or not there, open files, signals, interrupts and locks."""

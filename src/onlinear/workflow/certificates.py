@@ -1,0 +1,196 @@
+"""Certificates of models that were trained on files, and the perceptron that is learned where no model is given."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from onlinear import losses, rules
+from onlinear.data.batch import Batch, importance_of
+from onlinear.data.targets import Signs
+from onlinear.errors import Diverged, Refused
+from onlinear.features.blocks import Block
+from onlinear.files.container import PathLike
+from onlinear.files.trained import Trained, open_model
+from onlinear.learning.classes import Classes
+from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.model import Model, classes_in
+from onlinear.learning.one_against_rest import has_row_loss
+from onlinear.streams.stream import Stream, open_alike
+from onlinear.system.outputs import printable
+from onlinear.theory.certificates import Certificate, is_one, run_numbers
+from onlinear.theory.certifying import certificates_for
+from onlinear.theory.examples import Examples, against_rest, all_rows, examples_from, places_in
+from onlinear.theory.subjects import Steps, Subject, steps_of, subject_of
+from onlinear.verify import MOST_BYTES
+from onlinear.workflow.run import MOST_PASSES
+
+
+def perceptron_of(stream: Stream, passes: int) -> Trained:
+    """A perceptron that has learned a stream, pass after pass, until one brings no update."""
+    labels = [block.labels for block in stream]
+    training = Model(
+        losses.Perceptron(), rules.PerceptronStep(), Settings(), classes_in(labels or [np.empty(0)]), stream.recipe.bits
+    )
+    for _ in range(passes):
+        before = training.learner.updates.sum()
+        for block in stream:
+            training.learn(block)
+        if training.learner.updates.sum() == before:
+            break
+    return Trained(training, stream.recipe)
+
+
+def certificates_of(
+    trained: Trained, files: list[str], most_passes: int = MOST_PASSES
+) -> Certificate | dict[Hashable, Certificate]:
+    """What is proven of a model and the rows of files; of one class against the rest one for each.
+
+    Of its run only if these rows, learned again in this order, make the same weights, counts and sums of steps: then
+    they are what it has learned from. Otherwise what is left is true of its weights on any rows. A run of more passes
+    than ``most_passes`` is not learned again.
+    """
+    learner, classes, examples = trained.training.learner, classes_of(trained), examples_in(trained, files)
+    places_in(examples)  # whatever is wrong with the rows is said before they are learned
+    again = learned_again(trained, files, most_passes)
+
+    def subject(place: int | None, _: Examples) -> Subject:
+        found = subject_of(steps_of(learner, classes, place))
+        if (
+            again is None
+            or again.classes is None
+            or numbers_of(again.learner, again.classes, place) != numbers_in(found)
+        ):
+            return found._replace(run=None, pull=None)
+        mistakes = found.mistakes
+        if mistakes is None and place is not None:
+            mistakes = own_mistakes(trained, examples, place, len(again.pass_starts) - 1)
+        return found._replace(replayed=True, mistakes=mistakes)
+
+    return certificates_for(subject, classes, examples, has_row_loss(learner))
+
+
+def learned_again(trained: Trained, files: list[str], most_passes: int) -> Model | None:
+    """A new training that has had the rows of files as often as the model; None if none can make the same.
+
+    A model may say that it has learned any number of examples: one that takes more passes is given up after the first.
+    """
+    training, learner = trained.training, trained.training.learner
+    if learner.slim or training.adapting is not None or len(learner.losses) + len(learner.rules) > 2:
+        return None
+    labels = classes_of(trained).sorted
+    classes = Classes(open=True) if training.opened else Classes.closed(labels)
+    again = Model(learner.losses[0], learner.rules[0], learner.settings[0], classes, training.bits)
+    if again.learner.features < learner.features:
+        again.learner.grow(learner.features)
+    try:
+        for passes in range(1, most_passes + 1):
+            if again.learner.examples >= learner.examples:
+                break
+            for block in blocks_in(trained, files):
+                again.learn(block)
+            again.start_pass()
+            if again.learner.examples * most_passes < learner.examples * passes:
+                return None
+    except Diverged:
+        return None
+    return again
+
+
+def numbers_of(learner: Learner, classes: Classes, place: int | None) -> tuple[Any, ...]:
+    """What a certificate says of a run, of the class at a place of the sorted ones."""
+    return numbers_in(subject_of(steps_of(learner, classes, place)))
+
+
+def numbers_in(subject: Subject) -> tuple[Any, ...]:
+    weights, last = subject.weights.written(), subject.last.written()
+    counts = subject.examples, subject.updates, subject.mistakes
+    return weights, last, counts, subject.run, subject.pull
+
+
+def differing_from(model: PathLike, certificate: str | os.PathLike[str]) -> str:
+    """In what a certificate differs from a model file, as a sentence; empty if it is of this one."""
+    if not Path(certificate).is_file() or Path(certificate).stat().st_size > MOST_BYTES:
+        return (
+            f"NOT verified: {printable(certificate)}: no such file, or a device or a pipe, or more than {MOST_BYTES} "
+            "bytes: name a certificate that certify has written"
+        )
+    trained = open_model(model)
+    learner, classes = trained.training.learner, classes_of(trained)
+    try:
+        found = json.loads(Path(certificate).read_text(encoding="utf-8"))
+        together = is_one(found)
+        certificates = [found] if together else [*found.values()]
+        places: list[Any] = [[place] for place in range(len(classes))]
+        if together:
+            single = len(found["classes"]) == 1
+            places = [[None] if has_row_loss(learner) else [*range(len(classes))][0 if single else 1 :]]
+    except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+        return f"NOT verified: the certificate cannot be read ({type(error).__name__}): check the path"
+    digest = hashlib.sha256(Path(model).read_bytes()).hexdigest()
+    if not all(isinstance(each, dict) and each.get("file_sha256") == digest for each in certificates):
+        return "NOT verified: file_sha256: the certificate is not of this model file"
+    if len(certificates) != len(places):
+        return f"NOT verified: the model has {len(places)} classes, and there are {len(certificates)} certificates"
+    for each, candidates in zip(certificates, places, strict=True):
+        if not any(says_so(each, subject_of(steps_of(learner, classes, place))) for place in candidates):
+            return "NOT verified: the weights, counts or sums of steps of the certificate are not those of the model"
+    return ""
+
+
+def says_so(certificate: Certificate, subject: Subject) -> bool:
+    """Whether a certificate has the numbers of a subject; of its run it may say nothing, and of mistakes its own."""
+    kernel, weights = subject.weights.kernel.written(), subject.weights.written()
+    counts = {"examples": subject.examples, "updates": subject.updates}
+    if subject.mistakes is not None:
+        counts["mistakes"] = subject.mistakes
+    run = run_numbers(subject)
+    silent = all(certificate.get(name) is None for name in run)
+    said = {"weights": weights, "kernel": kernel, **counts, **({} if silent else run)}
+    return all(name in certificate and certificate[name] == value for name, value in said.items())
+
+
+def own_mistakes(trained: Trained, examples: Examples, place: int, passes: int) -> int | None:
+    """How often the output of one class was wrong: learned alone, as it has learned among the others."""
+    learner, classes = trained.training.learner, classes_of(trained)
+    found = subject_of(steps_of(learner, classes, place))
+    alone = Learner(learner.losses[0], learner.rules[0], features=learner.features, settings=learner.settings[0])
+    for _ in range(passes):
+        for block in against_rest(examples, place)():
+            alone.learn(Batch(block.rows, Signs(block.targets), importance_of(block.importance, len(block.targets))))
+    mine = subject_of(Steps(alone, [0], 1.0, 1))
+    return mine.mistakes if numbers_in(mine._replace(mistakes=None)) == numbers_in(found) else None
+
+
+def classes_of(trained: Trained) -> Classes:
+    if trained.training.classes is None:
+        raise Refused("the model predicts numbers, and the theorems speak of classes: certify a classification")
+    return trained.training.classes
+
+
+def examples_in(trained: Trained, files: list[str]) -> Examples:
+    """The rows of files as the model sees them."""
+    return examples_from(lambda: blocks_in(trained, files), trained.training.learner.features, classes_of(trained))
+
+
+def blocks_in(trained: Trained, files: list[str]) -> Iterator[Block]:
+    """The blocks of files as the model sees them, up to the first line that is bad for the format or the recipe."""
+    return open_alike(files, trained.recipe.format, recipe=trained.recipe).as_known()
+
+
+def export(examples: Examples, classes: int, output: BinaryIO) -> list[int]:
+    """Write rows as the model sees them, to the bit, in svmlight; answer the labels that stand for their classes.
+
+    Those are -1 and 1 for two classes, else 0, 1, 2 and so on; of one that has no rows none.
+    """
+    labels = [-1, 1] if classes == 2 else list(range(classes))
+    for row in all_rows(examples):
+        entries = "".join(f" {j + 1}:{x!r}" for j, x in zip(row.columns, row.values.tolist(), strict=True))
+        output.write(f"{labels[int(row.target)]}{entries}\n".encode())
+    return [labels[place] for place in places_in(examples)]

@@ -1,0 +1,95 @@
+"""What is in a model: its recipe, its counters, and the weights that matter, by name."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from onlinear.errors import BadModel
+from onlinear.features.collisions import expected_names
+from onlinear.files.trained import Trained
+from onlinear.files.values import Unpacker, only_bad_models
+from onlinear.learning.learner import Settings
+from onlinear.learning.predictor import Predictor
+from onlinear.registry import LOSSES, RULES, name_of, rule_of
+from onlinear.streams.packing import is_number
+from onlinear.streams.recipe import Recipe
+
+#: what the parameters of a model call its settings
+SETTINGS = {"l1": "l1", "l2": "l2", "average": "average", "forget": "forget", "fit_intercept": "intercept"}
+
+
+def inspected(trained: Trained, most: int) -> dict[str, Any]:
+    """All there is to say about a model, with so many of the largest weights of each output."""
+    training, recipe = trained.training, trained.recipe
+    learner, answers = training.learner, Predictor(training)
+    rule, settings = rule_and_settings(trained)
+    return {
+        "onlinear": trained.header["onlinear"],
+        "holds": trained.header["holds"],
+        "slim": learner.slim,
+        "unfinished": trained.unfinished,
+        "task": "regression" if answers.labels is None else "classification",
+        "classes": answers.labels,
+        "loss": described(learner.losses[0], LOSSES),
+        "rule": described(rule, RULES),
+        "settings": settings._asdict(),
+        "figures": trained.header["figures"],
+        "recipe": recipe.parts()[0],
+        "weights": int((answers.weights != 0.0).any(axis=1).sum()),
+        "norm": float(np.linalg.norm(answers.weights)),
+        "intercepts": answers.intercepts.tolist(),
+        "largest": largest(answers, recipe, most),
+        "collisions": collisions(answers, recipe),
+    }
+
+
+def rule_and_settings(trained: Trained) -> tuple[Any, Settings]:
+    """What a model was trained with; a slim one has neither, but says so."""
+    learner = trained.training.learner
+    if not learner.slim:
+        return learner.rules[0], learner.settings[0]
+    with only_bad_models():
+        said = {name: Unpacker({}).unpack(trained.header["parameters"][name]) for name in ("rule", *SETTINGS)}
+        given: dict[str, Any] = {field: number(name, said[name]) for name, field in SETTINGS.items()}
+        return rule_of(said["rule"]), Settings(**given)
+
+
+def number(name: str, value: Any) -> float:
+    if type(value) is not bool and not is_number(value):
+        raise BadModel(f"the model's {name} is {value!r:.60}: it is not one that we wrote")
+    return float(value) if name == "average" else value
+
+
+def described(thing: Any, names: dict[str, type]) -> dict[str, Any]:
+    fields = {name: list(value) if isinstance(value, tuple) else value for name, value in thing._asdict().items()}
+    return {"name": name_of(thing, names) or type(thing).__name__, **fields}
+
+
+def largest(answers: Predictor, recipe: Recipe, most: int) -> list[dict[str, Any]]:
+    """The largest weights of each output, by size: for two classes they speak for the second."""
+    found = []
+    several = answers.labels is not None and len(answers.labels) > 2
+    for output, weights in enumerate(answers.weights.T):
+        order = np.argsort(-np.abs(weights), kind="stable")[:most]
+        for column in order[weights[order] != 0.0].tolist():
+            label = {"class": answers.labels[output]} if several and answers.labels else {}
+            found.append(
+                {**label, "names": recipe.names_at(column), "column": column, "weight": float(weights[column])}
+            )
+    return found
+
+
+def collisions(answers: Predictor, recipe: Recipe) -> dict[str, Any] | None:
+    """How hashed names share cells: counted where names were kept, else what is to be expected."""
+    if recipe.bits is None:
+        return None
+    if recipe.vocabulary is not None:
+        found = recipe.vocabulary.collisions()
+        worst = [{"cell": each.cell, "names": each.names, "counts": each.counts} for each in found.worst]
+        return {"names": found.names, "cells": found.cells, "sharing": found.sharing, "worst": worst}
+    occupied = int((answers.weights != 0.0).any(axis=1).sum())
+    names = expected_names(occupied, recipe.bits)
+    return {"cells": occupied, "expected_names": round(names) if math.isfinite(names) else None}

@@ -1,0 +1,122 @@
+"""The result in a few lines for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from onlinear.workflow.report.drift import drifted
+from onlinear.workflow.report.headline import sentence, title
+from onlinear.workflow.report.markup import clean, shortened
+from onlinear.workflow.report.numbers import between, count, finite, plain, score, seconds, signed
+from onlinear.workflow.report.proof import in_a_line
+from onlinear.workflow.report.result import Result, baseline, items, measure, pair, part
+
+WIDTH = 80
+_MARGIN = " " * 10
+
+
+def words(result: Result) -> list[str]:
+    """What is worth knowing, in lines of at most 80 columns, without colours or controls.
+
+    >>> words({"asked": {"target": "income"}, "notes": ["There are 24 duplicates."]})[-1]
+    'Odd       There are 24 duplicates.'
+    """
+    lines = [*wrapped(f"{title(result)}.", ""), *wrapped(sentence(result), "")]
+    for name, said in told(result):
+        lines += wrapped(said, name)
+    return lines
+
+
+def told(result: Result) -> Iterable[tuple[str, str]]:
+    """Names with sentences."""
+    notes = items(result, "notes")
+    if part(result, "test").get("used_before"):
+        known = [note for note in notes if str(note).startswith("These test rows")]
+        notes = [note for note in notes if note not in known]
+        yield "Beware", (known or ["These test rows were used before: the result looks better than it is."])[0]
+    for note in notes[:3]:
+        yield "Odd", note
+    for said in items(result, "recipe"):
+        if str(said).startswith("Not learned from"):
+            yield "Columns", said
+    winner = part(result, "winner")
+    if winner.get("name"):
+        yield "Winner", raced(result, winner)
+    others = [
+        one
+        for one in items(result, "references")
+        if one is not baseline(result) and finite(one.get("score")) is not None
+    ]
+    if others:
+        by = measure(result)
+        yield (
+            "Others",
+            "; ".join(f"{shortened(one.get('name'), 40)} {score(one['score'], by)}" for one in others[:5]) + ".",
+        )
+    heavy = sorted(items(result, "weights"), key=lambda one: -abs(finite(one.get("weight")) or 0.0))[:5]
+    if heavy:
+        yield "Weights", ", ".join(map(weighed, heavy)) + "."
+    if part(result, "drift"):
+        yield "Drift", drifted(result)
+    if in_a_line(result):
+        yield "Proven", in_a_line(result)
+    files = [str(name) for name in part(result, "files").values() if name]
+    if files:
+        yield "Files", ", ".join(files)
+    if finite(result.get("seconds")) is not None:
+        yield "Time", f"{seconds(result['seconds'])}."
+
+
+def raced(result: Result, winner: Result) -> str:
+    run = part(result, "race")
+    by = run.get("by") or measure(result)
+    said = f"{shortened(winner['name'], 100)}"
+    if finite(winner.get("score")) is not None:
+        said += f": {score(winner['score'], by)}"
+        said += f" ({between(winner['interval'], by)})" if pair(winner.get("interval")) else ""
+    entries = items(run, "configurations")
+    return f"{said}, best of {count(len(entries))}." if len(entries) > 1 else f"{said}."
+
+
+def weighed(one: Result) -> str:
+    of = f" for {shortened(one['class'], 30)}" if one.get("class") is not None else ""
+    return f"{shortened(one.get('name'), 40)} {signed(one.get('weight'))}{of}"
+
+
+def wrapped(text: str, name: str) -> list[str]:
+    """The text in lines that a terminal can show; the name stands in the margin of the first."""
+    margin = _MARGIN if name else ""
+    room = WIDTH - len(margin)
+    lines, line = [], ""
+    for word in re.split("[ \\t\\r\\n]+", clean(text).strip()):  # not at spaces within numbers
+        for piece in pieces(printable(plain(word)), room):
+            if line and columns(line) + 1 + columns(piece) > room:
+                lines.append(line)
+                line = piece
+            else:
+                line = f"{line} {piece}" if line else piece
+    lines.append(line)
+    return [(name.ljust(len(margin)) if k == 0 else margin) + line for k, line in enumerate(lines)]
+
+
+def printable(word: str) -> str:
+    """The word with a mark for each character that a terminal may take for a command, or does not know."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in word)
+
+
+def pieces(word: str, room: int) -> Iterable[str]:
+    """A word, cut where it is wider than a line."""
+    piece = ""
+    for letter in word:
+        if columns(piece + letter) > room:
+            yield piece
+            piece = ""
+        piece += letter
+    yield piece
+
+
+def columns(text: str) -> int:
+    """How wide a terminal shows a text: Chinese characters are two columns wide."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)

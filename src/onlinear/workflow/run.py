@@ -1,0 +1,227 @@
+"""Run: a training on its way through the passes of a stream, which can stop after any row and go on later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.data.rows import SparseRows
+from onlinear.errors import BadInput, BadLine
+from onlinear.features.blocks import Block, good_parts
+from onlinear.learning.model import Model, Totals
+from onlinear.streams.digests import RowDigest
+from onlinear.streams.stream import Stream
+
+
+class Figures(NamedTuple):
+    """What the first pass came to: every example was predicted before it was learned."""
+
+    examples: int
+    mistakes: int
+    loss: float
+    importance: float
+
+
+NOTHING = Totals()
+#: more passes than these are not made because a file says so
+MOST_PASSES = 1000
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run has come; bad lines and features are those of the first pass."""
+
+    number: int = 1  # of the pass
+    rows: int = 0  # good ones of this pass that are done
+    passed: int = 0  # bad lines of this pass that are done
+    bad_lines: int = 0
+    features: int = 0
+    first: Totals | None = None  # after the first pass
+    before: Totals = NOTHING  # what an earlier run had learned
+    digest: str = ""  # of the rows of this pass that are done, where a run goes on
+    whole: str = ""  # the digest of all rows, after the first pass
+
+
+class Run:
+    """Passes of a training over a stream. Whoever calls :meth:`steps` may save it between any two of them."""
+
+    def __init__(
+        self,
+        training: Model,
+        stream: Stream,
+        passes: int,
+        *,
+        progress: Progress | None = None,
+        every: int = 0,
+        on_bad: Callable[[BadLine, bytes], None] | None = None,
+        begun: Iterator[Block] | None = None,
+    ) -> None:
+        """``begun`` are the blocks of the first pass, if someone has begun to read them."""
+        self.training = training
+        self.stream = stream
+        self.recipe = stream.recipe
+        self.passes = passes
+        self.progress = progress or Progress()
+        self.every = every
+        self.on_bad = on_bad
+        self._begun = begun
+        self._digest = RowDigest()  # of the rows of this pass that were read
+        self._skip = self.progress.rows  # done before this run: to be read again, not learned
+
+    def progress_now(self) -> Progress:
+        """How far the run has come, to go on from there."""
+        return self.progress if self._skip else replace(self.progress, digest=self._digest.hexdigest())
+
+    @property
+    def done(self) -> bool:
+        return self.progress.number > self.passes
+
+    def figures(self) -> Figures:
+        """Those of the first pass, so far if it goes on."""
+        now, before = self.progress.first or self.training.totals(), self.progress.before
+        importance = now.importance - before.importance
+        loss = (now.loss - before.loss) / importance if importance > 0.0 else 0.0
+        return Figures(now.examples - before.examples, now.mistakes - before.mistakes, loss, importance)
+
+    def steps(self, whole: Callable[[], AbstractContextManager[None]] = nullcontext) -> Iterator[bool]:
+        """Learn, a part of a block at a time; True after every so many rows of a pass.
+
+        What must not be interrupted, if the run is to go on later, is done within ``whole()``.
+        """
+        if not self.done:
+            self._check_first_pass()
+        while not self.done:
+            for block in self.remaining():
+                for part in self._parts(block):
+                    with whole():
+                        self._learn(part)
+                    yield self._is_due(part)
+            with whole():
+                self._end_pass()
+
+    def _check_first_pass(self) -> None:
+        """Read all rows, if a later pass goes on, and refuse those that are not the first pass's.
+
+        At its end that is found out, too, but by then checkpoints have taken the place of the one that was good.
+        """
+        if self.progress.number == 1:
+            return
+        found = RowDigest()
+        for block in self.stream.blocks(stop_at_bad=self.on_bad is None):
+            found.take(block, len(block))
+            self._refuse_bad(block)
+        if found.hexdigest() != self.progress.whole:
+            raise changed_files(self.stream, "the rows are not those of the first pass")
+
+    def _refuse_bad(self, block: Block) -> None:
+        """Let a bad line end the run, unless they are left out, as it may have been when the run began."""
+        if self.on_bad is None:
+            for line, _ in block.bad:
+                raise line
+
+    def remaining(self) -> Iterator[Block]:
+        """The blocks of this pass without the rows that are done, which have to be those that were learned."""
+        passed = 0 if self.on_bad is None else self.progress.passed  # the blocks end with a bad line that ends the run
+        blocks, self._begun = self._begun or self.stream.blocks(stop_at_bad=self.on_bad is None), None
+        for block in blocks:
+            if self._skip:
+                done, block = block.split(min(self._skip, len(block)))
+                self._digest.take(done, len(done))
+                self._skip -= len(done)
+                if self._skip:
+                    self._refuse_bad(done)
+                block.bad = done.bad[passed:] + block.bad  # a bad line may have ended the run
+                passed = max(passed - len(done.bad), 0)
+                if not self._skip:
+                    self._check_same(self.progress.digest, f"the first {self.progress.rows:,} rows")
+            if not self._skip:
+                yield block
+        if self._skip:
+            there = self.progress.rows - self._skip
+            self._skip = self.progress.rows
+            raise changed_files(
+                self.stream, f"there are {there:,} of the {self.progress.rows:,} rows that were learned"
+            )
+
+    def _check_same(self, digest: str, what: str) -> None:
+        """Refuse rows that are not what they were."""
+        if self._digest.hexdigest() != digest:
+            self._skip = self.progress.rows  # what is known of the rows is what the checkpoint says
+            raise changed_files(self.stream, f"{what} are not those that were learned")
+
+    def _parts(self, block: Block) -> Iterator[Block]:
+        """The block, cut where a checkpoint is due."""
+        while self.every and len(block) > (left := self.every - self.progress.rows % self.every):
+            part, block = block.split(left)
+            yield part
+        yield block
+
+    def _is_due(self, part: Block) -> bool:
+        return bool(self.every and len(part) and self.progress.rows % self.every == 0)
+
+    def _learn(self, block: Block) -> None:
+        done = self.progress.rows
+        try:
+            for part, bad in good_parts(block, self.training.refused):
+                self._learn_part(part)
+                if bad:
+                    self._report(bad[:1], passes=0)
+                    self.progress.rows += 1  # the refused row is done once somebody was told
+                    self._report(bad[1:])
+        finally:
+            self._digest.take(block, self.progress.rows - done)
+
+    def _learn_part(self, part: Block) -> None:
+        learned = part
+        if len(part):
+            learned = self.recipe.learn(part, stop_at_bad=self.on_bad is None)
+            self.training.learn(learned)
+        self.progress.rows += len(part)
+        if self.progress.number == 1:
+            self.progress.features += entries_in(learned)
+        read = {id(line) for line, _ in part.bad}
+        for bad in learned.bad:
+            self._report([bad], passes=id(bad[0]) in read)
+
+    def _report(self, bad: list[tuple[BadLine, bytes]], *, passes: int = 1) -> None:
+        """Tell of bad lines, each of which is done when somebody was told: a log may be full.
+
+        A line that was no row when it was read ``passes``; others are found again among the rows.
+        """
+        for line, text in bad:
+            if self.on_bad is None:
+                raise line
+            if self.progress.number == 1:
+                self.on_bad(line, text)
+                self.progress.bad_lines += 1
+            self.progress.passed += passes
+
+    def _end_pass(self) -> None:
+        if self.progress.number == 1:
+            self.progress.first = self.training.totals()
+            self.progress.whole = self._digest.hexdigest()
+        else:
+            self._check_same(self.progress.whole, "the rows")
+        self._digest = RowDigest()
+        self.progress.number += 1
+        self.progress.rows = self.progress.passed = 0
+        if not self.done:
+            self.training.start_pass()
+
+
+def changed_files(stream: Stream, how: str) -> BadInput:
+    """The refusal of files that are not what they were."""
+    names = ", ".join(stream.files[:3]) + ", ..." * (len(stream.files) > 3)
+    return BadInput(
+        f"{names}: changed since the model began to learn from it: {how}; give the files as they were, or train anew"
+    )
+
+
+def entries_in(block: Block) -> int:
+    """How many features the rows of a block have together."""
+    rows = block.rows
+    return int(rows.starts[-1] - rows.starts[0]) if isinstance(rows, SparseRows) else int(np.prod(rows.values.shape))
