@@ -1,4 +1,4 @@
-"""What the README shows runs as it stands there."""
+"""What the README and the page on Python show runs as it stands there."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+ROOT = Path(__file__).parent.parent
+README, PYTHON = ((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/python.md"))
+BLOCKS = re.findall(r"```python\n(.*?)```", README + PYTHON, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
@@ -33,3 +34,13 @@ def test_own_loss_and_rule_separate_the_points() -> None:
     shown: dict[str, object] = {"__name__": "shown"}
     exec(next(block for block in BLOCKS if "class SignDescent" in block), shown)
     assert shown["model"].predict([[0.1, 1.0], [0.9, 0.0]]).tolist() == ["a", "b"]  # type: ignore[attr-defined]
+
+
+def test_it_is_short() -> None:
+    assert README.count("\n") <= 150
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
