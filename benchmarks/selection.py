@@ -31,7 +31,7 @@ from onlinear import rules
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Signs
 from onlinear.selection import Configuration, configuration
-from onlinear.selection.race import Examples, Race, Task
+from onlinear.selection.race import Race, RaceExamples, RaceTask
 
 RATES = np.geomspace(1e-3, 1.0, 16).tolist()
 PENALTIES = (1e-6, 1e-5, 1e-4, 1e-3)
@@ -148,12 +148,12 @@ class Bank(NamedTuple):
 
     data: Callable[[], tuple[Any, np.ndarray]]
 
-    def ready(self) -> tuple[Batch, Examples, int, list[Configuration]]:
+    def ready(self) -> tuple[Batch, RaceExamples, int, list[Configuration]]:
         X, y = self.data()
         rows, importance, positive = rows_of(X), np.ones(len(y)), (y > 0).astype(np.int64)
         chosen = [sgd(rate, l2) for rate in RATES[::4] for l2 in PENALTIES]
         batch = Batch(rows, Signs(positive * 2.0 - 1.0), importance, sound=True)
-        return batch, Examples(rows, positive, importance, sound=True), X.shape[1], chosen
+        return batch, RaceExamples(rows, positive, importance, sound=True), X.shape[1], chosen
 
     def together(self) -> tuple[Cost, Cost]:
         """Learned, and mistakes counted as they learn."""
@@ -171,7 +171,7 @@ class Bank(NamedTuple):
         _, examples, features, chosen = self.ready()
 
         def costs() -> float:
-            race = Race(chosen, Task(2), features)
+            race = Race(chosen, RaceTask(2), features)
             return seconds(lambda: race.learn(examples))
 
         return costs, self.together()[1]

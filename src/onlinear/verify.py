@@ -63,10 +63,10 @@ def expect(name, claimed, found, power=0, up=True):
         ends = Fraction(claimed), Fraction(math.nextafter(claimed, -math.inf if up else math.inf))
         here, beyond = (end * abs(end) ** (power - 1) for end in ends)
         fits = beyond < found <= here if up else here <= found < beyond
-    require(fits, f"{name}: the certificate says {shown(claimed)}, and the rows say {shown(found)}")
+    require(fits, f"{name}: the certificate says {plain(claimed)}, and the rows say {plain(found)}")
 
 
-def shown(value):
+def plain(value):
     """Any value as text for a terminal: short, and of letters that do no harm."""
     text = str(value) if isinstance(value, Fraction) else ascii(value)
     return text if len(text) <= 90 else text[:87] + "..."
@@ -110,11 +110,11 @@ def label_of(value):
     text = str(value)
     if DECIMAL.fullmatch(text) and math.isfinite(float(text)):
         return Fraction(text) if WHOLE.fullmatch(text) else Fraction(float(text))
-    require(not re.fullmatch(r"[-+.\d_]*\d[-+.\d_eE]*", text), f"label: {shown(text)} is no number, but looks like one")
+    require(not re.fullmatch(r"[-+.\d_]*\d[-+.\d_eE]*", text), f"label: {plain(text)} is no number, but looks like one")
     return text
 
 
-def placed(rows, classes):
+def place_rows(rows, classes):
     """The place of its class and the entries of every row; null stands for the rest, and a single class has place 1."""
     require(type(classes) is list and classes, "classes: there are none")
     fits = all(type(c) in (str, int, float, bool) for c in (classes[1:] if classes[0] is None else classes))
@@ -125,7 +125,7 @@ def placed(rows, classes):
     places, found = {label: place for place, label in enumerate(known, len(known) == 1)}, []
     for label, entries in rows:
         fits = label in places or known[0] is None
-        require(fits, f"rows: there is one of the class {shown(label)}, which the certificate does not know")
+        require(fits, f"rows: there is one of the class {plain(label)}, which the certificate does not know")
         found.append((places.get(label, 0), entries))
     return found
 
@@ -149,13 +149,13 @@ def check_form(name, found, form):
     for key, kind in kinds.items():
         value = found[key.rstrip("?")]
         fits = type(value) in (kind if type(kind) is tuple else (kind,)) or (value is None and key.endswith("?"))
-        require(fits and (type(value) is not float or math.isfinite(value)), f"{name}: {key} cannot be {shown(value)}")
+        require(fits and (type(value) is not float or math.isfinite(value)), f"{name}: {key} cannot be {plain(value)}")
 
 
 def ratio(name, text, optional=False):
     """The number that a text p/q is, in lowest terms; None for None."""
     fits = type(text) is str and RATIO.fullmatch(text) and str(Fraction(text)) == text
-    require(fits or (optional and text is None), f"{name}: {shown(text)} is no number p/q in lowest terms")
+    require(fits or (optional and text is None), f"{name}: {plain(text)} is no number p/q in lowest terms")
     return None if text is None else Fraction(text)
 
 
@@ -180,14 +180,14 @@ def kernel_in(given):
     require(len(given) == 4 and type(given[1]) is int, "kernel: it is not name, degree, gamma and coef0")
     name, degree, gamma, coef0 = *given[:2], ratio("gamma", given[2]), ratio("coef0", given[3])
     fits = {"linear": degree == gamma == 1, "poly": 1 <= degree <= 100, "rbf": degree == 1 and coef0 == 0}
-    require(type(name) is str and fits.get(name) and gamma > 0 <= coef0, f"kernel: there is no {shown(given)}")
+    require(type(name) is str and fits.get(name) and gamma > 0 <= coef0, f"kernel: there is no {plain(given)}")
     return name, degree, gamma, coef0
 
 
 def check_counts(cert, counts):
     """That every class has rows, and that the learner's word can be so; S, Q and beta, if it has them."""
     for place, name in enumerate(cert["classes"], len(cert["classes"]) == 1):
-        require(counts[place], f"classes: no row is of {'the rest' if name is None else 'the class ' + shown(name)}")
+        require(counts[place], f"classes: no row is of {'the rest' if name is None else 'the class ' + plain(name)}")
     rows, k, examples = counts.total(), cert["updates"], cert["examples"]
     expect("rows, examples", [cert["rows"], examples], [rows, cert["passes"] * rows])
     fits = examples < MOST_COUNT and all(0 <= count <= examples for count in (1, k, cert["mistakes"] or 0))
@@ -208,7 +208,7 @@ def alike(kernel, x, z):
     return Fraction(round(DIGITS.scaleb(power, 40)), 10**40)
 
 
-def scaled(rows, kernel, sums):
+def scale_rows(rows, kernel, sums):
     """Rows of whole numbers, with the constant feature at -1, and their kernel, if so many terms take no hours."""
     unit = max(x.as_integer_ratio()[1] for _, row in rows for x in (1.0, *row.values()))  # 1 / unit divides all values
     whole = [(place, {-1: unit, **{j: int(Fraction(x) * unit) for j, x in row.items()}}) for place, row in rows]
@@ -336,7 +336,9 @@ def verify(cert, rows):
         for part in parts:
             check_hypothesis(name, part, kernel, len(rows))
     others = {name: parts for name, parts in given.items() if name == "weights" or parts != cert["weights"]}
-    rows, inner = scaled(rows, kernel, [len(part.get("amounts", [])) for parts in others.values() for part in parts])
+    rows, inner = scale_rows(
+        rows, kernel, [len(part.get("amounts", [])) for parts in others.values() for part in parts]
+    )
     found = {name: Weights(parts, inner, rows) for name, parts in others.items()}
     found = {name: found.get(name, found["weights"]) for name in given}
     radius = max(alike(inner, x, x) for _, x in rows)
@@ -351,9 +353,9 @@ def verify(cert, rows):
 
 def sentences(cert, counts, kernel, run, bound, rows_tell):
     """What the rows prove, whoever wrote the certificate, and what is so if the learner told the truth of its run."""
-    names = ["the rest" if c is None else f"class {shown(c)}" for c in cert["classes"]]
+    names = ["the rest" if c is None else f"class {plain(c)}" for c in cert["classes"]]
     of_each = ", ".join(f"{counts[place]} of {name}" for place, name in enumerate(names, len(names) == 1))
-    name, degree, g, c = *kernel[:2], *map(shown, kernel[2:])
+    name, degree, g, c = *kernel[:2], *map(plain, kernel[2:])
     by = f"weights and {f'an intercept, a feature whose square is {c}' if kernel[3] else 'no intercept'}"
     by = {"poly": f"the kernel ({g} x.z + {c})^{degree}", "rbf": f"the kernel exp(-{g} |x - z|^2)"}.get(name, by)
     where = "" if name == "linear" else " in the feature space of the kernel that is named next"
@@ -370,7 +372,7 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
     word = [f"It learned from these rows{how}: {cert['updates']} updates{mistakes} in {cert['examples']} examples."]
     if bound is not None:
         what = "k" if run[0] ** 2 == cert["updates"] * run[1] else "S^2 / Q"
-        numbers = "S = {}, Q = {}, beta = {}".format(*map(shown, run))
+        numbers = "S = {}, Q = {}, beta = {}".format(*map(plain, run))
         word.append(f"The {cert['bound_kind']} bound holds: {what} <= {cert['bound']} with {numbers}.")
     if cert["promised_share"] is not None:
         word.append(f"Its margin is at least {math.floor(1000 * Fraction(cert['promised_share'])) / 10} % of the best.")
@@ -384,17 +386,17 @@ def main(arguments: list[str]) -> str | int:
         (certificate, file), lines = map(Path, arguments), []
         fits = certificate.is_file() and file.is_file() and certificate.stat().st_size <= MOST_BYTES
         what = f"no such file, or a device or a pipe, or more than {MOST_BYTES} bytes"
-        require(fits, f"{shown(' or '.join(arguments))}: {what}")
+        require(fits, f"{plain(' or '.join(arguments))}: {what}")
         once = {"object_pairs_hook": lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else {"twice": None}}
         found, rows = json.loads(certificate.read_text(encoding="utf-8"), **once), read_rows(file)
         for cert in found.values() if found and all(type(c) is dict for c in found.values()) else [found]:
-            said, word = verify(cert, placed(rows, cert["classes"]))
+            said, word = verify(cert, place_rows(rows, cert["classes"]))
             lines += ["verified, from the rows:", *(f"  {line}" for line in said)]
             lines += ["not verified, the learner's word and what follows from it:", *(f"  {line}" for line in word)]
     except Failed as error:
         return f"NOT verified: {error}"
     except Exception as error:  # whatever is in the files, the answer is a sentence
-        kind = f"{type(error).__name__}: {shown(str(error))}"
+        kind = f"{type(error).__name__}: {plain(str(error))}"
         return f"NOT verified: these cannot be read as a certificate and its rows ({kind}); say verify.py CERT FILE"
     return print(*lines, sep="\n") or 0
 

@@ -225,9 +225,9 @@ def test_nothing_is_proven_of_updates_before_and_after_a_reset() -> None:
     learner.learn(batch_of(X[:200], Signs(y[:200])))
     reset(learner)
     learner.learn(batch_of(X[:200], Signs(y[:200])))
-    from onlinear.theory.subjects import Steps, pull_of, run_of
+    from onlinear.theory.subjects import StepGroup, pull_of, run_of
 
-    steps = Steps(learner, [0], 1.0, 1)
+    steps = StepGroup(learner, [0], 1.0, 1)
     assert run_of(steps) is None
     assert pull_of(steps) is None
 

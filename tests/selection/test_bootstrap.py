@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from onlinear.selection.bootstrap import around, draws
+from onlinear.selection.bootstrap import bootstrap_intervals, draws
 
 
 def test_draws_are_poisson() -> None:
@@ -32,6 +32,6 @@ def test_the_interval_of_a_mean_covers() -> None:
         values = rng.normal(size=80)
         weights = draws(np.arange(80) + 80 * trial, 200, seed=7)
         means = (weights.T @ values) / weights.sum(axis=0)
-        low, high = around(values.mean(), means)
+        low, high = bootstrap_intervals(values.mean(), means)
         covered += bool(low <= 0.0 <= high)
     assert 175 <= covered <= 199  # 95 % of 200, less what percentiles of few rows miss

@@ -14,7 +14,7 @@ from onlinear.data.batch import Batch, rows_of
 from onlinear.errors import Refused
 from onlinear.learning.learner import Learner
 from onlinear.selection.configurations import Configuration, configuration, grid
-from onlinear.selection.race import Examples, Race, Task
+from onlinear.selection.race import Race, RaceExamples, RaceTask
 
 COMPILED = [False, pytest.param(True, marks=pytest.mark.compiles)]
 
@@ -29,8 +29,8 @@ def drawn(classes: int, rows: int = 60, features: int = 5, seed: int = 0) -> tup
     return X, (scores[:, 0] > 0.0).astype(np.int64) if classes == 2 else scores.argmax(axis=1)
 
 
-def examples(X: Any, y: np.ndarray, folds: np.ndarray | None = None) -> Examples:
-    return Examples(rows_of(X), y, np.ones(len(y)), folds)
+def examples(X: Any, y: np.ndarray, folds: np.ndarray | None = None) -> RaceExamples:
+    return RaceExamples(rows_of(X), y, np.ones(len(y)), folds)
 
 
 def mixed(classes: int) -> list[Configuration]:
@@ -41,7 +41,7 @@ def mixed(classes: int) -> list[Configuration]:
     return found + ([configuration("softmax", "adagrad")] if classes > 2 else [])
 
 
-def alone(one: Configuration, task: Task, features: int, compiled: bool) -> Learner:
+def alone(one: Configuration, task: RaceTask, features: int, compiled: bool) -> Learner:
     outputs = task.width(one.loss)
     return Learner(one.loss, one.rule, features=features, outputs=outputs, settings=one.settings, compiled=compiled)
 
@@ -50,7 +50,7 @@ def answers(learner: Learner, x: np.ndarray) -> np.ndarray:
     return learner.weights() @ x + learner.intercepts()
 
 
-def badness(task: Task, scores: np.ndarray, target: float) -> float:
+def badness(task: RaceTask, scores: np.ndarray, target: float) -> float:
     """1 for a mistake, or the squared distance."""
     if not task.classes:
         return float((scores[0] - target) ** 2)
@@ -65,7 +65,7 @@ def test_members_are_configurations_run_alone(classes: int, sparse: bool, compil
     if compiled and (classes != 2 or not sparse):
         pytest.skip("one kind is compiled, for the sake of time")
     X, y = drawn(classes)
-    task, configurations = Task(classes), mixed(classes)
+    task, configurations = RaceTask(classes), mixed(classes)
     data = examples(scipy.sparse.csr_matrix(X) if sparse else X, y)
     race = Race(configurations, task, X.shape[1], compiled=compiled)
     race.learn(data, np.arange(0, 25))
@@ -86,7 +86,7 @@ def test_members_are_configurations_run_alone(classes: int, sparse: bool, compil
 @pytest.mark.parametrize("classes", [0, 2, 3])
 def test_folds_are_models_that_never_saw_them(classes: int) -> None:
     X, y = drawn(classes)
-    task, folds, configurations = Task(classes), np.arange(60) * 7 % 5, mixed(classes)
+    task, folds, configurations = RaceTask(classes), np.arange(60) * 7 % 5, mixed(classes)
     race = Race(configurations, task, X.shape[1], folds=5, compiled=False)
     orders = [np.random.default_rng(k).permutation(60) for k in range(2)]
     for order in orders:
@@ -112,9 +112,9 @@ def test_batches_of_any_length_one_after_another_are_one() -> None:
     """Whatever is remembered of one batch must not be taken for another's, which may lie in the same place."""
     X, y = drawn(2)
     folds, configurations = np.arange(60) * 7 % 5, mixed(2)
-    whole = Race(configurations, Task(2), X.shape[1], folds=5, compiled=False)
+    whole = Race(configurations, RaceTask(2), X.shape[1], folds=5, compiled=False)
     whole.learn(examples(X, y, folds))
-    parts = Race(configurations, Task(2), X.shape[1], folds=5, compiled=False)
+    parts = Race(configurations, RaceTask(2), X.shape[1], folds=5, compiled=False)
     for start, stop in ((0, 3), (3, 6), (6, 20), (20, 22), (22, 60)):
         parts.learn(examples(X[start:stop], y[start:stop], folds[start:stop]))
     assert [finish[:2] for finish in parts.finishes()] == [finish[:2] for finish in whole.finishes()]
@@ -124,8 +124,8 @@ def test_halving_stops_the_worse_half_and_leaves_the_others_alone() -> None:
     X, y = drawn(2, rows=200)
     rates = [1e-4, 0.3, 1e-3, 0.03, 3.0, 0.1, 1e-5]
     configurations = [configuration("log_loss", rules.SGD(rules.Constant(rate))) for rate in rates]
-    whole = Race(configurations, Task(2), X.shape[1], compiled=False)
-    halved = Race(configurations, Task(2), X.shape[1], rungs=[25, 50, 100], compiled=False)
+    whole = Race(configurations, RaceTask(2), X.shape[1], compiled=False)
+    halved = Race(configurations, RaceTask(2), X.shape[1], rungs=[25, 50, 100], compiled=False)
     running = []
     for stop in (25, 50, 100, 200):
         whole.learn(examples(X, y), np.arange(whole.examples, stop))
@@ -149,7 +149,7 @@ def whole_scores(race: Race) -> list[tuple[int, float]]:
 
 def test_curves_are_kept_at_powers_of_two() -> None:
     X, y = drawn(2, rows=20)
-    race = Race([configuration("hinge", "adagrad")], Task(2), X.shape[1], compiled=False)
+    race = Race([configuration("hinge", "adagrad")], RaceTask(2), X.shape[1], compiled=False)
     race.learn(examples(X, y))
     (finish,) = race.finishes()
     assert [count for count, _ in finish.curve] == [1, 2, 4, 8, 16, 20]
@@ -159,13 +159,13 @@ def test_curves_are_kept_at_powers_of_two() -> None:
 def test_a_configuration_that_diverges_stops_and_the_others_go_on() -> None:
     X, y = drawn(0, rows=300)
     tame, wild = (configuration("squared_error", rules.SGD(rules.Constant(rate))) for rate in (0.01, 1e300))
-    race = Race([wild, tame, wild, tame], Task(0), X.shape[1], compiled=False)
+    race = Race([wild, tame, wild, tame], RaceTask(0), X.shape[1], compiled=False)
     race.learn(examples(X, y))
     finishes = race.finishes()
     assert [(finish.number, finish.score == math.inf) for finish in finishes] == [(1, 0), (3, 0), (0, 1), (2, 1)]
     assert 0 < (finishes[-1].stopped_at or 0) <= 300
-    lone = alone(tame, Task(0), X.shape[1], compiled=False)
-    lone.learn(Batch(rows_of(X), Task(0).targets(y, tame.loss), np.ones(300)))
+    lone = alone(tame, RaceTask(0), X.shape[1], compiled=False)
+    lone.learn(Batch(rows_of(X), RaceTask(0).targets(y, tame.loss), np.ones(300)))
     for number in race.running:
         np.testing.assert_array_equal(race.learner(number).weights(), lone.weights())
 
@@ -173,6 +173,6 @@ def test_a_configuration_that_diverges_stops_and_the_others_go_on() -> None:
 def test_no_configuration_and_no_folds_are_refused() -> None:
     X, y = drawn(2)
     with pytest.raises(Refused, match="no configuration"):
-        Race([], Task(2), 5)
+        Race([], RaceTask(2), 5)
     with pytest.raises(Refused, match="fold of each row"):
-        Race(mixed(2), Task(2), 5, folds=3, compiled=False).learn(examples(X, y))
+        Race(mixed(2), RaceTask(2), 5, folds=3, compiled=False).learn(examples(X, y))

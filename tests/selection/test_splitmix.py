@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from onlinear.selection.splitmix import GAMMA, mixed
+from onlinear.selection.splitmix import GAMMA, splitmix64
 
 WORD = st.integers(0, 2**64 - 1)
 
@@ -13,7 +13,7 @@ WORD = st.integers(0, 2**64 - 1)
 def test_published_numbers() -> None:
     """The first five that the generator gives from the state 1234567 on."""
     states = np.uint64(1234567) + np.arange(5, dtype=np.uint64) * GAMMA
-    assert mixed(states).tolist() == [
+    assert splitmix64(states).tolist() == [
         6457827717110365317,
         3203168211198807973,
         9817491932198370423,
@@ -33,11 +33,11 @@ def slowly(state: int) -> int:
 @settings(max_examples=50)
 @given(st.lists(WORD))
 def test_every_state_by_itself(states: list[int]) -> None:
-    assert mixed(np.array(states, np.uint64)).tolist() == [slowly(state) for state in states]
+    assert splitmix64(np.array(states, np.uint64)).tolist() == [slowly(state) for state in states]
 
 
 @settings(max_examples=50)
 @given(WORD, st.integers(0, 63))
 def test_a_bit_of_the_state_changes_many(state: int, bit: int) -> None:
-    one, other = mixed(np.array([state, state ^ 1 << bit], np.uint64)).tolist()
+    one, other = splitmix64(np.array([state, state ^ 1 << bit], np.uint64)).tolist()
     assert 8 <= (one ^ other).bit_count() <= 56  # 32 in the mean, and six deviations to either side

@@ -20,7 +20,7 @@ from onlinear.streams import synthetic
 from onlinear.theory.certificates import claim_of
 from onlinear.theory.examples import examples_of
 from onlinear.theory.hypotheses import ExactWeights
-from onlinear.theory.separability import Separable, separability
+from onlinear.theory.separability import SeparatingWitness, separability
 from onlinear.theory.spaces import LinearSpace
 from theory.drawn import draw, draw_classes, fitted, perceptrons
 from theory.test_verify import rows_of
@@ -85,7 +85,7 @@ def test_tight_example_as_it_comes(T: int, classes: list[float] | None) -> None:
     found = onlinear.certify(model, X, y)
     assert (found["updates"], found["bound_exact"], found["classes"]) == (T, str(T), [1.0])
     assert onlinear.certify(model, stream) == found
-    said, _ = verifier.verify(found, verifier.placed([(1, {i: 1.0}) for i in range(T)], found["classes"]))
+    said, _ = verifier.verify(found, verifier.place_rows([(1, {i: 1.0}) for i in range(T)], found["classes"]))
     assert f"{T} rows ({T} of class 1.0)" in said[0]
 
 
@@ -114,7 +114,7 @@ def test_margin_perceptron_finds_a_third_of_the_best_margin() -> None:
         X /= np.linalg.norm(X, axis=1).max()
         model = onlinear.MarginPerceptron(margin=1.0, rate=1.0, fit_intercept=False, max_iter=100_000)
         best = separability(examples_of(X, y), LinearSpace(4, Fraction(0)))
-        if not isinstance(best, Separable) or not isinstance(best.weights, ExactWeights):
+        if not isinstance(best, SeparatingWitness) or not isinstance(best.weights, ExactWeights):
             continue
         u = best.weights.weights / np.linalg.norm(best.weights.weights)
         g = float((y * (X @ u)).min())

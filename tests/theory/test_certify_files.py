@@ -17,7 +17,7 @@ from commands import run_apart, run_here
 from onlinear import verify as verifier
 from onlinear.files.container import read_model, write_model
 from onlinear.kernels.learn.state import EXAMPLES
-from onlinear.theory.certificates import resealed
+from onlinear.theory.certificates import replace_and_seal
 
 XOR = {
     "xor.csv": "0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n",
@@ -209,12 +209,12 @@ def test_verify_compares_with_the_model_file(folder: Path) -> None:
     assert ended.out.endswith("Its weights, examples, updates and sums of steps are those of the certificate.\n")
     assert "file_sha256" in run_here("verify", "cert", "rows.svm", "--model", "other").err
     digest = hashlib.sha256((folder / "other").read_bytes()).hexdigest()
-    (folder / "forged").write_text(json.dumps(resealed(found, file_sha256=digest)))
+    (folder / "forged").write_text(json.dumps(replace_and_seal(found, file_sha256=digest)))
     ended = run_here("verify", "forged", "rows.svm", "--model", "other")
     assert (ended.code, ended.out) == (1, "")
     assert "are not those of the model" in ended.err
     for name in ("updates", "mistakes"):
-        (folder / "forged").write_text(json.dumps(resealed(found, **{name: found[name] + 1})))
+        (folder / "forged").write_text(json.dumps(replace_and_seal(found, **{name: found[name] + 1})))
         assert run_here("verify", "forged", "rows.svm", "--model", "m").code == 1
 
 

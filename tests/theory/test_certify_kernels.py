@@ -17,7 +17,7 @@ import onlinear
 from onlinear import verify as verifier
 from onlinear.theory import kernel_subjects
 from onlinear.theory.certificates import seal_of
-from onlinear.theory.examples import Row
+from onlinear.theory.examples import ExactRow
 from onlinear.theory.hypotheses import KernelWeights
 from onlinear.theory.kernels import ExactKernel
 from theory.drawn import draw, draw_classes, fitted
@@ -190,7 +190,7 @@ def test_a_file(tmp_path: Path) -> None:
 def test_what_exp_may_miss_is_allowed_for() -> None:
     """Of a hypothesis whose scores and norm are known: K(x, x) - K(x, z) with K(x, z) = 1/e."""
     kernel = ExactKernel("rbf", 2, Fraction(1), Fraction(0))
-    rows = [Row([], np.empty(0), 1.0), Row([0], np.ones(1), -1.0)]
+    rows = [ExactRow([], np.empty(0), 1.0), ExactRow([0], np.ones(1), -1.0)]
     weights = KernelWeights(kernel, rows, [0, 1], [1, -1], 1)
     inverse_e = Fraction(round(Fraction("0.36787944117144232159552377016146086744581113103177") * 10**49), 10**49)
     slack = Fraction(2, 10**40)

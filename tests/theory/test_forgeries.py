@@ -80,7 +80,7 @@ def resealed(certificate: dict[str, Any]) -> dict[str, Any]:
 
 
 def verified(certificate: Any, rows: Any) -> tuple[list[str], list[str]]:
-    return verifier.verify(certificate, verifier.placed(rows, certificate["classes"]))
+    return verifier.verify(certificate, verifier.place_rows(rows, certificate["classes"]))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -505,10 +505,10 @@ def test_exponentials_are_counted() -> None:
     for rows, fits in ((1500, True), (1600, False), (20_000, False)):
         many = [(k % 2, {0: float(k + 1)}) for k in range(rows)]
         if fits:
-            verifier.scaled(many, kernel, [rows])
+            verifier.scale_rows(many, kernel, [rows])
         else:
             with pytest.raises(verifier.Failed, match="it would take hours"):
-                verifier.scaled(many, kernel, [rows])
+                verifier.scale_rows(many, kernel, [rows])
 
 
 @pytest.mark.parametrize("name", ["sha256", "weights", "onlinear_certificate"])
@@ -556,7 +556,7 @@ def test_devices_are_not_read(tmp_path: Path, device: str) -> None:
 def test_labels_that_floats_cannot_tell_apart(tmp_path: Path) -> None:
     (tmp_path / "rows.svm").write_text("9007199254740993 1:1\n9007199254740992 1:2\n")
     rows = verifier.read_rows(tmp_path / "rows.svm")
-    assert [place for place, _ in verifier.placed(rows, [None, 9007199254740993])] == [1, 0]
+    assert [place for place, _ in verifier.place_rows(rows, [None, 9007199254740993])] == [1, 0]
 
 
 # ------------------------------------------------------------------ mutations

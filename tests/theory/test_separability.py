@@ -12,14 +12,14 @@ from hypothesis import given, settings, strategies as st
 
 from onlinear.theory.examples import Examples, all_rows, examples_of
 from onlinear.theory.margins import margins_of
-from onlinear.theory.separability import Inseparable, Separable, combination, separability
+from onlinear.theory.separability import Inseparable, SeparatingWitness, combination, separability
 from onlinear.theory.spaces import ClassSpace, LinearSpace, Space
 from theory.drawn import draw, draw_classes
 
 
-def has_a_witness(found: Separable | Inseparable | None, examples: Examples, space: Space) -> bool:
+def has_a_witness(found: SeparatingWitness | Inseparable | None, examples: Examples, space: Space) -> bool:
     """Whether the witness is one: by margins, or by adding up in rationals what the rows ask for."""
-    if isinstance(found, Separable):
+    if isinstance(found, SeparatingWitness):
         return margins_of(found.weights, examples).least > 0
     assert found is not None
     rows = list(all_rows(examples))
@@ -55,7 +55,7 @@ def test_opposite_labels_of_one_row(constant: int) -> None:
 def test_only_the_intercept_separates() -> None:
     X, y = np.array([[1.0], [2.0], [4.0]]), np.array([-1.0, 1.0, 1.0])
     assert isinstance(separability(examples_of(X, y), LinearSpace(1, Fraction(0))), Inseparable)
-    assert isinstance(separability(examples_of(X, y), LinearSpace(1, Fraction(1))), Separable)
+    assert isinstance(separability(examples_of(X, y), LinearSpace(1, Fraction(1))), SeparatingWitness)
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0, 4]), st.sampled_from([0, 1]), st.integers(2, 4))

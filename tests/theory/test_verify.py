@@ -245,8 +245,8 @@ def test_blanks_around_cells_are_no_part_of_them(tmp_path: Path) -> None:
 def test_refuses_what_would_take_hours() -> None:
     rows = [(k % 2, {0: k % 7 + 1.0}) for k in range(3000)]
     with pytest.raises(verifier.Failed, match="hours"):
-        verifier.scaled(rows, ("linear", 1, 1, 1), [3000])
-    verifier.scaled(rows, ("linear", 1, 1, 1), [0])  # a vector
+        verifier.scale_rows(rows, ("linear", 1, 1, 1), [3000])
+    verifier.scale_rows(rows, ("linear", 1, 1, 1), [0])  # a vector
     primes = [2**k + 1 for k in range(9000, 9400)]
     witness = {"rows": [0] * 400, "rivals": [1] * 400, "multipliers": [f"1/{p}" for p in primes]}
     certificate = {"weights": [{}], "classes": [-1, 1], "witness": witness}
@@ -267,13 +267,13 @@ def test_refuses_what_would_take_hours() -> None:
 def test_classes_are_those_of_the_learner(tmp_path: Path, name: str, text: str, classes: list[Any]) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(verifier.Failed):
-        verifier.placed(verifier.read_rows(tmp_path / name), classes)
+        verifier.place_rows(verifier.read_rows(tmp_path / name), classes)
 
 
 def test_labels_that_are_numbers_and_texts(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("1,1\n1,1.0\n-1,a\n")
     rows = verifier.read_rows(tmp_path / "a.csv")
-    assert [place for place, _ in verifier.placed(rows, ["1", "1.0", "a"])] == [0, 1, 2]
+    assert [place for place, _ in verifier.place_rows(rows, ["1", "1.0", "a"])] == [0, 1, 2]
     assert [str(label) for block in onlinear.open_stream(tmp_path / "a.csv", header=False) for label in block.y] == [
         "1",
         "1.0",
@@ -281,7 +281,7 @@ def test_labels_that_are_numbers_and_texts(tmp_path: Path) -> None:
     ]
     (tmp_path / "b.csv").write_text("1,1\n1,1.0\n-1,2\n")
     rows = verifier.read_rows(tmp_path / "b.csv")
-    assert [place for place, _ in verifier.placed(rows, [1, "2"])] == [0, 0, 1]
+    assert [place for place, _ in verifier.place_rows(rows, [1, "2"])] == [0, 0, 1]
 
 
 @pytest.mark.parametrize("name", ["rows.vw", "rows.tsv", "rows.jsonl", "rows.parquet", "rows.CSV", "rows.feather"])

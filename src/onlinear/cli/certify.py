@@ -85,11 +85,11 @@ def exported(examples: Any, classes: int, path: str, found: dict[str, Any]) -> d
 
 def changed(found: dict[str, Any], change: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
     """A certificate, or each of several, that says some things otherwise under a new seal."""
-    from onlinear.theory.certificates import is_one, resealed
+    from onlinear.theory.certificates import is_one, replace_and_seal
 
     if is_one(found):
-        return resealed(found, **change(0))
-    return {label: resealed(each, **change(place)) for place, (label, each) in enumerate(found.items())}
+        return replace_and_seal(found, **change(0))
+    return {label: replace_and_seal(each, **change(place)) for place, (label, each) in enumerate(found.items())}
 
 
 @contextmanager

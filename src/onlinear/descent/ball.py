@@ -12,7 +12,7 @@ import numpy as np
 
 from onlinear.descent.course import Solution
 from onlinear.descent.elementwise import SmoothedHinge
-from onlinear.descent.newton import damped_step, solved
+from onlinear.descent.newton import damped_step, solve_newton_system
 from onlinear.descent.objective import Objective, is_hinge, mean_loss, squared_lengths
 from onlinear.errors import BadInput
 
@@ -123,7 +123,7 @@ class Search:
         length = float(np.linalg.norm(self.w))
         if length == 0.0:
             return 0.0
-        bend = float(self.w @ solved(penalised, self.w, self.w)) / length**2
+        bend = float(self.w @ solve_newton_system(penalised, self.w, self.w)) / length**2
         return penalised.l2 + (length - self.radius) / (self.radius * bend)
 
     def descend(self, penalised: Objective, stand_in: Objective, tolerance: float) -> float:

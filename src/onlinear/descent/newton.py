@@ -59,7 +59,7 @@ class Move(NamedTuple):
 
 def damped_step(objective: Objective, w: Any, gradient: Any, enough: float = 0.0) -> Move:
     """One step, halved until it keeps a ten-thousandth of its promise; the weights as they were if it never does."""
-    direction = solved(objective, w, gradient, enough)
+    direction = solve_newton_system(objective, w, gradient, enough)
     promise = float(gradient @ direction)
     value = objective.value(w)
     blur = 4.0 * sys.float_info.epsilon * abs(value)  # what rounding may hide of a decrease
@@ -72,7 +72,7 @@ def damped_step(objective: Objective, w: Any, gradient: Any, enough: float = 0.0
     return Move(w, hidden=True)
 
 
-def solved(objective: Objective, w: Any, right: Any, enough: float = 0.0) -> Any:
+def solve_newton_system(objective: Objective, w: Any, right: Any, enough: float = 0.0) -> Any:
     """``H^-1 right`` with the Hessian at w.
 
     Of many features it is solved to a hundredth, then to the gradient's own length, so that the digits keep doubling

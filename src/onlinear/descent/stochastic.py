@@ -44,7 +44,7 @@ def sgd(
     True
     """
     schedule = default_schedule(objective) if schedule is None else schedule_of(schedule)
-    entries, targets, loss, l2 = Entries(objective), objective.targets.tolist(), objective.loss, objective.l2
+    entries, targets, loss, l2 = RowEntries(objective), objective.targets.tolist(), objective.loss, objective.l2
     w, tally, looks = np.zeros(objective.features), Tally(objective), Looks()
     course = Course(objective, epsilon, optimum)
     for t, i in enumerate(drawn_rows(objective, seed, max_steps), start=1):
@@ -84,7 +84,7 @@ def second_order_sgd(
     >>> second_order_sgd(mean_loss([[1.0], [1.0]], [0.0, 2.0], Squared(), l2=1.0), epsilon=1e-3).gap <= 1e-3
     True
     """
-    entries, targets, loss, l2 = Entries(objective), objective.targets.tolist(), objective.loss, objective.l2
+    entries, targets, loss, l2 = RowEntries(objective), objective.targets.tolist(), objective.loss, objective.l2
     w, tally, looks = np.zeros(objective.features), Tally(objective), Looks()
     inverse = np.eye(objective.features) / first_scale(objective)
     course = Course(objective, epsilon, optimum)
@@ -140,7 +140,7 @@ def drawn_rows(objective: Objective, seed: int, count: int, block: int = 4096) -
         yield from np.minimum(np.searchsorted(steps, lots, side="right"), last).tolist()
 
 
-class Entries:
+class RowEntries:
     """The columns and values of a row; all columns, as a slice, of a dense one."""
 
     def __init__(self, objective: Objective) -> None:

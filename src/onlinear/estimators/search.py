@@ -31,8 +31,8 @@ from onlinear.estimators.saving import restore
 from onlinear.files.container import PathLike
 from onlinear.files.models import pack_model
 from onlinear.learning.classes import Classes, distinct_labels, named_classes
-from onlinear.selection.configurations import Configuration, check_task, configured, usual
-from onlinear.selection.race import Examples, Race, Task, rungs_of
+from onlinear.selection.configurations import Configuration, as_configuration, check_task, usual
+from onlinear.selection.race import Race, RaceExamples, RaceTask, rungs_of
 from onlinear.selection.race_stream import fold_table
 from onlinear.selection.standings import Comparison, Standings
 from onlinear.selection.winner import Ground, pass_start, training_of
@@ -190,7 +190,7 @@ class OnlineSearch(BaseEstimator):
     def _chosen(self) -> list[Configuration]:
         if self.configurations is None:
             return usual(self.task)
-        return [configured(each) for each in self.configurations]
+        return [as_configuration(each) for each in self.configurations]
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         """X and y, looked at as a whole: a bad row must not reach some of the configurations and not others."""
@@ -227,29 +227,29 @@ class OnlineSearch(BaseEstimator):
 
     def _raced(self, configurations: list[Configuration], folds: int = 0, rungs: Any = ()) -> Race:
         self._best = Best()
-        task = Task(0 if self._classes is None else len(self._classes))
+        task = RaceTask(0 if self._classes is None else len(self._classes))
         return Race(configurations, task, self.n_features_in_, folds=folds, rungs=rungs)
 
-    def _examples(self, X: Any, y: np.ndarray, importance: np.ndarray) -> Examples:
+    def _examples(self, X: Any, y: np.ndarray, importance: np.ndarray) -> RaceExamples:
         """The rows, whose labels are all known."""
         rows = loop_rows(X)
         self._dense = isinstance(rows, DenseRows)
         if self._classes is None:
-            return Examples(rows, y, importance)
+            return RaceExamples(rows, y, importance)
         codes = self._classes.codes_of(y)
         unknown = np.flatnonzero((codes < 0) & (importance > 0.0))
         if unknown.size:
             row = int(unknown[0])
             raise self._classes.unknown(y[row : row + 1].tolist()[0], row)
-        return Examples(rows, codes, importance)
+        return RaceExamples(rows, codes, importance)
 
-    def _learn(self, examples: Examples, order: np.ndarray | None) -> None:
+    def _learn(self, examples: RaceExamples, order: np.ndarray | None) -> None:
         assert self._race is not None
         self._race.learn(examples, order)
         if not self._race.running:
             raise Diverged("every configuration diverged: lower the rates, or scale the columns")
 
-    def _go_on(self, examples: Examples, turns: Any) -> None:
+    def _go_on(self, examples: RaceExamples, turns: Any) -> None:
         """Let the best alone make the passes behind the first, or until one brings no update."""
         if self.max_iter == 1:
             return
@@ -266,7 +266,7 @@ class OnlineSearch(BaseEstimator):
             self._learn(examples, next(turns))
             uninterrupted.let_through()
 
-    def _cross_validate(self, examples: Examples, turns: Any) -> None:
+    def _cross_validate(self, examples: RaceExamples, turns: Any) -> None:
         """Judge each row by models that never learn it; then let the best learn all rows."""
         race, rows = self._race, len(examples.importance)
         assert race is not None

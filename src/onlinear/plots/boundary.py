@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from onlinear.errors import BadInput, Refused
 from onlinear.plots.drawing import BLUE, GREY, SIDES, VERMILION, Display
-from onlinear.plots.following import LABELS, Examples, examples_of
+from onlinear.plots.following import LABELS, PlottedExamples, examples_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,9 @@ class BoundaryDisplay(Display):
         return cls._with_grid(scores_of, examples_of(X, y, class_), mistakes).shown(ax, plot)
 
     @classmethod
-    def _with_grid(cls, scores_of: Callable[[Any], np.ndarray], examples: Examples, mistakes: Any) -> BoundaryDisplay:
+    def _with_grid(
+        cls, scores_of: Callable[[Any], np.ndarray], examples: PlottedExamples, mistakes: Any
+    ) -> BoundaryDisplay:
         width = examples.X.shape[1]
         if width not in POINTS:
             raise Refused(f"the rows have {width} features: a boundary is drawn in one or two dimensions, choose them")
@@ -201,7 +203,7 @@ def marks_of(mistakes: Any, length: int) -> np.ndarray:
     return marks
 
 
-def mistakes_of(model: Any, examples: Examples) -> np.ndarray:
+def mistakes_of(model: Any, examples: PlottedExamples) -> np.ndarray:
     """Learn the rows one by one; the rows that were wrong before: the first one always, as nothing was known."""
     mistakes = np.zeros(len(examples.y), np.bool_)
     for i, label in enumerate(examples.labels):

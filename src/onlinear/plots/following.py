@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 LABELS = np.array([-1, 1])
 
 
-class Examples(NamedTuple):
+class PlottedExamples(NamedTuple):
     """Rows, dense or sparse, their sides as -1 and +1, and the names of these."""
 
     X: Any
@@ -31,7 +31,7 @@ class Examples(NamedTuple):
         return LABELS[(self.y > 0.0).astype(np.intp)]
 
 
-class Step(NamedTuple):
+class LearnedStep(NamedTuple):
     """One example learned: its row, and the updates and the weights after it."""
 
     row: int
@@ -39,7 +39,7 @@ class Step(NamedTuple):
     weights: np.ndarray
 
 
-class Known(NamedTuple):
+class ProofStep(NamedTuple):
     """What is known after one more example."""
 
     row: int
@@ -50,7 +50,7 @@ class Known(NamedTuple):
     factors: float  # the weights are a sum of signed rows with factors that add up to this; NaN if they are no such sum
 
 
-def examples_of(X: Any, y: Any, class_: Any = None) -> Examples:
+def examples_of(X: Any, y: Any, class_: Any = None) -> PlottedExamples:
     """The rows of two classes, checked: the label that sorts last is +1; or of ``class_``, which is, and the rest."""
     sparse = scipy.sparse.issparse(X)
     X = scipy.sparse.csr_matrix(compressed(X), dtype=np.float64) if sparse else np.asarray(X, dtype=np.float64)
@@ -64,13 +64,13 @@ def examples_of(X: Any, y: Any, class_: Any = None) -> Examples:
         if len(classes) != 2:
             advice = ", or of one against the rest: choose it by class_" if len(classes) > 2 else ""
             raise Refused(f"there are {len(classes)} classes: this picture is of two{advice}")
-        return Examples(X, np.where(y == classes[1], 1.0, -1.0), classes)
+        return PlottedExamples(X, np.where(y == classes[1], 1.0, -1.0), classes)
     if class_ not in classes.tolist() or len(classes) < 2:
         raise Refused(f"class_ is {class_!r}, and y has {classes.tolist()}: choose one of several")
-    return Examples(X, np.where(y == class_, 1.0, -1.0), ("the rest", class_))
+    return PlottedExamples(X, np.where(y == class_, 1.0, -1.0), ("the rest", class_))
 
 
-def follow(estimator: Any, examples: Examples, passes: int = 1) -> Iterator[Step]:
+def follow(estimator: Any, examples: PlottedExamples, passes: int = 1) -> Iterator[LearnedStep]:
     """Learn the rows one after the other with a clone, pass after pass, until a whole pass brings no update."""
     if isinstance(estimator, DualClassifier):
         raise Refused(f"{type(estimator).__name__} has no weights that could be drawn: choose a linear learner")
@@ -83,22 +83,26 @@ def follow(estimator: Any, examples: Examples, passes: int = 1) -> Iterator[Step
             now = weights_of(model, estimator)
             updates = int(getattr(model, "updates_", updates + (not np.array_equal(now, weights))))
             weights = now
-            yield Step(i, updates, weights)
+            yield LearnedStep(i, updates, weights)
         if updates == before:
             return
 
 
-def known(estimator: Any, examples: Examples, passes: int = 1, constant: float = 1.0) -> Iterator[Known]:
+def proof_steps(
+    estimator: Any, examples: PlottedExamples, passes: int = 1, constant: float = 1.0
+) -> Iterator[ProofStep]:
     """What is known after each example that is learned: of weights, or of a hypothesis in dual form.
 
     ``constant`` is the feature that the intercept is the weight of.
     """
     if isinstance(estimator, DualClassifier):
-        return known_of_kernel(estimator, examples, passes)
-    return known_of_weights(estimator, examples, passes, constant)
+        return proof_steps_of_kernel(estimator, examples, passes)
+    return proof_steps_of_weights(estimator, examples, passes, constant)
 
 
-def known_of_weights(estimator: Any, examples: Examples, passes: int, constant: float) -> Iterator[Known]:
+def proof_steps_of_weights(
+    estimator: Any, examples: PlottedExamples, passes: int, constant: float
+) -> Iterator[ProofStep]:
     signed = signed_rows(estimator, examples, constant)
     scale = np.ones(signed.shape[1])
     if has_intercept(estimator):
@@ -113,10 +117,10 @@ def known_of_weights(estimator: Any, examples: Examples, passes: int, constant: 
             factors += factor_of(now - weights, row, length)
             weights, length = now, float(np.linalg.norm(now))
             gains = signed @ weights
-        yield Known(step.row, step.updates, changed, gains, length, factors)
+        yield ProofStep(step.row, step.updates, changed, gains, length, factors)
 
 
-def known_of_kernel(estimator: Any, examples: Examples, passes: int) -> Iterator[Known]:
+def proof_steps_of_kernel(estimator: Any, examples: PlottedExamples, passes: int) -> Iterator[ProofStep]:
     """An update adds a signed row to the hypothesis: its scores and its length follow from the kernels alone."""
     model, alike = clone(estimator).set_params(vote="last"), signed_kernels(estimator, examples)
     gains, squared, updates = np.zeros(len(examples.y)), 0.0, 0
@@ -128,12 +132,12 @@ def known_of_kernel(estimator: Any, examples: Examples, passes: int) -> Iterator
             if changed:
                 squared += 2.0 * gains[i] + alike[i, i]
                 gains = gains + alike[i]
-            yield Known(i, updates, changed, gains, float(np.sqrt(squared)), float(updates))
+            yield ProofStep(i, updates, changed, gains, float(np.sqrt(squared)), float(updates))
         if updates == before:
             return
 
 
-def signed_kernels(estimator: Any, examples: Examples) -> np.ndarray:
+def signed_kernels(estimator: Any, examples: PlottedExamples) -> np.ndarray:
     """``y K(x, z) y`` of each row with each."""
     if estimator.budget is not None:
         raise Refused("a budget shrinks the hypothesis, which is no sum of signed rows then: leave it out here")
@@ -142,7 +146,7 @@ def signed_kernels(estimator: Any, examples: Examples) -> np.ndarray:
     return found
 
 
-def longest_so_far(estimator: Any, examples: Examples, constant: float = 1.0) -> np.ndarray:
+def longest_so_far(estimator: Any, examples: PlottedExamples, constant: float = 1.0) -> np.ndarray:
     """The length of the longest of the first row, the first two, ...; in the space of the kernel, if there is one."""
     if isinstance(estimator, DualClassifier):
         squares = signed_kernels(estimator, examples).diagonal()
@@ -157,7 +161,7 @@ def has_intercept(estimator: Any) -> bool:
     return bool(getattr(estimator, "fit_intercept", False))
 
 
-def signed_rows(estimator: Any, examples: Examples, constant: float = 1.0) -> Any:
+def signed_rows(estimator: Any, examples: PlottedExamples, constant: float = 1.0) -> Any:
     """``y x`` of each row as the theorems see it: an intercept is the weight of one more feature, always the same."""
     ones = np.full((len(examples.y), int(has_intercept(estimator))), constant)
     if scipy.sparse.issparse(examples.X):

@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinear.errors import Refused
 from onlinear.plots.drawing import BLUE, GREY, VERMILION, Display
-from onlinear.plots.following import examples_of, known
+from onlinear.plots.following import examples_of, proof_steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ class MarginBoxDisplay(Display):
         several classes ``class_`` is learned against the rest.
         """
         lower, upper, factors = [], [], 0.0
-        for now in known(estimator, examples_of(X, y, class_), passes):
+        for now in proof_steps(estimator, examples_of(X, y, class_), passes):
             if now.changed:
                 lower.append(float(now.gains.min()) / now.length if now.length else -np.inf)
                 upper.append(now.length / now.factors)

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from onlinear.errors import Refused
 from onlinear.estimators.dual import DualClassifier
 from onlinear.plots.drawing import BLUE, GREY, VERMILION, Display
-from onlinear.plots.following import Examples, examples_of, known, longest_so_far, signed_rows
+from onlinear.plots.following import PlottedExamples, examples_of, longest_so_far, proof_steps, signed_rows
 from onlinear.plots.theorems import FREUND_SCHAPIRE, PERCEPTRON, Theorem, freund_schapire, theorem_of
 
 if TYPE_CHECKING:
@@ -78,12 +78,12 @@ class MistakeBoundDisplay(Display):
             )
         examples = examples_of(X, y, class_)
         theorem = theorem_of(estimator, examples.X.shape[1], issparse(examples.X))
-        seen = Seen(estimator, examples, passes, theorem)
+        seen = ProgressPoint(estimator, examples, passes, theorem)
         scores, length = seen.gains, seen.length
         margins = np.full(len(seen.updates), margin, dtype=np.float64) if margin is not None else seen.lower
         if u is not None:
             signed = signed_rows(estimator, examples, theorem.constant)
-            vector = padded(u, signed.shape[1])
+            vector = pad_intercept(u, signed.shape[1])
             scores, length = signed @ vector, float(np.linalg.norm(vector))
             margins = (np.minimum.accumulate(scores) / length)[seen.last]
         room = theorem.room(seen.radius)
@@ -118,17 +118,17 @@ class MistakeBoundDisplay(Display):
         return ax.step(self.examples, shown, style, where="post", color=colour, label=label)[0]
 
 
-class Seen:
+class ProgressPoint:
     """What is known after each example: updates, the longest row so far, and the best margin from below and above.
 
     At the end also the gains ``y <w, x>`` of all rows, and the length of the weights.
     """
 
-    def __init__(self, estimator: Any, examples: Examples, passes: int, theorem: Theorem) -> None:
+    def __init__(self, estimator: Any, examples: PlottedExamples, passes: int, theorem: Theorem) -> None:
         updates, last, lower, upper, order = [], [], [], [], []
         low, rows = -np.inf, 0  # so many were seen
         self.gains, self.length = np.zeros(len(examples.y)), 0.0
-        for now in known(estimator, examples, passes, theorem.constant):
+        for now in proof_steps(estimator, examples, passes, theorem.constant):
             order.append(now.row)
             self.gains, self.length = now.gains, now.length
             rows = max(rows, now.row + 1)
@@ -144,7 +144,7 @@ class Seen:
         self.radius = longest_so_far(estimator, examples, theorem.constant)[self.last]
 
 
-def padded(u: Any, width: int) -> np.ndarray:
+def pad_intercept(u: Any, width: int) -> np.ndarray:
     """A vector with a 0 for the intercept, if it has no entry for it."""
     u = np.asarray(u, dtype=np.float64).reshape(-1)
     if len(u) == width - 1:

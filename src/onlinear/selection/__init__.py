@@ -7,7 +7,7 @@
 6
 """
 
-from onlinear.selection.configurations import Configuration, configuration, grid, sampled, usual
+from onlinear.selection.configurations import Configuration, configuration, grid, sample_configurations, usual
 from onlinear.selection.intervals import wilson
 
-__all__ = ["Configuration", "configuration", "grid", "sampled", "usual", "wilson"]
+__all__ = ["Configuration", "configuration", "grid", "sample_configurations", "usual", "wilson"]

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from onlinear.selection.splitmix import mixed
+from onlinear.selection.splitmix import splitmix64
 
 #: chances of at most 0, 1, 2, ... draws
 CHANCES = np.cumsum([math.exp(-1.0) / math.factorial(k) for k in range(16)])
@@ -26,17 +26,19 @@ def draws(rows: np.ndarray, replicates: int, seed: int) -> np.ndarray:
     (True, 1.0)
     """
     numbers = rows.astype(np.uint64)[:, None] * np.uint64(replicates) + np.arange(replicates, dtype=np.uint64)
-    uniform = mixed(mixed(numbers) + np.uint64(seed)) >> np.uint64(11)
+    uniform = splitmix64(splitmix64(numbers) + np.uint64(seed)) >> np.uint64(11)
     return np.searchsorted(CHANCES, uniform * 2.0**-53, side="right").astype(np.int8)
 
 
-def around(estimates: np.ndarray, replicates: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+def bootstrap_intervals(
+    estimates: np.ndarray, replicates: np.ndarray, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
     """The intervals of estimates, from how far their replicates spread, which are the last axis.
 
     Replicates see fewer different rows, and so all of them err to one side: their percentiles are moved to where the
     estimates are.
 
-    >>> around(np.array([5.0]), np.array([[1.0, 2.0, 3.0]]), level=1.0)
+    >>> bootstrap_intervals(np.array([5.0]), np.array([[1.0, 2.0, 3.0]]), level=1.0)
     (array([4.]), array([6.]))
     """
     low, high = np.quantile(replicates, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=-1)

@@ -43,7 +43,7 @@ class Configuration(NamedTuple):
     @property
     def name(self) -> str:
         """It in words: the parameters that are not what they are anyway."""
-        words = [described(self.loss, LOSSES), described(self.rule, RULES)]
+        words = [describe_changes(self.loss, LOSSES), describe_changes(self.rule, RULES)]
         words += [
             f"{field} {getattr(self.settings, field):g}" for field in ("l1", "l2") if getattr(self.settings, field)
         ]
@@ -57,7 +57,7 @@ class Configuration(NamedTuple):
 
     def parameters(self) -> dict[str, Any]:
         """All numbers of loss, rule and settings that are not what they are anyway, by name."""
-        found = {**changed(self.loss), **changed(self.rule), **changed(self.settings)}
+        found = {**changed_fields(self.loss), **changed_fields(self.rule), **changed_fields(self.settings)}
         if "average" in found:
             found["average"] = True if found["average"] == 1.0 else found["average"]
         return found
@@ -80,14 +80,14 @@ class Configuration(NamedTuple):
         return Configuration(loss, rule, settings)
 
 
-def described(thing: Any, names: dict[str, type]) -> str:
+def describe_changes(thing: Any, names: dict[str, type]) -> str:
     """The name of a loss or a rule with what is changed in it."""
-    shown = ({"rate": thing.rate} if "rate" in thing._fields else {}) | changed(thing)  # a rate is worth knowing
+    shown = ({"rate": thing.rate} if "rate" in thing._fields else {}) | changed_fields(thing)  # a rate is worth knowing
     parts = " ".join(value if isinstance(value, str) else f"{field} {value:g}" for field, value in shown.items())
     return f"{name_of(thing, names) or type(thing).__name__} {parts}".rstrip()
 
 
-def changed(thing: Any) -> dict[str, Any]:
+def changed_fields(thing: Any) -> dict[str, Any]:
     """The fields of a named tuple, and of those in it, that differ from its defaults."""
     found: dict[str, Any] = {}
     defaults = thing._field_defaults
@@ -119,7 +119,7 @@ def configuration(
     return Configuration(loss, rule, settings).check()
 
 
-def configured(thing: Any) -> Configuration:
+def as_configuration(thing: Any) -> Configuration:
     """A configuration as it is, or made of a dict with the parameters of :func:`configuration`."""
     if isinstance(thing, Configuration):
         return thing.check()
@@ -166,7 +166,7 @@ def grid(**choices: Any) -> list[Configuration]:
     return [configuration(**dict(zip(choices, values, strict=True))) for values in product(*lists)]
 
 
-def sampled(configurations: Sequence[Configuration], count: int, seed: int = 0) -> list[Configuration]:
+def sample_configurations(configurations: Sequence[Configuration], count: int, seed: int = 0) -> list[Configuration]:
     """So many of them at random, in the order in which they are given; all, if there are no more."""
     if count >= len(configurations):
         return list(configurations)

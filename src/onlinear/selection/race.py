@@ -28,7 +28,7 @@ THREADS = min(2, os.cpu_count() or 1)
 FEWEST = 250
 
 
-class Task(NamedTuple):
+class RaceTask(NamedTuple):
     """What is to be learned: so many classes, or numbers if there are none."""
 
     classes: int = 0
@@ -65,7 +65,7 @@ class Task(NamedTuple):
         return means if self.classes else np.sqrt(means)
 
 
-class Examples(NamedTuple):
+class RaceExamples(NamedTuple):
     """Rows with what is to be learned of them: numbers, or the codes of classes; and the fold of each row, if any."""
 
     rows: Rows
@@ -83,14 +83,14 @@ class Examples(NamedTuple):
         return 1 - counted, counted
 
 
-class Lane:
+class Bank:
     """A bank of members, all of one kind: ``members`` are pairs of a configuration's number and a fold or replicate."""
 
     def __init__(
         self,
         members: Sequence[tuple[int, int]],
         configurations: Sequence[Configuration],
-        task: Task,
+        task: RaceTask,
         features: int,
         compiled: bool = True,
     ) -> None:
@@ -115,14 +115,14 @@ class Lane:
         self.__dict__.update(state)
         self.counts = writeable(self.counts)
 
-    def meet(self, examples: Examples) -> None:
+    def meet(self, examples: RaceExamples) -> None:
         """Make ready for examples; :meth:`leave` afterwards."""
         self._shares = list(examples.shares_of(self.members))
 
     def leave(self) -> None:
         self._shares = []
 
-    def learn(self, examples: Examples, order: np.ndarray) -> set[int]:
+    def learn(self, examples: RaceExamples, order: np.ndarray) -> set[int]:
         """Learn rows that were met; the numbers of the configurations that diverged, and were dropped."""
         diverged: set[int] = set()
         while len(order) and self.members:
@@ -135,13 +135,13 @@ class Lane:
                 diverged |= self._drop_those_that_cannot(examples, order[:1])
         return diverged
 
-    def batch(self, examples: Examples, shares: Sequence[np.ndarray], counts: np.ndarray) -> Batch:
+    def batch(self, examples: RaceExamples, shares: Sequence[np.ndarray], counts: np.ndarray) -> Batch:
         """Examples for the bank: ``shares`` are how often each row is learned and counted by each member."""
         learned, counted = shares
         targets = self.task.members(examples.targets, self.learner.losses[0], learned, counted, counts)
         return Batch(examples.rows, targets, examples.importance, sound=examples.sound)
 
-    def _drop_those_that_cannot(self, examples: Examples, row: np.ndarray) -> set[int]:
+    def _drop_those_that_cannot(self, examples: RaceExamples, row: np.ndarray) -> set[int]:
         """Go on without the configurations that cannot learn this row: their weights would overflow."""
         failed = set()
         for place, member in enumerate(self.members):
@@ -179,7 +179,7 @@ class Lane:
         return bool(places)
 
 
-class Finish(NamedTuple):
+class Outcome(NamedTuple):
     """How far a configuration has come."""
 
     number: int  # of the configuration, as it was given
@@ -198,7 +198,7 @@ class Race:
     def __init__(
         self,
         configurations: Sequence[Configuration],
-        task: Task,
+        task: RaceTask,
         features: int,
         *,
         folds: int = 0,
@@ -212,11 +212,11 @@ class Race:
         self.folds = folds
         self.rungs = sorted(rungs)
         self.examples = 0
-        self._lanes = [Lane(members, self.configurations, task, features, compiled) for members in self._by_kind()]
+        self._lanes = [Bank(members, self.configurations, task, features, compiled) for members in self._by_kind()]
         self._passes: dict[int, list[tuple[int, float]]] = {number: [] for number in range(len(configurations))}
         self._base = (0, np.zeros(len(configurations)))  # examples and sums when the counting began
         self._marks: list[tuple[int, np.ndarray]] = []  # after 1, 2, 4, 8, ... examples of the first pass, the sums
-        self._stopped: dict[int, Finish] = {}
+        self._stopped: dict[int, Outcome] = {}
 
     def _by_kind(self) -> list[list[tuple[int, int]]]:
         """The members of each lane. A kind with many is cut in as many parts as can learn at once."""
@@ -238,7 +238,7 @@ class Race:
 
     # -------------------------------------------------------------- learning
 
-    def learn(self, examples: Examples, order: np.ndarray | None = None) -> None:
+    def learn(self, examples: RaceExamples, order: np.ndarray | None = None) -> None:
         """Learn rows, in order."""
         if self.folds and examples.folds is None:
             raise Refused("a cross-validation needs the fold of each row: give folds")
@@ -258,8 +258,8 @@ class Race:
         """How many examples there are to the next rung, or to the next mark of the curves."""
         return min([1 << len(self._marks), *self.rungs[:1]]) - self.examples
 
-    def _learn(self, examples: Examples, order: np.ndarray, threads: ThreadPoolExecutor) -> None:
-        def learn(lane: Lane) -> set[int]:
+    def _learn(self, examples: RaceExamples, order: np.ndarray, threads: ThreadPoolExecutor) -> None:
+        def learn(lane: Bank) -> set[int]:
             return lane.learn(examples, order)
 
         diverged = set[int]().union(*threads.map(learn, self._lanes))
@@ -318,22 +318,22 @@ class Race:
         examples, sums = self._base
         return self.task.measured(self._sums() - sums, self.examples - examples)
 
-    def _finish(self, number: int, scores: np.ndarray) -> Finish:
+    def _finish(self, number: int, scores: np.ndarray) -> Outcome:
         if self._passes[number]:
             curve = list(self._passes[number])
         else:
             curve = self._curve(number)
         if self.examples > self._base[0]:
             curve.append((self.examples, float(scores[number])))
-            return Finish(number, float(scores[number]), curve, None)
-        return Finish(number, curve[-1][1] if curve else math.nan, curve, None)
+            return Outcome(number, float(scores[number]), curve, None)
+        return Outcome(number, curve[-1][1] if curve else math.nan, curve, None)
 
     def _curve(self, number: int) -> list[tuple[int, float]]:
         """The scores after 1, 2, 4, 8, ... examples."""
         marks = [(count, sums) for count, sums in self._marks if count < self.examples]
         return [(count, float(self.task.measured(sums[number], count))) for count, sums in marks]
 
-    def finishes(self) -> list[Finish]:
+    def finishes(self) -> list[Outcome]:
         """How far each configuration has come: the best first, those that stopped behind those that did not."""
         scores = self._scores()
         found = [self._stopped.get(n) or self._finish(n, scores) for n in range(len(self.configurations))]

@@ -25,7 +25,7 @@ from onlinear.learning.classes import (
     task_of_numbers,
 )
 from onlinear.learning.model import plain
-from onlinear.selection.race import Examples, Task
+from onlinear.selection.race import RaceExamples, RaceTask
 from onlinear.selection.winner import Ground
 from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.recipe import Recipe
@@ -37,7 +37,7 @@ MOST_LABELS = 10_000
 ROUNDS = 4096
 
 
-class Look(NamedTuple):
+class Sample(NamedTuple):
     """What was seen of a stream: rows that count, its columns, and its labels as far as they may be classes."""
 
     rows: int
@@ -56,7 +56,7 @@ class Look(NamedTuple):
         return task_of_numbers(len(self.labels), MOST_IN_STREAM, whole=whole)
 
 
-class Track:
+class RaceStream:
     """The examples of a stream; ``task`` is "classification", "regression" or, if nobody says, what it looks like."""
 
     def __init__(self, stream: Stream, task: str | None = None) -> None:
@@ -67,7 +67,7 @@ class Track:
         self.classes = classes_of(self.look) if self.task_name == "classification" else None
         if self.classes is None:
             check_numbers(self.look)
-        self.task = Task(0 if self.classes is None else len(self.classes))
+        self.task = RaceTask(0 if self.classes is None else len(self.classes))
         self.recipe = stream.recipe
 
     @property
@@ -83,14 +83,14 @@ class Track:
         """Begin a race from the beginning: with names and scales as they were before."""
         self.recipe = fresh(self.stream.recipe)
 
-    def examples(self, folds: int = 0, seed: int = 0, quiet: bool = False) -> Iterator[Examples]:
+    def examples(self, folds: int = 0, seed: int = 0, quiet: bool = False) -> Iterator[RaceExamples]:
         """A pass; bad lines that are not to end it are reported unless ``quiet``."""
         begin, drawn = 0, fold_table(folds, seed) if folds else None
         for block in good_blocks(self.stream, self.recipe, quiet):
             numbers = np.arange(begin, begin + len(block))
             chosen = None if drawn is None else drawn[numbers % len(drawn)]
             begin += len(block)
-            yield Examples(block.rows, self._targets(block), block.importance, chosen, sound=True)
+            yield RaceExamples(block.rows, self._targets(block), block.importance, chosen, sound=True)
 
     def _targets(self, block: Block) -> np.ndarray:
         return as_floats(block.labels) if self.classes is None else self.classes.codes_of(block.labels)
@@ -114,7 +114,7 @@ def good_blocks(stream: Stream, recipe: Recipe, quiet: bool) -> Iterator[Block]:
     """The blocks of a pass as they are learned, without rows that have no label."""
     stops = stream.on_bad is None
     for block in stream.blocks(stop_at_bad=stops):
-        for part, bad in good_parts(block, unlabelled):
+        for part, bad in good_parts(block, find_unlabelled):
             if len(part):
                 part = recipe.learn(part, stop_at_bad=stops)
                 yield part
@@ -125,7 +125,7 @@ def good_blocks(stream: Stream, recipe: Recipe, quiet: bool) -> Iterator[Block]:
                     stream.on_bad(line, text)
 
 
-def unlabelled(block: Block) -> tuple[int, str] | None:
+def find_unlabelled(block: Block) -> tuple[int, str] | None:
     """The first row without a label."""
     missing = block.labels != block.labels
     if not missing.any():
@@ -133,7 +133,7 @@ def unlabelled(block: Block) -> tuple[int, str] | None:
     return int(missing.argmax()), "there is no label to learn from: label it, or leave the line out"
 
 
-def look_at(stream: Stream) -> Look:
+def look_at(stream: Stream) -> Sample:
     """One pass over rows and labels."""
     rows, columns, dense, numbers = 0, 0, False, True
     labels: set[Hashable] = set()
@@ -147,10 +147,10 @@ def look_at(stream: Stream) -> Look:
             labels.update(plain(label) for label in sorted_unique(found).tolist())
     if rows == 0:
         raise BadInput("there are no examples to race over: is there a row that is not empty, with an importance?")
-    return Look(rows, columns, dense, frozenset(labels), numbers, len(labels) > 1)
+    return Sample(rows, columns, dense, frozenset(labels), numbers, len(labels) > 1)
 
 
-def classes_of(look: Look) -> Classes:
+def classes_of(look: Sample) -> Classes:
     """The classes, sorted."""
     if len(look.labels) < 2:
         (only,) = look.labels
@@ -162,7 +162,7 @@ def classes_of(look: Look) -> Classes:
     return Classes.closed(as_array(found.tolist()))
 
 
-def check_numbers(look: Look) -> None:
+def check_numbers(look: Sample) -> None:
     """Refuse targets that are no numbers, or all the same."""
     if not look.numbers:
         label = next(label for label in look.labels if not isinstance(label, int | float))

@@ -12,12 +12,12 @@ GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def mixed(states: np.ndarray) -> np.ndarray:
+def splitmix64(states: np.ndarray) -> np.ndarray:
     """What the generator gives in each of these states: 64 bits that all depend on all bits of the state.
 
     Each step can be undone, so that different states give different numbers.
 
-    >>> mixed(np.array([0], np.uint64)) == 0xE220A8397B1DCDAF
+    >>> splitmix64(np.array([0], np.uint64)) == 0xE220A8397B1DCDAF
     array([ True])
     """
     bits = states + GAMMA

@@ -54,9 +54,9 @@ def split_rows(
     order = rng.permutation(rows)
     if codes is None:
         count = min(max(round(share * rows), 1), rows - 1)
-        return Split("rows", order[count:], order[:count], f"{shown(share)} of the rows, drawn by the seed")
+        return Split("rows", order[count:], order[:count], f"{format_share(share)} of the rows, drawn by the seed")
     tested = drawn_from_each(codes[order], share)
-    words = f"{shown(share)} of the rows of each class, drawn by the seed"
+    words = f"{format_share(share)} of the rows of each class, drawn by the seed"
     return Split("stratified", order[~tested], order[tested], words)
 
 
@@ -78,7 +78,7 @@ def by_time(times: np.ndarray, share: float) -> Split:
     tested = times[order] >= first
     if tested.all():
         raise BadInput("all rows are of one time, so none are later than others: leave out --time")
-    return Split("time", order[~tested], order[tested], f"the last {shown(tested.mean())} of the rows by time")
+    return Split("time", order[~tested], order[tested], f"the last {format_share(tested.mean())} of the rows by time")
 
 
 def by_group(groups: np.ndarray, share: float, rng: np.random.Generator) -> Split:
@@ -91,7 +91,7 @@ def by_group(groups: np.ndarray, share: float, rng: np.random.Generator) -> Spli
     chosen = names[turns[: min(enough, len(names) - 1)]]
     order = rng.permutation(len(groups))
     tested = np.isin(groups[order], chosen)
-    words = f"{len(chosen):,} of {len(names):,} groups, drawn by the seed ({shown(tested.mean())} of the rows)"
+    words = f"{len(chosen):,} of {len(names):,} groups, drawn by the seed ({format_share(tested.mean())} of the rows)"
     return Split("group", order[~tested], order[tested], words)
 
 
@@ -126,5 +126,5 @@ def dealt(order: np.ndarray, number: int) -> np.ndarray:
     return folds
 
 
-def shown(share: float) -> str:
+def format_share(share: float) -> str:
     return f"{100 * share:.3g} %"

@@ -11,7 +11,7 @@ from onlinear.errors import Refused
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.selection.configurations import Configuration
 from onlinear.selection.intervals import wilson
-from onlinear.selection.race import Finish, Race, Task
+from onlinear.selection.race import Outcome, Race, RaceTask
 
 #: columns of a terminal
 WIDTH = 80
@@ -22,7 +22,7 @@ class Place(NamedTuple):
 
     rank: int
     configuration: Configuration
-    finish: Finish
+    finish: Outcome
     rows: int
     interval: tuple[float, float] | None  # of the error, with 95 % confidence; None for numbers, or if it diverged
 
@@ -39,7 +39,7 @@ class Standings:
     """The configurations of a race, best first: ``print`` shows the table."""
 
     def __init__(
-        self, configurations: Sequence[Configuration], finishes: Sequence[Finish], task: Task, how: Comparison
+        self, configurations: Sequence[Configuration], finishes: Sequence[Outcome], task: RaceTask, how: Comparison
     ) -> None:
         self.task = task
         self.how = how
@@ -52,8 +52,8 @@ class Standings:
         """Those of a race as it stands."""
         return cls(race.configurations, race.finishes(), race.task, how)
 
-    def _place(self, rank: int, one: Configuration, finish: Finish) -> Place:
-        rows = judged(finish.stopped_at, self.how.rows)
+    def _place(self, rank: int, one: Configuration, finish: Outcome) -> Place:
+        rows = rows_judged(finish.stopped_at, self.how.rows)
         sound = bool(self.task.classes) and rows > 0 and math.isfinite(finish.score)
         interval = wilson(min(round(finish.score * rows), rows), rows) if sound else None
         return Place(rank, one, finish, rows, interval)
@@ -130,7 +130,7 @@ class Standings:
         }
 
 
-def judged(stopped_at: int | None, rows: int) -> int:
+def rows_judged(stopped_at: int | None, rows: int) -> int:
     """On how many rows the last figure stands: those of the pass in which it stopped, or of a whole one."""
     if stopped_at is None or rows == 0:
         return rows

@@ -22,7 +22,7 @@ from onlinear.theory.margins import Margins
 FAINT = Fraction(1, 1 << 1000)
 
 
-class Run(NamedTuple):
+class RunFigures(NamedTuple):
     """What the theorems need to know of a run."""
 
     updates: int
@@ -64,7 +64,7 @@ class Bound(NamedTuple):
     holds: bool
 
 
-def separable_bound(run: Run, margins: Margins) -> Bound | None:
+def separable_bound(run: RunFigures, margins: Margins) -> Bound | None:
     """The bound that weights with a positive margin prove; None if theirs is not."""
     if margins.least <= 0 or run.updates == 0:
         return None
@@ -73,7 +73,7 @@ def separable_bound(run: Run, margins: Margins) -> Bound | None:
     return Bound(run.kind, room / run.squares * margins.norm_squared / margins.least**2, holds)
 
 
-def promised_share(run: Run, margins: Margins) -> Fraction | None:
+def promised_share(run: RunFigures, margins: Margins) -> Fraction | None:
     """The share of the best margin that weights have after a pass without updates: None if a row is not beyond beta.
 
     Their margin is above ``beta / |w|``, and the best at most ``|v| / S``, v being the last weights. Neither w nor v is

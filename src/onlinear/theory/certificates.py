@@ -21,7 +21,7 @@ from onlinear.theory.examples import Examples, digest_of
 from onlinear.theory.hypotheses import Hypothesis
 from onlinear.theory.inseparable import Deviation, inseparable_bound
 from onlinear.theory.margins import Margins, margins_of
-from onlinear.theory.separability import Inseparable, Separable, separability
+from onlinear.theory.separability import Inseparable, SeparatingWitness, separability
 from onlinear.theory.subjects import Subject, upper_margin
 
 FORMAT = 2
@@ -35,7 +35,7 @@ class Proof(NamedTuple):
     subject: Subject
     margins: Margins
     passes: int
-    separable: Separable | Inseparable | None
+    separable: SeparatingWitness | Inseparable | None
     bound: Bound | None
     deviation: Deviation | None
     promised: Fraction | None  # the share of the best margin that the margin found certainly has
@@ -73,7 +73,7 @@ def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Ce
             "has learned from, and if these are they, please report this"
         )
     weights = subject.weights.written()
-    return sealed(
+    return seal(
         {
             "onlinear_certificate": FORMAT,
             "examples": subject.examples,
@@ -85,7 +85,7 @@ def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Ce
             **margin_numbers(proof),
             **run_numbers(subject),
             **bound_numbers(proof),
-            "separable": None if proof.separable is None else isinstance(proof.separable, Separable),
+            "separable": None if proof.separable is None else isinstance(proof.separable, SeparatingWitness),
             "witness": None if proof.separable is None else witness_of(proof.separable),
             "weights": weights,
             "kernel": subject.weights.kernel.written(),
@@ -102,7 +102,7 @@ def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None) -
     passes = passes_over(subject, margins)
     if subject.run is not None and subject.run.is_faint(margins.radius_squared):
         subject = subject._replace(run=None)  # the theorems are of exact products
-    separable: Separable | Inseparable | None = Separable(subject.weights)
+    separable: SeparatingWitness | Inseparable | None = SeparatingWitness(subject.weights)
     if margins.least <= 0:
         separable = separability(examples, subject.weights.space)
     separable, bound = least_bound(subject, separable, examples, against)
@@ -131,18 +131,18 @@ def passes_over(subject: Subject, margins: Margins) -> int:
 
 def least_bound(
     subject: Subject,
-    separable: Separable | Inseparable | None,
+    separable: SeparatingWitness | Inseparable | None,
     examples: Examples,
     against: Hypothesis | None,
-) -> tuple[Separable | Inseparable | None, Bound | None]:
+) -> tuple[SeparatingWitness | Inseparable | None, Bound | None]:
     """The least bound that separating weights prove, and those weights: the model's own, the witness's, or others."""
-    proven: list[tuple[Separable, Bound | None]] = []
-    for weights in [separable.weights if isinstance(separable, Separable) else None, against]:
+    proven: list[tuple[SeparatingWitness, Bound | None]] = []
+    for weights in [separable.weights if isinstance(separable, SeparatingWitness) else None, against]:
         if weights is not None:
             margins = margins_of(weights, examples)
             if margins.least > 0:
                 bound = None if subject.run is None else separable_bound(subject.run, margins)
-                proven.append((Separable(weights), bound))
+                proven.append((SeparatingWitness(weights), bound))
     if not proven:
         return separable, None
     return min(proven, key=lambda one: math.inf if one[1] is None else one[1].value)
@@ -199,8 +199,8 @@ def deviation_numbers(deviation: Deviation) -> Certificate:
     }
 
 
-def witness_of(separable: Separable | Inseparable) -> Any:
-    if isinstance(separable, Separable):
+def witness_of(separable: SeparatingWitness | Inseparable) -> Any:
+    if isinstance(separable, SeparatingWitness):
         return separable.weights.written()
     multipliers = [str(a) for a in separable.multipliers]
     return {"rows": separable.rows, "rivals": separable.rivals, "multipliers": multipliers}
@@ -234,7 +234,7 @@ def is_one(found: dict[Any, Any]) -> bool:
     return not found or not all(isinstance(each, dict) for each in found.values())
 
 
-def sealed(certificate: Certificate) -> Certificate:
+def seal(certificate: Certificate) -> Certificate:
     """The certificate with a digest of all the rest."""
     return {**certificate, "sha256": seal_of(certificate)}
 
@@ -247,6 +247,6 @@ def digest_of_json(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def resealed(certificate: Certificate, **changed: Any) -> Certificate:
+def replace_and_seal(certificate: Certificate, **changed: Any) -> Certificate:
     """A certificate that says some things otherwise."""
-    return sealed({**{name: value for name, value in certificate.items() if name != "sha256"}, **changed})
+    return seal({**{name: value for name, value in certificate.items() if name != "sha256"}, **changed})

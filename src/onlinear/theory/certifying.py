@@ -64,7 +64,7 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
         examples = examples_from(lambda: stream, features, model._classes)
     else:
         check_names(model, X)
-        matrix, labels = checked(X, y, features)
+        matrix, labels = check_rows_and_labels(X, y, features)
         examples = examples_of(matrix, places_of(labels, model._classes))
     return certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against)
 
@@ -216,7 +216,7 @@ def learner_of(model: Any) -> Any:
     return learner
 
 
-def checked(X: Any, y: Any, features: int) -> tuple[Any, np.ndarray]:
+def check_rows_and_labels(X: Any, y: Any, features: int) -> tuple[Any, np.ndarray]:
     """Rows and labels, if they fit the model and each other."""
     matrix = scipy.sparse.csr_matrix(compressed(X)) if scipy.sparse.issparse(X) else np.asarray(X)
     labels = exact_array(y)

@@ -11,14 +11,14 @@ import numpy as np
 MANTISSA = 53  # bits
 
 
-class Whole(NamedTuple):
+class ScaledIntegers(NamedTuple):
     """Numbers as integers times one power of two."""
 
     integers: list[int]
     power: int
 
 
-def whole(numbers: np.ndarray) -> Whole:
+def whole(numbers: np.ndarray) -> ScaledIntegers:
     """Finite floats as integers times one power of two.
 
     >>> whole(np.array([0.75, -2.0]))
@@ -32,7 +32,9 @@ def whole(numbers: np.ndarray) -> Whole:
     powers = np.where(zeros, 0, powers - MANTISSA + lowest)
     integers >>= lowest
     power = int(powers[~zeros].min()) if not zeros.all() else 0
-    return Whole([int(n) << int(k) for n, k in zip(integers, np.where(zeros, 0, powers - power), strict=True)], power)
+    return ScaledIntegers(
+        [int(n) << int(k) for n, k in zip(integers, np.where(zeros, 0, powers - power), strict=True)], power
+    )
 
 
 def fraction(integer: int, power: int) -> Fraction:

@@ -23,7 +23,7 @@ from onlinear.learning.classes import Classes
 BLOCK = 8192
 
 
-class Row(NamedTuple):
+class ExactRow(NamedTuple):
     """The non-zero entries of a row, and its target."""
 
     columns: Sequence[int]
@@ -36,7 +36,7 @@ class Row(NamedTuple):
         return np.array(self.columns, dtype=np.int64).tobytes(), self.values.tobytes()
 
 
-class Rows(NamedTuple):
+class ExactRows(NamedTuple):
     """A block: compressed or dense rows, and a target for each."""
 
     rows: SparseRows | DenseRows
@@ -56,14 +56,14 @@ class Rows(NamedTuple):
         """How many entries a row has at most."""
         return self.features if isinstance(self.rows, DenseRows) else int(np.diff(self.rows.starts).max(initial=0))
 
-    def row(self, i: int) -> Row:
+    def row(self, i: int) -> ExactRow:
         if isinstance(self.rows, DenseRows):
             columns, values = np.arange(self.features), self.rows.values[i]
         else:
             span = slice(self.rows.starts[i], self.rows.starts[i + 1])
             columns, values = self.rows.columns[span], self.rows.values[span]
         there = values != 0
-        return Row(columns[there].tolist(), np.asarray(values[there], dtype=np.float64), float(self.targets[i]))
+        return ExactRow(columns[there].tolist(), np.asarray(values[there], dtype=np.float64), float(self.targets[i]))
 
     def entries(self) -> Any:
         """The non-zero entries as a compressed matrix."""
@@ -78,17 +78,17 @@ class Rows(NamedTuple):
 
 
 #: gives all blocks, from the first on, every time it is called
-Examples = Callable[[], Iterable[Rows]]
+Examples = Callable[[], Iterable[ExactRows]]
 
 
 def examples_of(matrix: Any, targets: np.ndarray) -> Examples:
     """The rows of a matrix, in blocks: views of it."""
     rows, features = rows_of(matrix), matrix.shape[1]
 
-    def blocks() -> Iterator[Rows]:
+    def blocks() -> Iterator[ExactRows]:
         for start in range(0, len(targets), BLOCK):
             stop = min(start + BLOCK, len(targets))
-            yield Rows(part_of(rows, start, stop), features, targets[start:stop])
+            yield ExactRows(part_of(rows, start, stop), features, targets[start:stop])
 
     return blocks
 
@@ -96,10 +96,10 @@ def examples_of(matrix: Any, targets: np.ndarray) -> Examples:
 def examples_from(blocks: Callable[[], Iterable[Block]], features: int, classes: Classes) -> Examples:
     """The rows of a stream, if a model of so many features and these classes can have learned them."""
 
-    def checked() -> Iterator[Rows]:
+    def checked() -> Iterator[ExactRows]:
         for block in blocks():
             check_features(width_for(block.rows, features), features)
-            yield Rows(block.rows, features, places_of(block.labels, classes), block.importance)
+            yield ExactRows(block.rows, features, places_of(block.labels, classes), block.importance)
 
     return checked
 
@@ -146,7 +146,7 @@ def part_of(rows: SparseRows | DenseRows, start: int, stop: int) -> SparseRows |
     return SparseRows(rows.starts[start : stop + 1], rows.columns, rows.values)
 
 
-def all_rows(examples: Examples) -> Iterator[Row]:
+def all_rows(examples: Examples) -> Iterator[ExactRow]:
     """One row after the other."""
     for block in examples():
         for i in range(len(block.targets)):
@@ -173,9 +173,9 @@ def columns_in_use(examples: Examples, most: int) -> np.ndarray | None:
     return used
 
 
-def narrowed(block: Rows, columns: np.ndarray) -> Rows:
+def select_columns(block: ExactRows, columns: np.ndarray) -> ExactRows:
     """The same rows with these columns alone."""
-    return Rows(rows_of(block.entries()[:, columns]), len(columns), block.targets)
+    return ExactRows(rows_of(block.entries()[:, columns]), len(columns), block.targets)
 
 
 def digest_of(examples: Examples) -> str:

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from onlinear.theory.exact import fraction, whole
-from onlinear.theory.examples import Row, Rows
-from onlinear.theory.intervals import UNDERFLOW, Interval, between, growth
+from onlinear.theory.examples import ExactRow, ExactRows
+from onlinear.theory.intervals import UNDERFLOW, Interval, growth, interval_around
 from onlinear.theory.kernels import ExactKernel, linear
 from onlinear.theory.spaces import ClassSpace, LinearSpace, Space
 
@@ -42,10 +42,10 @@ class Hypothesis(Protocol):
     def space(self) -> Space | None:
         """The space it is in, if that is one in which weights can be written down."""
 
-    def score(self, row: Row) -> Fraction:
+    def score(self, row: ExactRow) -> Fraction:
         """The least product of the hypothesis with a vector z of the row."""
 
-    def intervals(self, block: Rows) -> tuple[Interval, Interval]:
+    def intervals(self, block: ExactRows) -> tuple[Interval, Interval]:
         """The scores of the rows, and their squared lengths."""
 
     def written(self) -> list[dict[str, Any]]:
@@ -79,7 +79,7 @@ class ExactWeights:
             return total
         return total + Fraction(self.intercept) ** 2 / self.kernel.coef0
 
-    def score(self, row: Row) -> Fraction:
+    def score(self, row: ExactRow) -> Fraction:
         return int(row.target) * self.product(row.columns, row.values)
 
     def product(self, columns: Sequence[int], values: np.ndarray) -> Fraction:
@@ -89,18 +89,20 @@ class ExactWeights:
         total = sum(n * w[j] for j, n in zip(columns, integers, strict=True))
         return fraction(total, power + self._whole.power) + Fraction(self.intercept)
 
-    def intervals(self, block: Rows) -> tuple[Interval, Interval]:
+    def intervals(self, block: ExactRows) -> tuple[Interval, Interval]:
         products, lengths = self.products(block)
         return products.times(block.targets), lengths
 
-    def products(self, block: Rows) -> tuple[Interval, Interval]:
+    def products(self, block: ExactRows) -> tuple[Interval, Interval]:
         """``<w, x>`` and ``|x|^2`` of the rows."""
         products, lengths = block.measured(self.weights)
         error = growth(block.longest + 8) * 1.01  # the sizes below are rounded themselves
         with np.errstate(over="ignore", invalid="ignore"):  # what is not a number any more is left to exact arithmetic
             around = error * lengths + UNDERFLOW
             sizes = np.sqrt(lengths + around) * np.linalg.norm(self.weights) + abs(self.intercept)
-            return between(products + self.intercept, error * sizes + UNDERFLOW), between(lengths, around)
+            return interval_around(products + self.intercept, error * sizes + UNDERFLOW), interval_around(
+                lengths, around
+            )
 
     def written(self) -> list[dict[str, Any]]:
         columns = np.flatnonzero(self.weights).tolist()
@@ -127,11 +129,11 @@ class ClassWeights:
     def norm_squared(self) -> Fraction:
         return sum((part.norm_squared for part in self.parts), Fraction(0))
 
-    def score(self, row: Row) -> Fraction:
+    def score(self, row: ExactRow) -> Fraction:
         products = [part.product(row.columns, row.values) for part in self.parts]
         return products.pop(int(row.target)) - max(products)
 
-    def intervals(self, block: Rows) -> tuple[Interval, Interval]:
+    def intervals(self, block: ExactRows) -> tuple[Interval, Interval]:
         found = [part.products(block) for part in self.parts]
         low, high = (np.stack([products[end] for products, _ in found]) for end in (0, 1))
         own = block.targets.astype(np.int64), np.arange(len(block.targets))
@@ -154,7 +156,9 @@ class KernelWeights:
 
     stretch = 1
 
-    def __init__(self, kernel: ExactKernel, kept: list[Row], positions: list[int], amounts: list[int], features: int):
+    def __init__(
+        self, kernel: ExactKernel, kept: list[ExactRow], positions: list[int], amounts: list[int], features: int
+    ):
         self.kernel, self.features = kernel, features
         self.positions, self.amounts = positions, amounts
         self._kernels = kernel.with_rows([(row.columns, row.values) for row in kept], features)
@@ -170,10 +174,10 @@ class KernelWeights:
     def space(self) -> Space | None:
         return LinearSpace(self.features, self.kernel.coef0) if self.kernel.is_linear else None
 
-    def score(self, row: Row) -> Fraction:
+    def score(self, row: ExactRow) -> Fraction:
         return int(row.target) * self.product(row) - self.slack
 
-    def product(self, row: Row) -> Fraction:
+    def product(self, row: ExactRow) -> Fraction:
         """``sum a K(x_i, x)``, which is asked for more than once."""
         key = row.key
         if key not in self._products:
@@ -181,7 +185,7 @@ class KernelWeights:
             self._products[key] = int(self._factors @ integers) * unit
         return self._products[key]
 
-    def intervals(self, block: Rows) -> tuple[Interval, Interval]:
+    def intervals(self, block: ExactRows) -> tuple[Interval, Interval]:
         scores = np.array([float(self.score(block.row(i))) for i in range(len(block.targets))])
         _, lengths = ExactWeights(np.zeros(self.features), 0.0, Fraction(0)).products(block)
         return Interval(np.nextafter(scores, -np.inf), np.nextafter(scores, np.inf)), lengths

@@ -30,7 +30,7 @@ class Interval(NamedTuple):
         return Interval(np.where(positive, self.low, -self.high), np.where(positive, self.high, -self.low))
 
 
-def between(numbers: np.ndarray, error: np.ndarray) -> Interval:
+def interval_around(numbers: np.ndarray, error: np.ndarray) -> Interval:
     return Interval(numbers - error, numbers + error)
 
 

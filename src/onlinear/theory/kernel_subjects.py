@@ -10,8 +10,8 @@ import numpy as np
 
 from onlinear.errors import Refused
 from onlinear.learning.dual.perceptrons import Perceptrons
-from onlinear.theory.bounds import Run
-from onlinear.theory.examples import Examples, Row, all_rows
+from onlinear.theory.bounds import RunFigures
+from onlinear.theory.examples import ExactRow, Examples, all_rows
 from onlinear.theory.hypotheses import KernelWeights
 from onlinear.theory.intervals import growth
 from onlinear.theory.kernels import ExactKernel, linear
@@ -36,7 +36,7 @@ def kernel_subject(machine: Perceptrons, output: int, mistakes: int | None, exam
         machine.examples,
         updates,
         mistakes,
-        Run(updates, Fraction(updates), Fraction(updates)),
+        RunFigures(updates, Fraction(updates), Fraction(updates)),
         Fraction(updates) or None,
         None if machine.kernel.name == "rbf" else machine.radius2,  # of which every row has 1
         radius_error(machine),
@@ -80,14 +80,14 @@ def amounts_of(machine: Perceptrons, output: int) -> dict[tuple[bytes, bytes], i
     for place in np.flatnonzero(coefficients).tolist():
         line = machine.support.rows[place]
         columns = np.flatnonzero(line)
-        key = Row(columns.tolist(), line[columns].astype(np.float64), 0.0).key
+        key = ExactRow(columns.tolist(), line[columns].astype(np.float64), 0.0).key
         amounts[key] = amounts.get(key, 0) + round(coefficients[place])
     return amounts
 
 
-def positions_of(keys: set[tuple[bytes, bytes]], examples: Examples) -> dict[tuple[bytes, bytes], tuple[int, Row]]:
+def positions_of(keys: set[tuple[bytes, bytes]], examples: Examples) -> dict[tuple[bytes, bytes], tuple[int, ExactRow]]:
     """Where in the data rows with these entries are, each for the first time."""
-    found: dict[tuple[bytes, bytes], tuple[int, Row]] = {}
+    found: dict[tuple[bytes, bytes], tuple[int, ExactRow]] = {}
     for position, row in enumerate(all_rows(examples)):
         key = row.key
         if key in keys and key not in found:

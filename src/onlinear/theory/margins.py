@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.theory.exact import squared_length
-from onlinear.theory.examples import Examples, Row, Rows
+from onlinear.theory.examples import ExactRow, ExactRows, Examples
 from onlinear.theory.hypotheses import Hypothesis
 from onlinear.theory.intervals import Interval
 
@@ -49,13 +49,13 @@ class Least:
 
     def __init__(self) -> None:
         self.reach = np.inf
-        self.kept: list[tuple[float, Row]] = []
+        self.kept: list[tuple[float, ExactRow]] = []
 
-    def see(self, block: Rows, among: Interval) -> None:
+    def see(self, block: ExactRows, among: Interval) -> None:
         self.reach = float(np.fmin.reduce(among.high, initial=self.reach))
         self.kept = [(low, row) for low, row in self.kept if not low > self.reach]
         for i in np.flatnonzero(~(among.low > self.reach)):
             self.kept.append((float(among.low[i]), block.row(int(i))))
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ExactRow]:
         return [row for _, row in self.kept]

@@ -12,7 +12,7 @@ from onlinear.descent import best_in_ball
 from onlinear.errors import Refused
 from onlinear.kernels.learn.state import IMPORTANCE
 from onlinear.learning.learner import Learner
-from onlinear.theory.certifying import check_names, checked, learner_of
+from onlinear.theory.certifying import check_names, check_rows_and_labels, learner_of
 from onlinear.theory.examples import places_of, signs
 
 #: losses that the comparator suffers in place of others: best fixed weights for the perceptron loss are 0
@@ -51,7 +51,7 @@ def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> R
     """
     learner = learner_of(model)
     check_names(model, X)
-    matrix, labels = checked(X, y, len(model.coef_[0]))
+    matrix, labels = check_rows_and_labels(X, y, len(model.coef_[0]))
     classes, places = model.classes_.tolist(), places_of(labels, model._classes)
     loss = learner.losses[0]
     if len(classes) != 2 or hasattr(loss, "slopes"):

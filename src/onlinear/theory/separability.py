@@ -15,7 +15,7 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse
 
-from onlinear.theory.examples import Examples, columns_in_use, narrowed
+from onlinear.theory.examples import Examples, columns_in_use, select_columns
 from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
 from onlinear.theory.margins import margins_of
 from onlinear.theory.spaces import Space
@@ -24,7 +24,7 @@ from onlinear.theory.spaces import Space
 MOST_DIMENSIONS = 65
 
 
-class Separable(NamedTuple):
+class SeparatingWitness(NamedTuple):
     """The witness: weights with a positive margin on every row."""
 
     weights: Hypothesis
@@ -38,7 +38,7 @@ class Inseparable(NamedTuple):
     multipliers: list[Fraction]
 
 
-def separability(examples: Examples, space: Space | None) -> Separable | Inseparable | None:
+def separability(examples: Examples, space: Space | None) -> SeparatingWitness | Inseparable | None:
     """Whether rows can be separated by weights of a space, with the witness; None if that is undecided.
 
     Only the columns that rows use count as dimensions: a table has room for many more.
@@ -47,12 +47,12 @@ def separability(examples: Examples, space: Space | None) -> Separable | Insepar
     if space is None or used is None or space.narrowed(len(used)).dimensions > MOST_DIMENSIONS:
         return None
     narrow = space.narrowed(len(used))
-    pulled = scipy.sparse.vstack([narrow.pulled(narrowed(block, used)) for block in examples()], format="csr")
+    pulled = scipy.sparse.vstack([narrow.pulled(select_columns(block, used)) for block in examples()], format="csr")
     found = separating(pulled)
     if found is not None:
         weights = hypothesis_in(space, space.widened(found, used))
         if margins_of(weights, examples).least > 0:
-            return Separable(weights)
+            return SeparatingWitness(weights)
     cancelled = cancelling(pulled)
     if cancelled is None:
         return None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from onlinear.theory.examples import Rows
+from onlinear.theory.examples import ExactRows
 
 
 class LinearSpace(NamedTuple):
@@ -35,7 +35,7 @@ class LinearSpace(NamedTuple):
         wide[self.features :] = vector[len(columns) :]
         return wide
 
-    def pulled(self, block: Rows) -> Any:
+    def pulled(self, block: ExactRows) -> Any:
         """The vectors z of the rows, as a compressed matrix: y x."""
         return scipy.sparse.csr_array(entries(block, self.constant_squared > 0).multiply(block.targets[:, None]))
 
@@ -66,7 +66,7 @@ class ClassSpace(NamedTuple):
         parts = vector.reshape(self.classes, -1)
         return np.concatenate([self.one.widened(part, columns) for part in parts])
 
-    def pulled(self, block: Rows) -> Any:
+    def pulled(self, block: ExactRows) -> Any:
         """The vectors z of the rows: x for the row's class and -x for each rival in turn."""
         rows = scipy.sparse.coo_array(entries(block, self.constant_squared > 0))
         width, rivals = self.one.dimensions, self.classes - 1
@@ -92,7 +92,7 @@ class ClassSpace(NamedTuple):
 Space = LinearSpace | ClassSpace
 
 
-def entries(block: Rows, with_constant: bool) -> Any:
+def entries(block: ExactRows, with_constant: bool) -> Any:
     """The rows, with the constant feature."""
     found = block.entries()
     if with_constant:

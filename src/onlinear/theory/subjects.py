@@ -13,7 +13,7 @@ from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
 from onlinear.learning.one_against_rest import output_of
 from onlinear.rules.dispatch import rule_rate
-from onlinear.theory.bounds import Run
+from onlinear.theory.bounds import RunFigures
 from onlinear.theory.exact import above, root_above
 from onlinear.theory.hypotheses import ClassWeights, ExactWeights, Hypothesis
 from onlinear.theory.intervals import growth
@@ -33,7 +33,7 @@ class Subject(NamedTuple):
     examples: int
     updates: int
     mistakes: int | None  # None if they are counted for all classes together
-    run: Run | None  # None if no theorem covers it
+    run: RunFigures | None  # None if no theorem covers it
     pull: Fraction | None  # the sum of the steps that make up the weights; None if they are made of anything else
     radius_squared: float | None  # the largest K(x, x) of the rows learned from, where the learner has kept it
     radius_error: float  # by how much of itself that may be off
@@ -41,7 +41,7 @@ class Subject(NamedTuple):
     replayed: bool = False  # whether these rows, learned again, have made the same
 
 
-class Steps(NamedTuple):
+class StepGroup(NamedTuple):
     """The outputs of a learner that make the same steps: one, or those of all classes where two move together."""
 
     learner: Learner
@@ -83,17 +83,17 @@ class Steps(NamedTuple):
         return type(self.loss) in ROW_KINKS and bool((factors == 1.0).all())
 
 
-def steps_of(learner: Learner, classes: Classes, place: int | None) -> Steps:
+def steps_of(learner: Learner, classes: Classes, place: int | None) -> StepGroup:
     """The steps for the class at a place of the sorted ones; None for all classes, which move together."""
     if place is None:
-        return Steps(learner, classes.order.tolist(), 1.0, 2)
+        return StepGroup(learner, classes.order.tolist(), 1.0, 2)
     if len(classes) == 1:  # its rows are the rest for the one output, which waits for another class
-        return Steps(learner, [0], -1.0, 1)
+        return StepGroup(learner, [0], -1.0, 1)
     output, turn = output_of(classes, place)
-    return Steps(learner, [output], turn, 1, counts_mistakes=len(classes) == 2)
+    return StepGroup(learner, [output], turn, 1, counts_mistakes=len(classes) == 2)
 
 
-def subject_of(steps: Steps) -> Subject:
+def subject_of(steps: StepGroup) -> Subject:
     learner, setting = steps.learner, steps.setting
     constant = Fraction(setting.intercept_rate) if setting.intercept else Fraction(0)
 
@@ -119,7 +119,7 @@ def subject_of(steps: Steps) -> Subject:
     )
 
 
-def run_of(steps: Steps) -> Run | None:
+def run_of(steps: StepGroup) -> RunFigures | None:
     """The run, if it starts at 0, pays no penalty, and steps by ``a z`` exactly when ``<w, z> <= beta``."""
     loss, rule, setting = steps.loss, steps.rule, steps.setting
     kinks = KINKS if steps.stretch == 1 else ROW_KINKS
@@ -128,7 +128,7 @@ def run_of(steps: Steps) -> Run | None:
     if not covered or not steps.are_shared or steps.learner.slim or pull is None or squares is None:
         return None
     sums = sums_of_steps(pull, squares, steps.updates, Fraction(rule_rate(rule, 1.0)))
-    return Run(steps.updates, *sums, Fraction(getattr(loss, "margin", 0.0)), steps.stretch)
+    return RunFigures(steps.updates, *sums, Fraction(getattr(loss, "margin", 0.0)), steps.stretch)
 
 
 def sums_of_steps(pull: Fraction, squares: Fraction, updates: int, rate: Fraction) -> tuple[Fraction, Fraction]:
@@ -144,7 +144,7 @@ def sums_of_steps(pull: Fraction, squares: Fraction, updates: int, rate: Fractio
     return pull * (1 - slack), squares * (1 + slack)
 
 
-def pull_of(steps: Steps) -> Fraction | None:
+def pull_of(steps: StepGroup) -> Fraction | None:
     """The sum of the multipliers of the rows that the weights are made of, averaged and shrunk as they are."""
     learner, setting = steps.learner, steps.setting
     uneven = setting.l2 > 0.0 and bool(setting.intercept)  # the penalty shrinks the weights, but not the intercept

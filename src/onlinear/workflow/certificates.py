@@ -27,7 +27,7 @@ from onlinear.system.outputs import printable
 from onlinear.theory.certificates import Certificate, is_one, run_numbers
 from onlinear.theory.certifying import certificates_for
 from onlinear.theory.examples import Examples, against_rest, all_rows, examples_from, places_in
-from onlinear.theory.subjects import Steps, Subject, steps_of, subject_of
+from onlinear.theory.subjects import StepGroup, Subject, steps_of, subject_of
 from onlinear.verify import MOST_BYTES
 from onlinear.workflow.run import MOST_PASSES
 
@@ -164,7 +164,7 @@ def own_mistakes(trained: Trained, examples: Examples, place: int, passes: int) 
     for _ in range(passes):
         for block in against_rest(examples, place)():
             alone.learn(Batch(block.rows, Signs(block.targets), importance_of(block.importance, len(block.targets))))
-    mine = subject_of(Steps(alone, [0], 1.0, 1))
+    mine = subject_of(StepGroup(alone, [0], 1.0, 1))
     return mine.mistakes if numbers_in(mine._replace(mistakes=None)) == numbers_in(found) else None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.learning.predictor import Predictor
-from onlinear.selection.bootstrap import around
+from onlinear.selection.bootstrap import bootstrap_intervals
 from onlinear.streams.recipe import Recipe
 
 #: of each output
@@ -21,7 +21,7 @@ def weights_that_matter(answers: Predictor, recipe: Recipe, replicates: np.ndarr
     for output, weights in enumerate(answers.weights.T):
         order = np.argsort(-np.abs(weights), kind="stable")[:MOST]
         order = order[weights[order] != 0.0]
-        ends = around(weights[order], replicates[:, output, order].T) if len(replicates) else None
+        ends = bootstrap_intervals(weights[order], replicates[:, output, order].T) if len(replicates) else None
         for place, column in enumerate(order.tolist()):
             found.append(
                 {

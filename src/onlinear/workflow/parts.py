@@ -11,7 +11,7 @@ import numpy as np
 from onlinear.errors import BadInput
 from onlinear.features.columns import MISSING
 from onlinear.learning.classes import Classes
-from onlinear.selection.race import Task
+from onlinear.selection.race import RaceTask
 from onlinear.selection.splits import Split, split_rows
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand
@@ -42,8 +42,8 @@ class Parts:
     seen: Seen
 
     @property
-    def task(self) -> Task:
-        return Task(0 if self.classes is None else len(self.classes))
+    def task(self) -> RaceTask:
+        return RaceTask(0 if self.classes is None else len(self.classes))
 
     @property
     def unit(self) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from onlinear.learning.learner import Learner
 from onlinear.selection.bootstrap import draws
 from onlinear.selection.configurations import Configuration
-from onlinear.selection.race import Examples, Lane, Race, Task, rungs_of
+from onlinear.selection.race import Bank, Race, RaceExamples, RaceTask, rungs_of
 from onlinear.selection.splits import folds_of
 from onlinear.workflow.rows import Held
 from onlinear.workflow.watching import Watcher
@@ -58,7 +58,7 @@ def orders(rows: int, plan: Plan) -> Iterator[np.ndarray]:
 
 def raced(
     configurations: Sequence[Configuration],
-    task: Task,
+    task: RaceTask,
     rows: Held,
     targets: np.ndarray,
     features: int,
@@ -74,7 +74,7 @@ def raced(
     folds = folds_of(count, plan.folds, seed=plan.seed, codes=codes, groups=groups) if plan.folds else None
     rungs = [] if plan.folds or not halving else rungs_of(count, len(configurations))
     race = Race(configurations, task, features, folds=plan.folds, rungs=rungs)
-    examples = Examples(rows.rows, targets, rows.importance, folds, sound=True)
+    examples = RaceExamples(rows.rows, targets, rows.importance, folds, sound=True)
     for number, order in enumerate(orders(count, plan)):
         for start in range(0, count, STRETCH):
             race.learn(examples, order[start : start + STRETCH])
@@ -98,14 +98,14 @@ class Refit(NamedTuple):
 
 
 def refit(
-    winner: Configuration, task: Task, rows: Held, targets: np.ndarray, features: int, plan: Plan, replicates: int
+    winner: Configuration, task: RaceTask, rows: Held, targets: np.ndarray, features: int, plan: Plan, replicates: int
 ) -> Refit:
     """The winner over all rows, as often as it was raced, beside replicates of a bootstrap."""
     models = 1 if hasattr(winner.loss, "slopes") else 1 + replicates  # the outputs of a row loss are one model's
-    lane = Lane([(0, number) for number in range(models)], [winner], task, features)
+    lane = Bank([(0, number) for number in range(models)], [winner], task, features)
     learned = np.ones((len(rows), models), np.int8)
     learned[:, 1:] = draws(rows.numbers, models - 1, plan.seed)
-    examples = Examples(rows.rows, targets, rows.importance, sound=True)
+    examples = RaceExamples(rows.rows, targets, rows.importance, sound=True)
     batch = lane.batch(examples, (learned, learned), lane.counts)
     for number, order in enumerate(orders(len(rows), plan)):
         if number:

@@ -12,9 +12,9 @@ from onlinear.files.models import pack_model
 from onlinear.files.trained import Trained, save
 from onlinear.learning.classes import check_task_name
 from onlinear.learning.model import Model
-from onlinear.selection.configurations import Configuration, check_task, configured, usual, wanted_task
-from onlinear.selection.race import Finish, Race, rungs_of
-from onlinear.selection.race_stream import Track
+from onlinear.selection.configurations import Configuration, as_configuration, check_task, usual, wanted_task
+from onlinear.selection.race import Outcome, Race, rungs_of
+from onlinear.selection.race_stream import RaceStream
 from onlinear.selection.standings import Comparison, Standings
 from onlinear.selection.winner import pass_start, training_of
 from onlinear.streams.arrays import Arrays
@@ -30,7 +30,7 @@ class RaceResult(Standings):
     ``places`` are the configurations with how far they have come; ``best`` is the one that won.
     """
 
-    def __init__(self, race: Race, finishes: list[Finish], track: Track, how: Comparison) -> None:
+    def __init__(self, race: Race, finishes: list[Outcome], track: RaceStream, how: Comparison) -> None:
         super().__init__(race.configurations, finishes, race.task, how)
         self._race = race
         self._track = track
@@ -98,8 +98,8 @@ def race(
     'log_loss, adagrad rate 0.1'
     """
     check_wishes(folds, passes, seed, task)
-    given = None if configurations is None else [configured(each) for each in configurations]
-    track = Track(opened(source, how), task or (wanted_task(given) if given else None))
+    given = None if configurations is None else [as_configuration(each) for each in configurations]
+    track = RaceStream(opened(source, how), task or (wanted_task(given) if given else None))
     chosen = usual(track.task_name) if given is None else given
     check_task(chosen, track.task_name)
     if folds > track.look.rows:
@@ -134,7 +134,7 @@ def opened(source: Any, how: dict[str, Any]) -> Stream:
     return source
 
 
-def run(runners: Race, track: Track, folds: int, passes: int, seed: int) -> None:
+def run(runners: Race, track: RaceStream, folds: int, passes: int, seed: int) -> None:
     """The passes of a race."""
     track.start()
     for number in range(passes):
@@ -144,7 +144,7 @@ def run(runners: Race, track: Track, folds: int, passes: int, seed: int) -> None
             runners.learn(examples)
 
 
-def learned_alone(track: Track, one: Configuration, passes: int) -> tuple[Model, Any]:
+def learned_alone(track: RaceStream, one: Configuration, passes: int) -> tuple[Model, Any]:
     """What a configuration learns from all rows, and the recipe with what it has counted."""
     runner = Race([one], track.task, track.features)
     track.start()

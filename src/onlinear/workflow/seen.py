@@ -15,7 +15,7 @@ from onlinear.features.columns import ABSENT, FEATURE_KINDS
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.stream import open_alike
-from onlinear.workflow.profile.cells import NAMED, Cells
+from onlinear.workflow.profile.cells import NAMED, OpenTable
 from onlinear.workflow.profile.counting import mix_bits
 from onlinear.workflow.profile.gathering import row_hashes
 from onlinear.workflow.rows import Held
@@ -56,6 +56,6 @@ def hashes_in(sources: Sequence[Any], table: CSVText | ArrowTable) -> np.ndarray
     missing = (*table.missing, *({ABSENT} - set(table.missing)))  # which is fine in a text
     stream = open_alike(list(sources), replace(table, columns=columns, naming=NAMED, missing=missing), labelled=False)
     assert isinstance(stream.format, CSVText | ArrowTable)
-    cells = Cells(stream.sources, "", stream.format, "", {})
+    cells = OpenTable(stream.sources, "", stream.format, "", {})
     order = np.argsort([column.name for column in cells.columns])
     return np.concatenate([np.empty(0, np.uint64), *(row_hashes(piece.keys[order], None) for piece in cells.pieces())])

@@ -18,8 +18,8 @@ from onlinear.files.trained import Trained
 from onlinear.learning.learner import Learner
 from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
-from onlinear.selection.bootstrap import around
-from onlinear.selection.configurations import Configuration, check_task, grid, sampled, usual
+from onlinear.selection.bootstrap import bootstrap_intervals
+from onlinear.selection.configurations import Configuration, check_task, grid, sample_configurations, usual
 from onlinear.selection.winner import lone
 from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.sources import expand
@@ -150,7 +150,7 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
     if drift is None or asked.on_drift == "ignore":
         learner, replicates, scores = refit(winner, *same, 0 if watcher.stopped else asked.replicates)
         if len(scores):
-            ends = around(np.array(finishes[0].score), scores)
+            ends = bootstrap_intervals(np.array(finishes[0].score), scores)
             said["configurations"][0]["interval"] = [max(0.0, float(end)) for end in ends]
     trained = Trained(training_of(learner, parts, plan), parts.recipe)
     return Chosen(said, winner, trained, replicates, plan, drift)
@@ -184,7 +184,7 @@ def configurations_for(asked: Asked, task: str, unit: float) -> list[Configurati
         default = ["squared_error"] if task == "regression" else ["log_loss"]
         found = grid(loss=asked.losses or default, rule=asked.rules or ["normalised"], average=[False, True])
         check_task(found, task)
-    return sampled(found, asked.configurations, asked.seed) if asked.configurations else found
+    return sample_configurations(found, asked.configurations, asked.seed) if asked.configurations else found
 
 
 def training_of(learner: Learner, parts: Parts, plan: Plan) -> Model:

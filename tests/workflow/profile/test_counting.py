@@ -16,7 +16,7 @@ from pyarrow import parquet
 from scipy import stats
 
 from onlinear import profile_of
-from onlinear.workflow.profile.counting import Counts, Moments, moments_of
+from onlinear.workflow.profile.counting import ColumnMoments, Counts, moments_of
 from onlinear.workflow.profile.numbers import FAR, spread_of
 from onlinear.workflow.profile.sampling import Sample
 
@@ -58,7 +58,7 @@ def test_known_values_are_counted_on_when_there_are_too_many() -> None:
 @settings(max_examples=50)
 @given(NUMBERS, CUTS)
 def test_moments_are_those_of_all_numbers(numbers: list[float], sizes: list[int]) -> None:
-    found = Moments()
+    found = ColumnMoments()
     for piece in pieces(np.array(numbers), sizes):
         found = found.joined(moments_of(piece))
     assert found.rows == len(numbers)
@@ -70,7 +70,7 @@ def test_moments_are_those_of_all_numbers(numbers: list[float], sizes: list[int]
 
 def test_numbers_that_are_all_the_same_have_no_skew() -> None:
     assert moments_of(np.array([2.0, 2.0])).skew is None
-    assert Moments().skew is None
+    assert ColumnMoments().skew is None
 
 
 def slow_spread(numbers: list[float]) -> tuple[float, int]:

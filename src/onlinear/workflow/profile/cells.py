@@ -36,7 +36,7 @@ NO_NUMBER = np.array([np.nan]).view(np.uint64)[0]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TableBlock:
     """Some rows of a table: ``bits[column, row]``, and whose texts they are.
 
     By their ``keys`` cells differ: these are their bits, but for whole numbers too large for double precision, which
@@ -56,7 +56,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class OpenTable:
     """A table that is open: its columns are all numbers and categories, and those that are neither are left out."""
 
     sources: list[Any]
@@ -81,7 +81,7 @@ class Cells:
         """Which of the columns that are read has a name."""
         return [column.name for column in self.columns].index(name)
 
-    def pieces(self, on_bad: OnBad | None = None) -> Iterator[Piece]:
+    def pieces(self, on_bad: OnBad | None = None) -> Iterator[TableBlock]:
         """A pass over all rows. The first bad line ends it with an error, or all are handed to ``on_bad``."""
         first = 0
         unread = hashes_of_unread(self.sources, list(self.strange))
@@ -89,7 +89,7 @@ class Cells:
             yield self._piece(block, first, unread)
             first += len(block)
 
-    def _piece(self, block: Block, first: int, unread: dict[str, np.ndarray]) -> Piece:
+    def _piece(self, block: Block, first: int, unread: dict[str, np.ndarray]) -> TableBlock:
         named = block.named
         assert named is not None
         hashes, values = (entries.reshape(len(block), -1).T for entries in (named.hashes, named.values))
@@ -106,7 +106,7 @@ class Cells:
         keys = bits if not exact else bits.copy()
         for place, found in exact.items():
             keys[place, found.rows] = found.keys()
-        return Piece(first, bits, keys, exact, block.origin, named.names_of, hashes_left)
+        return TableBlock(first, bits, keys, exact, block.origin, named.names_of, hashes_left)
 
     def _exact(self, bits: np.ndarray, named: NamedRows) -> dict[int, Exact]:
         """The whole numbers too large for double precision, in each column that has some."""
@@ -137,7 +137,7 @@ def open_cells(
     header: bool | None,
     delimiter: str | None,
     missing: tuple[str, ...],
-) -> Cells:
+) -> OpenTable:
     """A table by its files or as a frame, ready to be read from its beginning as often as one likes."""
     if is_frame(source):
         return arrow_cells([source], "arrow", target, categories, missing)
@@ -159,12 +159,12 @@ def open_cells(
         missing=missing,
         naming=NAMED,
     )
-    return Cells(list(files), name, without_target(table), target_name(table), {})
+    return OpenTable(list(files), name, without_target(table), target_name(table), {})
 
 
 def arrow_cells(
     sources: list[Any], name: str, target: str | int | None, categories: Sequence[str | int], missing: tuple[str, ...]
-) -> Cells:
+) -> OpenTable:
     """A table of Arrow's, less the columns that hold neither numbers nor texts."""
     schema = schema_of(sources[0])
     if not schema.names:
@@ -176,7 +176,7 @@ def arrow_cells(
     table = loaded("streams.arrow.infer_table")(
         sources, target=chosen, ignore=list(strange), categories=categories, missing=missing, naming=NAMED
     )
-    return Cells(sources, name, without_target(table), chosen, strange)
+    return OpenTable(sources, name, without_target(table), chosen, strange)
 
 
 def without_target(table: CSVText | ArrowTable) -> CSVText | ArrowTable:

@@ -104,7 +104,7 @@ def column_profile(found: Gathered, role: str, drawn: Drawn, said: str | None) -
         column.notes.append(f"All values of column {column.name} are missing, so it is ignored.")
         return column
     if column.constant:
-        column.notes.append(f"Column {column.name} is {shown(found)} in all rows.")
+        column.notes.append(f"Column {column.name} is {only_value(found)} in all rows.")
     if found.kind == "number":
         add_numbers(column, found, drawn)
     else:
@@ -232,7 +232,7 @@ def different_share(found: Gathered, drawn: Drawn) -> float:
     return len(np.unique(values)) / max(1, len(values))
 
 
-def shown(found: Gathered) -> str:
+def only_value(found: Gathered) -> str:
     """The only value of a column."""
     (value,) = found.counts.values.tolist()
     return number_text(found, value) if found.kind == "number" else repr(found.texts[value])

@@ -55,7 +55,7 @@ class Counts:
         return list(zip(self.values[order].tolist(), self.counts[order].tolist(), strict=True))
 
 
-class Moments(NamedTuple):
+class ColumnMoments(NamedTuple):
     """How many numbers there are, their mean, and the sums of the squares and cubes of their distances from it.
 
     Two of them make one: T. Chan, G. Golub and R. LeVeque 1979; P. Pébay 2008, formulas 2.1 and 2.2.
@@ -66,7 +66,7 @@ class Moments(NamedTuple):
     squares: float = 0.0
     cubes: float = 0.0
 
-    def joined(self, other: Moments) -> Moments:
+    def joined(self, other: ColumnMoments) -> ColumnMoments:
         if not self.rows or not other.rows:
             return other if other.rows else self
         n, m, apart = self.rows, other.rows, other.mean - self.mean
@@ -74,7 +74,7 @@ class Moments(NamedTuple):
         squares = self.squares + other.squares + apart * apart * n * m / total
         cubes = self.cubes + other.cubes + apart**3 * n * m * (n - m) / total**2
         cubes += 3.0 * apart * (n * other.squares - m * self.squares) / total
-        return Moments(total, self.mean + apart * m / total, squares, cubes)
+        return ColumnMoments(total, self.mean + apart * m / total, squares, cubes)
 
     @property
     def skew(self) -> float | None:
@@ -86,12 +86,12 @@ class Moments(NamedTuple):
         return float(found) if np.isfinite(found) else None
 
 
-def moments_of(numbers: np.ndarray) -> Moments:
+def moments_of(numbers: np.ndarray) -> ColumnMoments:
     """The moments of numbers, none of them NaN."""
     if not len(numbers):
-        return Moments()
+        return ColumnMoments()
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(np.mean(numbers))
         distances = numbers - mean
         squares = distances * distances
-        return Moments(len(numbers), mean, float(squares.sum()), float((squares * distances).sum()))
+        return ColumnMoments(len(numbers), mean, float(squares.sum()), float((squares * distances).sum()))

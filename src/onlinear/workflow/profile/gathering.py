@@ -10,8 +10,8 @@ import numpy as np
 
 from onlinear.streams.csvtext import Column
 from onlinear.streams.stream import OnBad
-from onlinear.workflow.profile.cells import Cells, Piece
-from onlinear.workflow.profile.counting import Counts, Moments, mix_bits, moments_of
+from onlinear.workflow.profile.cells import OpenTable, TableBlock
+from onlinear.workflow.profile.counting import ColumnMoments, Counts, mix_bits, moments_of
 from onlinear.workflow.profile.exact import Exact
 from onlinear.workflow.profile.sampling import Sample, sample_size
 
@@ -26,7 +26,7 @@ class Gathered:
         self.name, self.kind = column
         self.absent = 0
         self.counts = Counts()
-        self.moments = Moments()
+        self.moments = ColumnMoments()
         self.low, self.high = np.inf, -np.inf
         self.whole = self.ascending = True
         self.rounded = False  # whether there is a whole number that double precision does not have
@@ -100,7 +100,7 @@ class Kept(NamedTuple):
         return numbers if self.exact is None else self.exact.among(numbers)
 
 
-def kept_of(piece: Piece, place: int) -> Kept:
+def kept_of(piece: TableBlock, place: int) -> Kept:
     bits, exact = piece.bits[place].copy(), piece.exact.get(place)
     return Kept(bits, bits if exact is None else piece.keys[place].copy(), exact)
 
@@ -108,7 +108,7 @@ def kept_of(piece: Piece, place: int) -> Kept:
 class Pass:
     """All columns, a sample of the rows, a hash of each row, and some columns as a whole."""
 
-    def __init__(self, cells: Cells, whole: Sequence[str], named: Sequence[str], seed: int) -> None:
+    def __init__(self, cells: OpenTable, whole: Sequence[str], named: Sequence[str], seed: int) -> None:
         """``whole`` columns are kept for every row; of ``named`` ones, all texts are."""
         columns = cells.columns
         self.columns = [
@@ -122,7 +122,7 @@ class Pass:
         self._whole: dict[int, list[Kept]] = {cells.place(name): [] for name in whole}
         self._names = [column.name for column in columns]
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: TableBlock) -> None:
         self.rows += len(piece)
         if piece.exact and self._exact_sample is None:
             self._exact_sample = self.sample.copy()
@@ -141,7 +141,7 @@ class Pass:
         """The cells of the sample's rows, by the keys by which they differ."""
         return (self._exact_sample or self.sample).bits
 
-    def _remember_texts(self, piece: Piece) -> None:
+    def _remember_texts(self, piece: TableBlock) -> None:
         names: dict[int, list[str]] = {}
         for place, column in enumerate(self.columns):
             for text, row in column.new_texts(piece.bits[place]).items():
@@ -151,11 +151,11 @@ class Pass:
 
     def whole(self, name: str) -> np.ndarray:
         """The bits of all cells of a column that is kept."""
-        return joined([kept.bits for kept in self._whole[self._names.index(name)]])
+        return concatenate([kept.bits for kept in self._whole[self._names.index(name)]])
 
     def whole_keys(self, name: str) -> np.ndarray:
         """The same as keys, by which all cells differ that are not the same."""
-        return joined([kept.keys for kept in self._whole[self._names.index(name)]])
+        return concatenate([kept.keys for kept in self._whole[self._names.index(name)]])
 
     def exact_numbers(self, name: str) -> np.ndarray:
         """All numbers of a column that is kept: float64, or objects if some of them are too large for that."""
@@ -176,7 +176,9 @@ class Pass:
         return digest.hexdigest()
 
 
-def gathered(cells: Cells, whole: Sequence[str], named: Sequence[str], seed: int, on_bad: OnBad | None) -> Pass:
+def gather_columns(
+    cells: OpenTable, whole: Sequence[str], named: Sequence[str], seed: int, on_bad: OnBad | None
+) -> Pass:
     """One pass over a table."""
     found = Pass(cells, whole, named, seed)
     for piece in cells.pieces(on_bad):
@@ -184,7 +186,7 @@ def gathered(cells: Cells, whole: Sequence[str], named: Sequence[str], seed: int
     return found
 
 
-def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+def concatenate(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(parts) if parts else np.empty(0, np.uint64)
 
 

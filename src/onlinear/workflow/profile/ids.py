@@ -43,7 +43,7 @@ def id_of_numbers(
     if high - low + 1.0 <= RANGE * rows and rows >= MANY_ROWS:
         return ROW_NUMBERS
     is_large = low >= 0.0 and float(np.median(values)) >= LARGE and float(np.mean(values % 10.0 == 0.0)) < ROUND
-    return CODES if NAMES.search(name) or (is_large and told(values, target) < TOLD) else None
+    return CODES if NAMES.search(name) or (is_large and rank_correlation(values, target) < TOLD) else None
 
 
 def id_of_texts(different: float, rows: int, words: float) -> str | None:
@@ -51,7 +51,7 @@ def id_of_texts(different: float, rows: int, words: float) -> str | None:
     return CODES if rows >= ROWS and different >= DIFFERENT and words <= WORDS_OF_CODES else None
 
 
-def told(values: np.ndarray, target: np.ndarray) -> float:
+def rank_correlation(values: np.ndarray, target: np.ndarray) -> float:
     """The square of the correlation of ranks."""
     x, y = ranks(values), ranks(target)
     x, y = x - x.mean(), y - y.mean()

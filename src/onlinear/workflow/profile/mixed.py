@@ -40,7 +40,9 @@ def mixed_columns(table: CSVText, files: Sequence[str], categories: Sequence[str
     ]
     words = words_in(table, files, mixed) if mixed else []
     return [
-        line for place, found in zip(mixed, words, strict=True) for line in told(names[place], found, table.missing)
+        line
+        for place, found in zip(mixed, words, strict=True)
+        for line in describe_mixed_column(names[place], found, table.missing)
     ]
 
 
@@ -52,7 +54,7 @@ def has_mixed_target(table: CSVText, files: Sequence[str]) -> bool:
     return bool(counts[[kind == "target" for _, kind in table.columns], NUMBERS].any())
 
 
-def told(name: str, words: Words, missing: Sequence[str]) -> Iterator[BadLine]:
+def describe_mixed_column(name: str, words: Words, missing: Sequence[str]) -> Iterator[BadLine]:
     """What is to be said of a column of these words, at the first that is no number."""
     sentence = misread(name, words, missing)
     if sentence is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onlinear.selection.splitmix import GAMMA, mixed
+from onlinear.selection.splitmix import GAMMA, splitmix64
 
 #: rows of a sample, unless they have too many cells
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 20_000, 1_000, 4_000_000
@@ -50,4 +50,4 @@ class Sample:
 
 def key_of(rows: np.ndarray, seed: int) -> np.ndarray:
     """Keys of row numbers that look like chance, no two of them the same: those of a generator, from the seed on."""
-    return mixed((rows.astype(np.uint64) + np.uint64(seed % 2**64)) * GAMMA)
+    return splitmix64((rows.astype(np.uint64) + np.uint64(seed % 2**64)) * GAMMA)

@@ -55,7 +55,7 @@ def of_ignored(ignored: Mapping[str, str]) -> str:
     by_reason: dict[str, list[str]] = {}
     for name, reason in ignored.items():
         by_reason.setdefault(reason, []).append(name)
-    return "; ".join(f"{listed(names)} ({reason})" for reason, names in by_reason.items())
+    return "; ".join(f"{list_names(names)} ({reason})" for reason, names in by_reason.items())
 
 
 def of_features(features: Sequence[ColumnProfile]) -> str:
@@ -67,7 +67,7 @@ def of_features(features: Sequence[ColumnProfile]) -> str:
 
 def of_texts(features: Sequence[ColumnProfile]) -> list[str]:
     names = [column.name for column in features if column.kind == "text"]
-    return [f"The texts of {listed(names)} are cut into words, which are counted."] if names else []
+    return [f"The texts of {list_names(names)} are cut into words, which are counted."] if names else []
 
 
 def of_scaling(scaling: str | None) -> list[str]:
@@ -78,9 +78,9 @@ def of_scaling(scaling: str | None) -> list[str]:
 
 def of_bounds(features: Sequence[ColumnProfile], bounds: Mapping[str, tuple[float, float]]) -> list[str]:
     parts = [
-        f"{titled(column.name)} {beyond(column, *bounds[column.name])}" for column in features if column.name in bounds
+        f"{title(column.name)} {beyond(column, *bounds[column.name])}" for column in features if column.name in bounds
     ]
-    return [f"Outliers are moved to the bounds of their column: {listed(parts, titles=False)}."] if parts else []
+    return [f"Outliers are moved to the bounds of their column: {list_names(parts, titles=False)}."] if parts else []
 
 
 def beyond(column: ColumnProfile, low: float, high: float) -> str:
@@ -100,24 +100,23 @@ def of_ranges(edges: Mapping[str, tuple[float, ...]]) -> list[str]:
         return []
     sizes = {len(each) + 1 for each in edges.values()}
     count = f"{'up to ' * (len(sizes) > 1)}{max(sizes)} each" if len(edges) > 1 else f"one of {max(sizes)}"
-    return [
-        f"The numbers of {listed(list(edges))} also give the range they lie in, {count}, so that their effect may bend."
-    ]
+    names = list_names(list(edges))
+    return [f"The numbers of {names} also give the range they lie in, {count}, so that their effect may bend."]
 
 
 def of_missing(features: Sequence[ColumnProfile]) -> list[str]:
     names = [column.name for column in features if column.missing > 0.0]
-    return [f"A missing cell is a feature of its own, such as {names[0]}=?: {listed(names)}."] if names else []
+    return [f"A missing cell is a feature of its own, such as {names[0]}=?: {list_names(names)}."] if names else []
 
 
 def of_rare(features: Sequence[ColumnProfile], frequent: Mapping[str, tuple[str, ...]], rare_below: int) -> list[str]:
     rare = {column.name: column.distinct - len(frequent[column.name]) for column in features if column.name in frequent}
     if not rare:
         return []
-    parts = [f"{count:,} of {titled(name)}" for name, count in rare.items()]
+    parts = [f"{count:,} of {title(name)}" for name, count in rare.items()]
     return [
         f"Categories with fewer than {rare_below} rows share one feature, as do those never seen, such as "
-        f"{next(iter(rare))}=(rare): {listed(parts, titles=False)}."
+        f"{next(iter(rare))}=(rare): {list_names(parts, titles=False)}."
     ]
 
 
@@ -131,21 +130,21 @@ def of_codes(features: Sequence[ColumnProfile]) -> list[str]:
     names = [column.name for column in features if column.whole and column.distinct in CODES]
     if not names:
         return []
-    return [f"Few different whole numbers are taken for amounts: {listed(names)} (--category if they are codes)."]
+    return [f"Few different whole numbers are taken for amounts: {list_names(names)} (--category if they are codes)."]
 
 
-def listed(names: Sequence[str], titles: bool = True) -> str:
+def list_names(names: Sequence[str], titles: bool = True) -> str:
     """Names of columns, as many as there is room for; or whatever else there are several of.
 
-    >>> listed(["a", "b", "3"])
+    >>> list_names(["a", "b", "3"])
     'a, b and column 3'
     """
-    shown = [titled(name) for name in names[:NAMED]] if titles else list(names[:NAMED])
+    shown = [title(name) for name in names[:NAMED]] if titles else list(names[:NAMED])
     if len(names) > NAMED:
         return f"{', '.join(shown)} and {len(names) - NAMED} more"
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
-def titled(name: str) -> str:
+def title(name: str) -> str:
     """The name of a column, which may be but a number."""
     return f"column {name}" if name.isdigit() else name

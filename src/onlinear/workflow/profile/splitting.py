@@ -11,7 +11,7 @@ from onlinear.errors import NO_LABEL, BadLine
 from onlinear.features.blocks import Origin
 from onlinear.streams.stream import OnBad
 from onlinear.streams.tables import label_of, pieces_of, rows_of_a_piece
-from onlinear.workflow.profile.cells import Cells
+from onlinear.workflow.profile.cells import OpenTable
 from onlinear.workflow.profile.gathering import Pass
 from onlinear.workflow.profile.words import moment_of
 
@@ -22,7 +22,7 @@ NO_MOMENT = (
 )
 
 
-def times_of(cells: Cells, found: Pass, name: str, bad_lines: int) -> np.ndarray:
+def times_of(cells: OpenTable, found: Pass, name: str, bad_lines: int) -> np.ndarray:
     """The time of each gathered row: numbers as they are (float64, or exact), dates as microseconds since 1970 (int64).
 
     ``bad_lines`` were left out then, and have no time.
@@ -37,7 +37,7 @@ def times_of(cells: Cells, found: Pass, name: str, bad_lines: int) -> np.ndarray
     return moments_of_texts(cells, name, bad_lines)
 
 
-def refuse_missing_number(cells: Cells, name: str) -> NoReturn:
+def refuse_missing_number(cells: OpenTable, name: str) -> NoReturn:
     """Raise the error for a row without a time, with its place: read again as a label, as hardly anybody needs it."""
     for _ in cells.words(name, refuse_missing(name, 1)):
         pass
@@ -56,7 +56,7 @@ def refuse_missing(name: str, bad_lines: int) -> OnBad:
     return refuse
 
 
-def moments_of_texts(cells: Cells, name: str, bad_lines: int) -> np.ndarray:
+def moments_of_texts(cells: OpenTable, name: str, bad_lines: int) -> np.ndarray:
     """The moments that texts stand for."""
     known: dict[str, int] = {}
     parts = [np.empty(0, np.int64)]
@@ -74,7 +74,7 @@ def moment(known: dict[str, int], word: str, origin: Origin, row: int, name: str
     return known[word]
 
 
-def moments_in(cells: Cells, source: Any, name: str, bad_lines: int) -> np.ndarray:
+def moments_in(cells: OpenTable, source: Any, name: str, bad_lines: int) -> np.ndarray:
     """A column of Arrow's dates or times, as microseconds, of all rows that are not bad."""
     import pyarrow
 
@@ -99,7 +99,7 @@ def moments_in(cells: Cells, source: Any, name: str, bad_lines: int) -> np.ndarr
     return np.concatenate(parts)
 
 
-def kept_rows(cells: Cells, source: Any) -> np.ndarray:
+def kept_rows(cells: OpenTable, source: Any) -> np.ndarray:
     """The rows of a table that are not bad, counted from 1."""
     pieces = replace(cells, sources=[source]).pieces(lambda line, text: None)
     return np.concatenate([np.empty(0, np.int64), *(piece.origin.places for piece in pieces)])

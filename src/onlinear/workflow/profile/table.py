@@ -13,10 +13,10 @@ from onlinear.features.columns import MISSING, missing_words, several
 from onlinear.streams.inference import position_of
 from onlinear.streams.stream import OnBad, check_on_bad
 from onlinear.streams.tables import label_of
-from onlinear.workflow.profile.cells import Cells, open_cells
+from onlinear.workflow.profile.cells import OpenTable, open_cells
 from onlinear.workflow.profile.columns import ColumnProfile, Drawn, column_profile
 from onlinear.workflow.profile.contents import digest_of
-from onlinear.workflow.profile.gathering import Gathered, Pass, gathered
+from onlinear.workflow.profile.gathering import Gathered, Pass, gather_columns
 from onlinear.workflow.profile.splitting import groups_of, times_of
 from onlinear.workflow.profile.targets import Target, codes_of, target_of
 
@@ -52,7 +52,7 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ColumnOptions:
     """What the user says of columns, by their names."""
 
     target: str
@@ -102,7 +102,7 @@ def profile_of(
     seed : of the sample by which medians of many different numbers, ids and leaks are told
     on_bad : called with every bad line instead of ending with the first one
     """
-    bad = BadLines(on_bad)
+    bad = BadLineCounter(on_bad)
     ignore, categories, text = several(ignore, "ignore"), several(categories, "categories"), several(text, "text")
     words = missing_words(missing)
     cells = open_cells(
@@ -110,7 +110,7 @@ def profile_of(
     )
     asked = asked_for(cells, time, group, weight, ignore, text, categories)
     whole = [name for name in {asked.target, asked.time, asked.group} if name is not None and name not in cells.strange]
-    found = gathered(cells, whole, [asked.target], seed, bad if on_bad is not None else None)
+    found = gather_columns(cells, whole, [asked.target], seed, bad if on_bad is not None else None)
     if not found.rows:
         raise BadSource(f"{label_of(cells.sources[0])}: has no rows: there is nothing to learn from")
     goal = target_of(
@@ -136,7 +136,7 @@ def profile_of(
     return profile
 
 
-class BadLines:
+class BadLineCounter:
     """Bad lines, handed on and counted."""
 
     def __init__(self, on_bad: OnBad | None) -> None:
@@ -151,14 +151,14 @@ class BadLines:
 
 
 def asked_for(
-    cells: Cells,
+    cells: OpenTable,
     time: str | int | None,
     group: str | int | None,
     weight: str | int | None,
     ignore: Sequence[str | int],
     text: Sequence[str | int],
     categories: Sequence[str | int],
-) -> Asked:
+) -> ColumnOptions:
     """What the user says of columns; each has one role at most."""
     names = [column.name for column in cells.table.columns]
 
@@ -186,15 +186,15 @@ def asked_for(
                 f"column {name!r} holds numbers, so there are no words in it: leave it out of the texts"
             )
     check_weight(cells, one.get("weight"))
-    return Asked(one["target"], one.get("time"), one.get("group"), one.get("weight"), **many)
+    return ColumnOptions(one["target"], one.get("time"), one.get("group"), one.get("weight"), **many)
 
 
-def check_weight(cells: Cells, name: str | None) -> None:
+def check_weight(cells: OpenTable, name: str | None) -> None:
     if name is not None and cells.columns[cells.place(name)].kind != "number":
         raise OnlinearError(f"the weight {name!r} holds texts: take a column of numbers of at least 0")
 
 
-def columns_of(cells: Cells, found: Pass, asked: Asked, goal: Target) -> list[ColumnProfile]:
+def columns_of(cells: OpenTable, found: Pass, asked: ColumnOptions, goal: Target) -> list[ColumnProfile]:
     """The profile of each column."""
     sample, keys, place = found.sample.bits, found.sampled_keys, cells.place(asked.target)
     wanted, there = drawn_target(found.columns[place], sample[place], keys[place], cells.missing[place], goal)
@@ -231,7 +231,7 @@ def strange_column(name: str, type_name: str, role: str) -> ColumnProfile:
     return column
 
 
-def reading_of(cells: Cells, asked: Asked, is_file: bool) -> dict[str, Any]:
+def reading_of(cells: OpenTable, asked: ColumnOptions, is_file: bool) -> dict[str, Any]:
     """How a stream reads the same cells, but for what becomes of the columns."""
     options: dict[str, Any] = {"target": asked.target, "missing": cells.table.missing}
     if is_file:

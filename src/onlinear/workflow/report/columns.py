@@ -8,13 +8,13 @@ from typing import Any
 from onlinear.workflow.report.markup import (
     NOTHING,
     Html,
-    folded,
+    details,
     join,
-    listed,
+    list_items,
     name_of,
     paragraph,
     row,
-    shortened,
+    shorten,
     table,
     tag,
 )
@@ -34,7 +34,7 @@ def data(result: Result) -> Html:
         [
             paragraph(counts(result)),
             tag("h3", "What looked odd") if items(result, "notes") else NOTHING,
-            listed(items(result, "notes")),
+            list_items(items(result, "notes")),
             column_tables(columns) if columns else paragraph("Nothing was noted of the columns.", class_="quiet"),
         ]
     )
@@ -42,7 +42,7 @@ def data(result: Result) -> Html:
 
 def recipe(result: Result) -> Html:
     steps = items(result, "recipe")
-    return listed(steps) if steps else paragraph("The columns are taken as they are.", class_="quiet")
+    return list_items(steps) if steps else paragraph("The columns are taken as they are.", class_="quiet")
 
 
 def counts(result: Result) -> str:
@@ -91,7 +91,7 @@ def column_tables(columns: list[Result]) -> Html:
         left = f"{many(len(rest) - len(shown), 'column')} more are not listed here; the JSON of this result has all."
         body = join([body, paragraph(left, class_="quiet")])
     name = "more column" if odd else "column"
-    return join([*parts, folded(many(len(rest), name), body)])
+    return join([*parts, details(many(len(rest), name), body)])
 
 
 def column_row(column: Result, notes: int = 3) -> Html:
@@ -124,7 +124,7 @@ def spread(column: Result) -> str:
         said += "" if middle is None else f", median {value(middle)}"
         return f"{said}, {many(column['outliers'], 'outlier')}" if finite(column.get("outliers")) else said
     common = [pair for pair in items(column, "common") if isinstance(pair, list | tuple) and len(pair) == 2]
-    return ", ".join(f"{shortened(name, 24)} ({count(rows)})" for name, rows in common[:3]) or NONE
+    return ", ".join(f"{shorten(name, 24)} ({count(rows)})" for name, rows in common[:3]) or NONE
 
 
 def remarks(column: Result, most: int) -> Html:
@@ -139,5 +139,5 @@ def remarks(column: Result, most: int) -> Html:
         if column.get(key)
     ]
     notes: list[Any] = [tag("span", " ".join(flags), class_="flag")] if flags else []
-    notes += [shortened(note, 160) for note in items(column, "notes")[:most]]
+    notes += [shorten(note, 160) for note in items(column, "notes")[:most]]
     return tag("small", join(notes, " ")) if notes else NOTHING

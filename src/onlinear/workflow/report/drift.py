@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from onlinear.workflow.report.markup import NOTHING, Html, folded, join, paragraph
+from onlinear.workflow.report.markup import NOTHING, Html, details, join, paragraph
 from onlinear.workflow.report.numbers import count, finite, many, score
-from onlinear.workflow.report.result import Result, items, measure, part, points, thinned
+from onlinear.workflow.report.result import Result, items, measure, part, points, thin_points
 from onlinear.workflow.report.scales import Axis, even
-from onlinear.workflow.report.svg import Chart, Line, figure
+from onlinear.workflow.report.svg import Chart, Curve, figure
 
 MARKS = 50
 POLICIES = {
@@ -18,10 +18,14 @@ POLICIES = {
 
 def drift(result: Result) -> Html:
     found = part(result, "drift")
-    return join([paragraph(drifted(result)), curve(result), alarm_list(items(found, "alarms"))]) if found else NOTHING
+    return (
+        join([paragraph(drift_section(result)), curve(result), alarm_list(items(found, "alarms"))])
+        if found
+        else NOTHING
+    )
 
 
-def drifted(result: Result) -> str:
+def drift_section(result: Result) -> str:
     """How often the data changed, what was done, and what it was worth."""
     found, by = part(result, "drift"), measure(result)
     said = f"{found.get('detector') or 'The detector'} raised {many(len(items(found, 'alarms')), 'alarm')}."
@@ -48,12 +52,12 @@ def curve(result: Result) -> Html:
     chart = Chart(
         "drift",
         "Error in a moving window" if by == "error" else "RMSE in a moving window",
-        f"It ranges from {score(min(ys), by)} to {score(max(ys), by)}. {drifted(result)}",
+        f"It ranges from {score(min(ys), by)} to {score(max(ys), by)}. {drift_section(result)}",
         Axis(low, high) if low < high else even([low]),
         even([*ys, *(value for value, _ in levels)]),
         "examples",
         "error in a moving window" if by == "error" else "RMSE in a moving window",
-        [Line(thinned(drawn))],
+        [Curve(thin_points(drawn))],
         levels,
         alarms[:MARKS],
         (False, by == "error"),
@@ -68,4 +72,4 @@ def alarm_list(alarms: list[object]) -> Html:
     if not alarms:
         return NOTHING
     said = ", ".join(count(alarm) for alarm in alarms[:500])
-    return folded("When the alarms were raised", paragraph(f"After so many examples: {said}."))
+    return details("When the alarms were raised", paragraph(f"After so many examples: {said}."))

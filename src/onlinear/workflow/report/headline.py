@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from onlinear.workflow.report.markup import NOTHING, Html, join, paragraph, shortened, tag, terms
-from onlinear.workflow.report.numbers import between, count, finite, level, many, score, seconds
-from onlinear.workflow.report.result import BASELINES, Result, baseline, items, measure, measured, pair, part
+from onlinear.workflow.report.markup import NOTHING, Html, join, paragraph, shorten, tag, terms
+from onlinear.workflow.report.numbers import count, finite, format_interval, level, many, score, seconds
+from onlinear.workflow.report.result import BASELINES, Result, baseline, items, measure, pair, part, test_error
 
 
 def headline(result: Result) -> Html:
     asked, data = part(result, "asked"), part(result, "data")
-    files = [shortened(name, 60) for name in items(asked, "files")]
+    files = [shorten(name, 60) for name in items(asked, "files")]
     shown = ", ".join(files[:3]) + (f" and {many(len(files) - 3, 'more file')}" if len(files) > 3 else "")
     over = [f"onlinear {result.get('onlinear') or ''}".strip(), shown]
     if data.get("rows") is not None:
@@ -36,7 +36,7 @@ def title(result: Result) -> str:
     target = part(result, "asked").get("target")
     if target is None:
         return "A linear model"
-    shown = f"column {target}" if str(target).isdigit() else f"“{shortened(target, 120)}”"
+    shown = f"column {target}" if str(target).isdigit() else f"“{shorten(target, 120)}”"
     return f"A linear model of {shown}"
 
 
@@ -46,14 +46,14 @@ def sentence(result: Result) -> str:
     >>> sentence({})
     'No test was made, so nothing is known of how good the model is on rows that it has not seen.'
     """
-    test, by, found = part(result, "test"), measure(result), measured(result)
+    test, by, found = part(result, "test"), measure(result), test_error(result)
     if found is None:
         return "No test was made, so nothing is known of how good the model is on rows that it has not seen."
     rows = "rows" if test.get("rows") is None else many(test["rows"], "row")
     said = "The model is wrong on" if by == "error" else "The model has a root mean squared error of"
     said += f" {score(found, by)} {'of' if by == 'error' else 'on'} {rows}{seen_before(result)}"
     if pair(test.get("interval")) is not None:
-        said += f" ({interval_name(result)} {between(test['interval'], by)})"
+        said += f" ({interval_name(result)} {format_interval(test['interval'], by)})"
     return f"{said}{against(result)}."
 
 
@@ -90,10 +90,10 @@ def interval_name(result: Result) -> str:
 
 def figures(result: Result) -> Html:
     """The two numbers to remember."""
-    test, by, found, simple = part(result, "test"), measure(result), measured(result), baseline(result)
+    test, by, found, simple = part(result, "test"), measure(result), test_error(result), baseline(result)
     shown: list[tuple[str, Html]] = []
     if found is not None:
-        limits = between(test.get("interval"), by) if pair(test.get("interval")) else ""
+        limits = format_interval(test.get("interval"), by) if pair(test.get("interval")) else ""
         which = "test" if finite(test.get("seen")) else "unseen"
         name = f"error on {which} rows" if by == "error" else f"RMSE on {which} rows"
         shown.append((name, join([score(found, by), tag("small", limits)])))

@@ -31,10 +31,10 @@ def clean(given: Any) -> str:
     return "" if given is None else _UNWRITABLE.sub("\ufffd", str(given))
 
 
-def escaped(given: Any) -> Html:
+def escape(given: Any) -> Html:
     """Anything, as the text that it is.
 
-    >>> escaped("<script>")
+    >>> escape("<script>")
     '&lt;script&gt;'
     """
     return given if isinstance(given, Html) else Html(html.escape(clean(given), quote=True))
@@ -42,7 +42,7 @@ def escaped(given: Any) -> Html:
 
 def join(parts: Iterable[Any], between: str = "") -> Html:
     """The parts one after the other, escaped where they are not markup."""
-    return Html(escaped(between).join(escaped(part) for part in parts))
+    return Html(escape(between).join(escape(part) for part in parts))
 
 
 def tag(name: str, *children: Any, **attributes: Any) -> Html:
@@ -57,7 +57,7 @@ def tag(name: str, *children: Any, **attributes: Any) -> Html:
         if content is True:
             words.append(key)
         elif content is not None and content is not False:
-            words.append(f'{key}="{escaped(content)}"')
+            words.append(f'{key}="{escape(content)}"')
     opening = " ".join(words)
     if name in _EMPTY:
         return Html(f"<{opening}>")
@@ -66,10 +66,10 @@ def tag(name: str, *children: Any, **attributes: Any) -> Html:
     return Html(f"<{opening}>{join(children)}</{name}>")
 
 
-def shortened(given: Any, most: int = 80) -> str:
+def shorten(given: Any, most: int = 80) -> str:
     """A text of at most so many characters: what is too long loses its middle, for names differ at their ends.
 
-    >>> shortened("abcdefghij", 7)
+    >>> shorten("abcdefghij", 7)
     'abc…hij'
     """
     text = clean(given)
@@ -85,21 +85,21 @@ def name_of(given: Any, most: int = 80) -> Html:
     >>> name_of("education=Doctorate"), name_of("LogisticRegression")
     ('education=<wbr>Doctorate', 'Logistic<wbr>Regression')
     """
-    return Html(re.sub(r"(?<=[=_/.])(?=[^=_/.])|(?<=[a-z])(?=[A-Z])", "<wbr>", escaped(shortened(given, most))))
+    return Html(re.sub(r"(?<=[=_/.])(?=[^=_/.])|(?<=[a-z])(?=[A-Z])", "<wbr>", escape(shorten(given, most))))
 
 
 def paragraph(*children: Any, class_: str | None = None) -> Html:
     return tag("p", *children, class_=class_)
 
 
-def listed(sentences: Sequence[Any], most: int = 30) -> Html:
+def list_items(sentences: Sequence[Any], most: int = 30) -> Html:
     """Sentences one under the other; those after so many are folded, and of these twice as many are kept."""
     if not sentences:
         return NOTHING
     shown = tag("ul", *(tag("li", sentence) for sentence in sentences[:most]))
     rest = sentences[most : 3 * most]
     more = f"{len(sentences) - most} more" + (f", {len(rest)} of them here" if len(sentences) > 3 * most else "")
-    return join([shown, folded(more, listed(rest, len(rest)))]) if rest else shown
+    return join([shown, details(more, list_items(rest, len(rest)))]) if rest else shown
 
 
 def terms(pairs: Iterable[tuple[Any, Any]], class_: str) -> Html:
@@ -107,7 +107,7 @@ def terms(pairs: Iterable[tuple[Any, Any]], class_: str) -> Html:
     return tag("dl", *(tag("div", tag("dt", name), tag("dd", content)) for name, content in pairs), class_=class_)
 
 
-def folded(summary: Any, *children: Any) -> Html:
+def details(summary: Any, *children: Any) -> Html:
     """What is there for those who ask."""
     return tag("details", tag("summary", summary), *children)
 

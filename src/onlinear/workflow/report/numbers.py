@@ -35,7 +35,7 @@ def count(value: Any) -> str:
     known = finite(value)
     if known is None:
         return NONE
-    return _grouped(f"{round(known)}") if abs(known) < 1e15 else number(known)
+    return _group_thousands(f"{round(known)}") if abs(known) < 1e15 else number(known)
 
 
 def number(value: Any, digits: int = 3) -> str:
@@ -53,8 +53,8 @@ def number(value: Any, digits: int = 3) -> str:
     power = int(exponent)
     if -4 < power < 7:
         rounded = float(f"{mantissa}e{power}")
-        return _grouped(f"{rounded:.{max(0, digits - 1 - power)}f}")
-    return f"{_signed(mantissa)}{_STIFF}{_TIMES}{_STIFF}10{str(power).translate(_RAISED)}"
+        return _group_thousands(f"{rounded:.{max(0, digits - 1 - power)}f}")
+    return f"{_with_sign(mantissa)}{_STIFF}{_TIMES}{_STIFF}10{str(power).translate(_RAISED)}"
 
 
 def value(given: Any, digits: int = 3) -> str:
@@ -82,10 +82,10 @@ def digits_apart(one: float, other: float) -> int:
     return min(15, max(3, math.floor(math.log10(largest)) - math.floor(math.log10(apart)) + 2))
 
 
-def signed(given: Any) -> str:
+def format_weight(given: Any) -> str:
     """A weight: its sign is always written.
 
-    >>> plain(signed(1.2)), plain(signed(-0.05))
+    >>> plain(format_weight(1.2)), plain(format_weight(-0.05))
     ('+1.20', '-0.0500')
     """
     known = finite(given)
@@ -124,10 +124,10 @@ def score(given: Any, by: str) -> str:
     return share(given) if by == "error" else number(given)
 
 
-def between(pair: Sequence[Any] | None, by: str) -> str:
+def format_interval(pair: Sequence[Any] | None, by: str) -> str:
     """An interval, or a dash.
 
-    >>> plain(between([0.141, 0.159], "error")), between(None, "error")
+    >>> plain(format_interval([0.141, 0.159], "error")), format_interval(None, "error")
     ('14.1 % to 15.9 %', '–')
     """
     if not pair or len(pair) != 2 or finite(pair[0]) is None or finite(pair[1]) is None:
@@ -166,13 +166,13 @@ def plain(text: str) -> str:
     return text.translate(_PLAIN)
 
 
-def _signed(digits: str) -> str:
+def _with_sign(digits: str) -> str:
     return digits.replace("-", MINUS)
 
 
-def _grouped(digits: str) -> str:
+def _group_thousands(digits: str) -> str:
     """Thousands apart, from five digits on, as in print."""
-    whole, point, rest = _signed(digits).partition(".")
+    whole, point, rest = _with_sign(digits).partition(".")
     sign, whole = (MINUS, whole[1:]) if whole.startswith(MINUS) else ("", whole)
     if len(whole) > 4:
         whole = f"{int(whole):,}".replace(",", _THIN)

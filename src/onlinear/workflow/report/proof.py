@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shlex import quote
 
-from onlinear.workflow.report.markup import NOTHING, Html, join, listed, name_of, paragraph, table, tag
+from onlinear.workflow.report.markup import NOTHING, Html, join, list_items, name_of, paragraph, table, tag
 from onlinear.workflow.report.numbers import NONE, count, finite, many, number
 from onlinear.workflow.report.result import Result, items, part
 from onlinear.workflow.report.scales import even
@@ -28,7 +28,7 @@ def certificate(result: Result) -> Html:
         if file
         else NOTHING
     )
-    return join([listed(said), proven(shown), margins(shown), how])
+    return join([list_items(said), proven(shown), margins(shown), how])
 
 
 def certificates(result: Result) -> dict[str, Result]:

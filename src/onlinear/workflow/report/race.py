@@ -5,20 +5,30 @@ from __future__ import annotations
 from onlinear.workflow.report.markup import (
     NOTHING,
     Html,
-    escaped,
-    folded,
+    details,
+    escape,
     join,
     name_of,
     paragraph,
     row,
-    shortened,
+    shorten,
     table,
     tag,
 )
-from onlinear.workflow.report.numbers import between, count, finite, many, number, score, seconds
-from onlinear.workflow.report.result import Result, baseline, items, measure, measured, pair, part, points, thinned
+from onlinear.workflow.report.numbers import count, finite, format_interval, many, number, score, seconds
+from onlinear.workflow.report.result import (
+    Result,
+    baseline,
+    items,
+    measure,
+    pair,
+    part,
+    points,
+    test_error,
+    thin_points,
+)
 from onlinear.workflow.report.scales import even, logarithmic
-from onlinear.workflow.report.svg import Chart, Line, figure, interval
+from onlinear.workflow.report.svg import Chart, Curve, figure, interval
 
 BEST = 5
 SHOWN, FOLDED = 10, 90
@@ -50,7 +60,7 @@ def how(result: Result) -> str:
     if run.get("how") == "progressive":
         said += "; each example is predicted before it is learned from"
     if winner.get("name"):
-        said += f". The best is {shortened(winner['name'], 120)}"
+        said += f". The best is {shorten(winner['name'], 120)}"
     return f"{said}."
 
 
@@ -67,30 +77,32 @@ def curves(result: Result, by: str) -> Html:
     return figure(chart_of(result, by, best, rest), said)
 
 
-def lines_of(entries: list[Result]) -> tuple[list[Line], list[Line]]:
+def lines_of(entries: list[Result]) -> tuple[list[Curve], list[Curve]]:
     """The best few with their names, and some of the rest without."""
-    known = [(rank, entry, thinned(points(entry.get("curve")))) for rank, entry in enumerate(entries[: BEST + 20], 1)]
+    known = [
+        (rank, entry, thin_points(points(entry.get("curve")))) for rank, entry in enumerate(entries[: BEST + 20], 1)
+    ]
     first = beginning([x for _, _, curve in known for x, _ in curve])
     best, rest = [], []
     for rank, entry, curve in known:
         drawn = [(x, y) for x, y in curve if x >= first]
         stopped = entry.get("stopped_at") is not None
         if drawn and rank <= BEST:
-            label = f"{rank} {shortened(entry.get('name'), 60)}"
-            best.append(Line(drawn, label, str(rank), f"s{rank - 1}", stopped=stopped))
+            label = f"{rank} {shorten(entry.get('name'), 60)}"
+            best.append(Curve(drawn, label, str(rank), f"s{rank - 1}", stopped=stopped))
         elif drawn:
-            rest.append(Line(drawn, look="back", stopped=stopped))
+            rest.append(Curve(drawn, look="back", stopped=stopped))
     return best, rest
 
 
-def chart_of(result: Result, by: str, best: list[Line], rest: list[Line]) -> Chart:
+def chart_of(result: Result, by: str, best: list[Curve], rest: list[Curve]) -> Chart:
     simple = finite(baseline(result).get("score"))
     scores = [y for line in best for _, y in line.points]
     ceiling = top(scores, simple)
     return Chart(
         "race",
         "Running error of the best configurations" if by == "error" else "Running RMSE of the best configurations",
-        described(items(part(result, "race"), "configurations"), by),
+        describe_curves(items(part(result, "race"), "configurations"), by),
         logarithmic(x for line in best for x, _ in line.points)._replace(whole=True),
         even([min(score, ceiling) for score in scores] + ([] if simple is None else [simple])),
         "examples (logarithmic)",
@@ -112,10 +124,10 @@ def top(scores: list[float], simple: float | None) -> float:
     return highest if simple is None or simple <= 0.0 else min(highest, 2.0 * max(simple, min(scores)))
 
 
-def described(entries: list[Result], by: str) -> str:
+def describe_curves(entries: list[Result], by: str) -> str:
     """The curves for those who cannot see them."""
     said = [
-        f"{rank} {shortened(entry.get('name'), 60)}: {score(entry.get('score'), by)}"
+        f"{rank} {shorten(entry.get('name'), 60)}: {score(entry.get('score'), by)}"
         for rank, entry in enumerate(entries, 1)
     ]
     return f"Scores at the end, best first. {'; '.join(said[:BEST])}."
@@ -123,7 +135,7 @@ def described(entries: list[Result], by: str) -> str:
 
 def ranking(entries: list[Result], by: str) -> Html:
     heads = [("Rank", "n"), "Configuration", ("Error" if by == "error" else "RMSE", "n"), "Ran"]
-    rows = [ranked(rank, entry, by) for rank, entry in enumerate(entries, 1)]
+    rows = [rank_row(rank, entry, by) for rank, entry in enumerate(entries, 1)]
     shown = table("The configurations, best first", heads, rows[:SHOWN], "race")
     rest = rows[SHOWN : SHOWN + FOLDED]
     if not rest:
@@ -131,17 +143,17 @@ def ranking(entries: list[Result], by: str) -> Html:
     more = table("The other configurations", heads, rest, "race")
     if len(rows) > SHOWN + FOLDED:
         more = join([more, paragraph(f"{many(len(rows) - SHOWN - FOLDED, 'more')} in the JSON of this result.")])
-    return join([shown, folded(f"{count(len(rows) - SHOWN)} more", more)])
+    return join([shown, details(f"{count(len(rows) - SHOWN)} more", more)])
 
 
-def ranked(rank: int, entry: Result, by: str) -> Html:
-    limits = tag("small", between(entry.get("interval"), by)) if pair(entry.get("interval")) else NOTHING
+def rank_row(rank: int, entry: Result, by: str) -> Html:
+    limits = tag("small", format_interval(entry.get("interval"), by)) if pair(entry.get("interval")) else NOTHING
     stopped = entry.get("stopped_at")
     ran = "to the end" if stopped is None else f"stopped at {count(stopped)}"
     return tag(
         "tr",
         tag("td", rank, class_="n"),
-        tag("th", shortened(entry.get("name"), 120), scope="row"),
+        tag("th", shorten(entry.get("name"), 120), scope="row"),
         tag("td", score(entry.get("score"), by), limits, class_="n"),
         tag("td", ran, class_=None if stopped is None else "quiet"),
         class_="first" if rank == 1 else None,
@@ -150,7 +162,7 @@ def ranked(rank: int, entry: Result, by: str) -> Html:
 
 def references(result: Result) -> Html:
     """Other methods, with this model among them, on one line."""
-    by, own = measure(result), measured(result)
+    by, own = measure(result), test_error(result)
     known = [(one, finite(one.get("score"))) for one in items(result, "references")[:30]]
     limits = pair(part(result, "test").get("interval"))
     scores = [found for _, found in known if found is not None] + [own or 0.0, *(limits or ())]
@@ -159,7 +171,7 @@ def references(result: Result) -> Html:
     axis = even(scores, zero=True)
     rows = [
         row(
-            join([name_of(one.get("name"), 60), tag("small", learned(one)) if learned(one) else NOTHING]),
+            join([name_of(one.get("name"), 60), tag("small", training_note(one)) if training_note(one) else NOTHING]),
             (interval(None, None, found, axis), "bar"),
             (score(found, by), "n"),
         )
@@ -168,7 +180,7 @@ def references(result: Result) -> Html:
     if own is not None:
         low, high = limits or (None, None)
         middle = interval(low, high, own, axis)
-        said = tag("small", between(limits, by)) if limits else NOTHING
+        said = tag("small", format_interval(limits, by)) if limits else NOTHING
         rows.insert(0, row("This model", (middle, "bar"), (join([score(own, by), said]), "n"), class_="first"))
     heads = [
         "Method",
@@ -178,11 +190,11 @@ def references(result: Result) -> Html:
     return join([tag("h3", "Beside other methods"), table("The same measure for other methods", heads, rows, "bars")])
 
 
-def learned(reference: Result) -> Html:
+def training_note(reference: Result) -> Html:
     """On what a reference was learned, and how long that took."""
     said = []
     if finite(reference.get("rows")) is not None:
         said.append(f"learned from {count(reference['rows'])} rows")
     if finite(reference.get("seconds")) is not None:
         said.append(seconds(reference["seconds"]))
-    return escaped(", ".join(said))
+    return escape(", ".join(said))

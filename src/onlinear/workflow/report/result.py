@@ -30,7 +30,7 @@ def measure(result: Result) -> str:
     return "rmse" if is_regression(result) else "error"
 
 
-def measured(result: Result) -> float | None:
+def test_error(result: Result) -> float | None:
     """The error or rmse on the test rows."""
     return finite(part(result, "test").get(measure(result)))
 
@@ -68,7 +68,7 @@ def positive(result: Result) -> str | None:
     return str(labels[1]) if len(labels) == 2 else None
 
 
-def thinned(drawn: list[tuple[float, float]], most: int = 300) -> list[tuple[float, float]]:
+def thin_points(drawn: list[tuple[float, float]], most: int = 300) -> list[tuple[float, float]]:
     """At most so many points, the first and the last among them."""
     if len(drawn) <= most:
         return drawn

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from onlinear.workflow.report.markup import NOTHING, Html, join, shortened, tag
+from onlinear.workflow.report.markup import NOTHING, Html, join, shorten, tag
 from onlinear.workflow.report.scales import Axis, labels
 
 Points = Sequence[tuple[float, float]]
@@ -17,7 +17,7 @@ LETTER = 7.2  # the width of a letter of 12 pixels, on the safe side
 LINE = 15.0  # between the base lines of two labels
 
 
-class Line(NamedTuple):
+class Curve(NamedTuple):
     """A curve with its name, and a shorter one for narrow screens."""
 
     points: Points
@@ -38,7 +38,7 @@ class Chart(NamedTuple):
     y: Axis
     x_label: str
     y_label: str
-    lines: Sequence[Line] = ()
+    lines: Sequence[Curve] = ()
     levels: Sequence[tuple[float, str]] = ()
     marks: Sequence[float] = ()
     shares: tuple[bool, bool] = (False, False)
@@ -64,10 +64,10 @@ class Frame(NamedTuple):
 def figure(chart: Chart, caption: object = None) -> Html:
     """A chart for wide and for narrow screens, with a caption."""
     said = tag("figcaption", caption) if caption else NOTHING
-    return tag("figure", drawn(chart, 680.0, "wide"), drawn(chart, 340.0, "narrow"), said)
+    return tag("figure", draw_chart(chart, 680.0, "wide"), draw_chart(chart, 340.0, "narrow"), said)
 
 
-def drawn(chart: Chart, width: float, size: str) -> Html:
+def draw_chart(chart: Chart, width: float, size: str) -> Html:
     """A chart of this width."""
     narrow = width < 500.0
     named = [(line, line.short if narrow else line.label) for line in chart.lines]
@@ -125,7 +125,7 @@ def _grid(chart: Chart, frame: Frame, y_ticks: list[float], y_words: list[str], 
     return parts
 
 
-def _line(chart: Chart, frame: Frame, line: Line) -> Html:
+def _line(chart: Chart, frame: Frame, line: Curve) -> Html:
     places = [(frame.x(chart.x.at(x)), frame.y(chart.y.at(y))) for x, y in line.points]
     if not places:
         return NOTHING
@@ -159,7 +159,7 @@ def _mark(chart: Chart, frame: Frame, value: float) -> Html:
 def _ends(
     chart: Chart,
     frame: Frame,
-    lines: list[tuple[Line, str]],
+    lines: list[tuple[Curve, str]],
     levels: list[tuple[float, str]],
     most: int,
 ) -> list[Html]:
@@ -169,7 +169,7 @@ def _ends(
     places = [frame.y(chart.y.at(value)) for value, _, _ in ends]
     moved = apart(places, LINE, frame.top + 6.0, frame.bottom)
     return [
-        tag("text", shortened(name, most), x=frame.right + 6.0, y=round(y + 4.0, 1), class_=f"end {look}")
+        tag("text", shorten(name, most), x=frame.right + 6.0, y=round(y + 4.0, 1), class_=f"end {look}")
         for (_, name, look), y in zip(ends, moved, strict=True)
     ]
 
@@ -190,7 +190,7 @@ def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[
     return moved
 
 
-def dotted(chart: Chart, dots: Sequence[tuple[float, float, float]], width: float, size: str) -> Html:
+def draw_calibration(chart: Chart, dots: Sequence[tuple[float, float, float]], width: float, size: str) -> Html:
     """Dots against the diagonal, on which both axes agree; the third number of a dot is its share of the rows."""
     height = min(width, 380.0)
     left = 52.0

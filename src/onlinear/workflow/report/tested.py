@@ -9,25 +9,25 @@ from onlinear.workflow.report.markup import (
     NOTHING,
     Html,
     join,
-    listed,
+    list_items,
     name_of,
     paragraph,
-    shortened,
+    shorten,
     table,
     tag,
     terms,
 )
-from onlinear.workflow.report.numbers import between, count, finite, many, number, score, share
-from onlinear.workflow.report.result import Result, items, measure, measured, pair, part
+from onlinear.workflow.report.numbers import count, finite, format_interval, many, number, score, share
+from onlinear.workflow.report.result import Result, items, measure, pair, part, test_error
 from onlinear.workflow.report.scales import Axis
-from onlinear.workflow.report.svg import Chart, dotted
+from onlinear.workflow.report.svg import Chart, draw_calibration
 
 CLASSES = 25  # a larger matrix tells less than the list of its largest cells
 
 
 def test(result: Result) -> Html:
     found = part(result, "test")
-    if measured(result) is None:
+    if test_error(result) is None:
         return paragraph("No test was made.", class_="quiet")
     said = paragraph(found["words"]) if found.get("words") else NOTHING
     return join([said, warning(result), terms(measures(result), "cells"), confusion(result), calibration(result)])
@@ -35,9 +35,9 @@ def test(result: Result) -> Html:
 
 def measures(result: Result) -> list[tuple[str, str]]:
     test, by = part(result, "test"), measure(result)
-    shown = [("error" if by == "error" else "RMSE", score(measured(result), by))]
+    shown = [("error" if by == "error" else "RMSE", score(test_error(result), by))]
     if pair(test.get("interval")):
-        shown.append((interval_name(result), between(test["interval"], by)))
+        shown.append((interval_name(result), format_interval(test["interval"], by)))
     for key, name, write in (
         ("mistakes", "mistakes", count),
         ("rows", "test rows", count),
@@ -67,7 +67,7 @@ def confusion(result: Result) -> Html:
     if not labels:
         return NOTHING
     shown = matrix(labels, counts) if len(labels) <= CLASSES else NOTHING
-    return join([tag("h3", "What was taken for what"), shown, listed(mixed_up(labels, counts))])
+    return join([tag("h3", "What was taken for what"), shown, list_items(mixed_up(labels, counts))])
 
 
 def matrix(labels: list[str], counts: list[list[float]]) -> Html:
@@ -76,8 +76,8 @@ def matrix(labels: list[str], counts: list[list[float]]) -> Html:
     heads: list[Any] = ["true class"]
     rows = []
     for i, (label, line) in enumerate(zip(labels, counts, strict=True)):
-        heads.append(count(i + 1) if numbered else shortened(label, 16))
-        name = f"{i + 1} {shortened(label, 20)}" if numbered else name_of(label, 40)
+        heads.append(count(i + 1) if numbered else shorten(label, 16))
+        name = f"{i + 1} {shorten(label, 20)}" if numbered else name_of(label, 40)
         cells = (_cell(amount, sum(line), right=i == j) for j, amount in enumerate(line))
         rows.append(tag("tr", tag("th", name, scope="row"), *cells))
     shown = table("Rows: true. Columns: predicted.", heads, rows, "confusion dense" if len(labels) > 8 else "confusion")
@@ -97,8 +97,8 @@ def mixed_up(labels: list[str], counts: list[list[float]]) -> list[str]:
     ]
     worst = sorted(wrong, key=lambda cell: -cell[0])[: 2 if len(labels) == 2 else 5]
     return [
-        f"{many(amount, 'row')} of class {shortened(labels[i], 60)} ({share(amount / sum(counts[i]))} of them) "
-        f"{'was' if amount == 1 else 'were'} taken for {shortened(labels[j], 60)}."
+        f"{many(amount, 'row')} of class {shorten(labels[i], 60)} ({share(amount / sum(counts[i]))} of them) "
+        f"{'was' if amount == 1 else 'were'} taken for {shorten(labels[j], 60)}."
         for amount, i, j in worst
     ]
 
@@ -129,15 +129,17 @@ def calibration(result: Result) -> Html:
         shares=(True, True),
     )
     caption = tag("figcaption", "The larger a dot, the more rows. On the dotted line, chances are what they say.")
-    pictures = tag("figure", dotted(chart, bins, 680.0, "wide"), dotted(chart, bins, 340.0, "narrow"), caption)
-    return join([tag("h3", "Can the chances be believed?"), paragraph(calibrated(bins)), pictures])
+    pictures = tag(
+        "figure", draw_calibration(chart, bins, 680.0, "wide"), draw_calibration(chart, bins, 340.0, "narrow"), caption
+    )
+    return join([tag("h3", "Can the chances be believed?"), paragraph(describe_calibration(bins)), pictures])
 
 
-def calibrated(bins: list[tuple[float, float, float]]) -> str:
+def describe_calibration(bins: list[tuple[float, float, float]]) -> str:
     """The calibration in words: the mean distance, and where it is largest.
 
     >>> from onlinear.workflow.report.numbers import plain
-    >>> plain(calibrated([(0.1, 0.1, 0.5), (0.8, 0.7, 0.5)])).split(": ")[-1]
+    >>> plain(describe_calibration([(0.1, 0.1, 0.5), (0.8, 0.7, 0.5)])).split(": ")[-1]
     'of the rows given about 80.0 %, 70.0 % came true (too sure).'
     """
     apart = sum(abs(p - o) * weight for p, o, weight in bins)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onlinear.workflow.report.markup import Html, join, paragraph, shortened, tag, terms
+from onlinear.workflow.report.markup import Html, join, paragraph, shorten, tag, terms
 from onlinear.workflow.report.numbers import finite, seconds
 from onlinear.workflow.report.result import Result, items, part
 
@@ -27,16 +27,16 @@ def small_print(result: Result) -> Html:
     asked, data, files = part(result, "asked"), part(result, "data"), part(result, "files")
     known = [
         ("version", f"onlinear {result['onlinear']}" if result.get("onlinear") else None),
-        ("files", ", ".join(shortened(name) for name in items(asked, "files")[:50])),
-        ("test files", ", ".join(shortened(name) for name in items(asked, "test_files")[:50])),
-        ("target", shortened(asked.get("target"), 120)),
-        ("time column", shortened(asked.get("time"), 120)),
-        ("group column", shortened(asked.get("group"), 120)),
+        ("files", ", ".join(shorten(name) for name in items(asked, "files")[:50])),
+        ("test files", ", ".join(shorten(name) for name in items(asked, "test_files")[:50])),
+        ("target", shorten(asked.get("target"), 120)),
+        ("time column", shorten(asked.get("time"), 120)),
+        ("group column", shorten(asked.get("group"), 120)),
         ("split", part(data, "split").get("kind")),
         ("seed", asked.get("seed")),
         ("SHA-256 of the data", tag("code", data["sha256"]) if data.get("sha256") else None),
         ("time", seconds(result.get("seconds")) if finite(result.get("seconds")) is not None else None),
-        *((name, shortened(file, 120)) for name, file in files.items()),
+        *((name, shorten(file, 120)) for name, file in files.items()),
     ]
     pairs = [(name, content) for name, content in known if content is not None and content != ""]
     parts = [terms(pairs, "print") if pairs else paragraph("Nothing was noted.", class_="quiet")]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from onlinear.workflow.report.markup import NOTHING, Html, folded, join, name_of, paragraph, row, shortened, table, tag
-from onlinear.workflow.report.numbers import between, count, finite, many, score, signed
-from onlinear.workflow.report.result import Result, is_regression, items, measure, pair, part, positive, thinned
+from onlinear.workflow.report.markup import NOTHING, Html, details, join, name_of, paragraph, row, shorten, table, tag
+from onlinear.workflow.report.numbers import count, finite, format_interval, format_weight, many, score
+from onlinear.workflow.report.result import Result, is_regression, items, measure, pair, part, positive, thin_points
 from onlinear.workflow.report.scales import Axis, even, logarithmic
-from onlinear.workflow.report.svg import Chart, Line, bar, figure
+from onlinear.workflow.report.svg import Chart, Curve, bar, figure
 
 SHOWN, FOLDED = 12, 100  # rows of one class, and folded rows of all classes together
 OPEN = 4  # so many classes are shown unfolded
@@ -27,14 +27,14 @@ def weights(result: Result) -> Html:
     parts = [paragraph(meaning(result, known))]
     for place, (name, rows) in enumerate(list(classes.items())[:CLASSES]):
         rows = sorted(rows, key=lambda one: -abs(float(one["weight"])))
-        caption = "Weights, the largest first" if name is None else f"For {shortened(name)}, the largest first"
+        caption = "Weights, the largest first" if name is None else f"For {shorten(name)}, the largest first"
         if name is None or len(classes) <= OPEN:
             shown = join([weight_table(caption, rows[:SHOWN], axis), more(caption, rows[SHOWN:], axis, most)])
-            parts += [tag("h3", shortened(name)) if name is not None else NOTHING, shown]
+            parts += [tag("h3", shorten(name)) if name is not None else NOTHING, shown]
         else:
             if len(rows) > SHOWN:
-                caption = f"For {shortened(name)}, the {SHOWN} largest of {count(len(rows))}"
-            parts.append(folded(f"{place + 1}. {gist(name, rows)}", weight_table(caption, rows[:SHOWN], axis)))
+                caption = f"For {shorten(name)}, the {SHOWN} largest of {count(len(rows))}"
+            parts.append(details(f"{place + 1}. {gist(name, rows)}", weight_table(caption, rows[:SHOWN], axis)))
     if len(classes) > CLASSES:
         parts.append(paragraph(f"{many(len(classes) - CLASSES, 'more class', 'more classes')} are not listed here."))
     return join(parts)
@@ -55,7 +55,7 @@ def meaning(result: Result, known: list[Result]) -> str:
     elif any(one.get("class") is not None for one in known):
         said = "A feature with a positive weight speaks for the class, one with a negative weight against it."
     elif positive(result) is not None:
-        name = shortened(positive(result), 60)
+        name = shorten(positive(result), 60)
         said = f"A feature with a positive weight speaks for {name}, one with a negative weight against it."
     else:
         said = "A feature with a positive weight raises the score, one with a negative weight lowers it."
@@ -78,11 +78,11 @@ def sure(one: Result) -> bool:
 
 def gist(name: str, rows: list[Result]) -> str:
     """A class in one line: what speaks most for it, and what against."""
-    fors = [shortened(one.get("name"), 30) for one in rows if float(one["weight"]) > 0.0][:2]
-    againsts = [shortened(one.get("name"), 30) for one in rows if float(one["weight"]) < 0.0][:2]
+    fors = [shorten(one.get("name"), 30) for one in rows if float(one["weight"]) > 0.0][:2]
+    againsts = [shorten(one.get("name"), 30) for one in rows if float(one["weight"]) < 0.0][:2]
     said = [f"for it {' and '.join(fors)}"] if fors else []
     said += [f"against it {' and '.join(againsts)}"] if againsts else []
-    return f"{shortened(name, 60)}: {', '.join(said)}" if said else shortened(name, 60)
+    return f"{shorten(name, 60)}: {', '.join(said)}" if said else shorten(name, 60)
 
 
 def weight_table(caption: str, rows: list[Result], axis: Axis) -> Html:
@@ -93,12 +93,12 @@ def weight_table(caption: str, rows: list[Result], axis: Axis) -> Html:
 def weight_row(one: Result, axis: Axis) -> Html:
     limits = interval_of(one)
     low, high = limits or (None, None)
-    said = tag("small", between(limits, "weight")) if limits else NOTHING
+    said = tag("small", format_interval(limits, "weight")) if limits else NOTHING
     doubt = NOTHING if sure(one) else tag("small", "either sign", class_="flag")
     return row(
         name_of(one.get("name")),
         (bar(finite(one["weight"]) or 0.0, low, high, axis), "bar"),
-        (join([signed(one["weight"]), said, doubt]), "n"),
+        (join([format_weight(one["weight"]), said, doubt]), "n"),
     )
 
 
@@ -106,7 +106,7 @@ def more(caption: str, rows: list[Result], axis: Axis, most: int) -> Html:
     if not rows:
         return NOTHING
     some = f", {count(most)} of them here" if len(rows) > most else ""
-    return folded(f"{count(len(rows))} more{some}", weight_table(f"{caption}, continued", rows[:most], axis))
+    return details(f"{count(len(rows))} more{some}", weight_table(f"{caption}, continued", rows[:most], axis))
 
 
 def path(result: Result) -> Html:
@@ -121,13 +121,13 @@ def path(result: Result) -> Html:
     )
     if not steps:
         return paragraph("No path from few features to many was followed.", class_="quiet")
-    rows = (row(count(features), (score(found, by), "n")) for features, found in thinned(steps, 50))
+    rows = (row(count(features), (score(found, by), "n")) for features, found in thin_points(steps, 50))
     numbers = table("The path", ["Features", ("Error" if by == "error" else "RMSE", "n")], rows, "path")
     return join(
         [
             paragraph(bargain(steps, by)),
             path_chart(steps, by),
-            folded("The numbers" if len(steps) <= 50 else "Some of the numbers", numbers),
+            details("The numbers" if len(steps) <= 50 else "Some of the numbers", numbers),
         ]
     )
 
@@ -144,7 +144,7 @@ def path_chart(steps: list[tuple[float, float]], by: str) -> Html:
         even(y for _, y in drawn),
         "features (logarithmic)",
         "error" if by == "error" else "RMSE",
-        [Line(thinned(drawn, 50), dots=True)],
+        [Curve(thin_points(drawn, 50), dots=True)],
         shares=(False, by == "error"),
     )
     return figure(chart)

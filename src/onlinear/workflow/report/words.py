@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from onlinear.workflow.report.drift import drifted
+from onlinear.workflow.report.drift import drift_section
 from onlinear.workflow.report.headline import sentence, title
-from onlinear.workflow.report.markup import clean, shortened
-from onlinear.workflow.report.numbers import between, count, finite, plain, score, seconds, signed
+from onlinear.workflow.report.markup import clean, shorten
+from onlinear.workflow.report.numbers import count, finite, format_interval, format_weight, plain, score, seconds
 from onlinear.workflow.report.proof import in_a_line
 from onlinear.workflow.report.result import Result, baseline, items, measure, pair, part
 
@@ -23,13 +23,13 @@ def words(result: Result) -> list[str]:
     >>> words({"asked": {"target": "income"}, "notes": ["There are 24 duplicates."]})[-1]
     'Odd       There are 24 duplicates.'
     """
-    lines = [*wrapped(f"{title(result)}.", ""), *wrapped(sentence(result), "")]
-    for name, said in told(result):
-        lines += wrapped(said, name)
+    lines = [*wrap(f"{title(result)}.", ""), *wrap(sentence(result), "")]
+    for name, said in name_and_sentences(result):
+        lines += wrap(said, name)
     return lines
 
 
-def told(result: Result) -> Iterable[tuple[str, str]]:
+def name_and_sentences(result: Result) -> Iterable[tuple[str, str]]:
     """Names with sentences."""
     notes = items(result, "notes")
     if part(result, "test").get("used_before"):
@@ -43,7 +43,7 @@ def told(result: Result) -> Iterable[tuple[str, str]]:
             yield "Columns", said
     winner = part(result, "winner")
     if winner.get("name"):
-        yield "Winner", raced(result, winner)
+        yield "Winner", race_words(result, winner)
     others = [
         one
         for one in items(result, "references")
@@ -53,13 +53,13 @@ def told(result: Result) -> Iterable[tuple[str, str]]:
         by = measure(result)
         yield (
             "Others",
-            "; ".join(f"{shortened(one.get('name'), 40)} {score(one['score'], by)}" for one in others[:5]) + ".",
+            "; ".join(f"{shorten(one.get('name'), 40)} {score(one['score'], by)}" for one in others[:5]) + ".",
         )
     heavy = sorted(items(result, "weights"), key=lambda one: -abs(finite(one.get("weight")) or 0.0))[:5]
     if heavy:
-        yield "Weights", ", ".join(map(weighed, heavy)) + "."
+        yield "Weights", ", ".join(map(weight_words, heavy)) + "."
     if part(result, "drift"):
-        yield "Drift", drifted(result)
+        yield "Drift", drift_section(result)
     if in_a_line(result):
         yield "Proven", in_a_line(result)
     files = [str(name) for name in part(result, "files").values() if name]
@@ -69,23 +69,23 @@ def told(result: Result) -> Iterable[tuple[str, str]]:
         yield "Time", f"{seconds(result['seconds'])}."
 
 
-def raced(result: Result, winner: Result) -> str:
+def race_words(result: Result, winner: Result) -> str:
     run = part(result, "race")
     by = run.get("by") or measure(result)
-    said = f"{shortened(winner['name'], 100)}"
+    said = f"{shorten(winner['name'], 100)}"
     if finite(winner.get("score")) is not None:
         said += f": {score(winner['score'], by)}"
-        said += f" ({between(winner['interval'], by)})" if pair(winner.get("interval")) else ""
+        said += f" ({format_interval(winner['interval'], by)})" if pair(winner.get("interval")) else ""
     entries = items(run, "configurations")
     return f"{said}, best of {count(len(entries))}." if len(entries) > 1 else f"{said}."
 
 
-def weighed(one: Result) -> str:
-    of = f" for {shortened(one['class'], 30)}" if one.get("class") is not None else ""
-    return f"{shortened(one.get('name'), 40)} {signed(one.get('weight'))}{of}"
+def weight_words(one: Result) -> str:
+    of = f" for {shorten(one['class'], 30)}" if one.get("class") is not None else ""
+    return f"{shorten(one.get('name'), 40)} {format_weight(one.get('weight'))}{of}"
 
 
-def wrapped(text: str, name: str) -> list[str]:
+def wrap(text: str, name: str) -> list[str]:
     """The text in lines that a terminal can show; the name stands in the margin of the first."""
     margin = _MARGIN if name else ""
     room = WIDTH - len(margin)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onlinear.workflow.report.markup import NOTHING, Html, folded, join, paragraph, shortened, tag, terms
+from onlinear.workflow.report.markup import NOTHING, Html, details, join, paragraph, shorten, tag, terms
 from onlinear.workflow.report.numbers import NONE, count, digits_apart, finite, many, number, share, value
 from onlinear.workflow.report.result import Result, is_regression, items, part
 
@@ -20,7 +20,7 @@ def worst(result: Result) -> Html:
 def example(result: Result, one: Result) -> Html:
     ranks = telling(result)
     cells = sorted(part(one, "cells").items(), key=lambda cell: ranks.get(str(cell[0]), len(ranks)))
-    pairs = [(shortened(name, 40), shortened(cell, 120) or NONE) for name, cell in cells]
+    pairs = [(shorten(name, 40), shorten(cell, 120) or NONE) for name, cell in cells]
     # Folding fewer than a row of cells saves nothing.
     first = CELLS if len(pairs) > CELLS + 4 else CELLS + 4
     shown, rest = pairs[:first], pairs[first : first + FOLDED]
@@ -32,14 +32,14 @@ def example(result: Result, one: Result) -> Html:
         tag("h3", heading(one)),
         paragraph(verdict(result, one)),
         terms(shown, "cells") if shown else NOTHING,
-        folded(more, terms(rest, "cells")) if rest else NOTHING,
+        details(more, terms(rest, "cells")) if rest else NOTHING,
         class_="example",
     )
 
 
 def heading(one: Result) -> str:
     row = one.get("row")
-    return "A row" if row is None else f"Row {count(row) if isinstance(row, int) else shortened(row, 60)}"
+    return "A row" if row is None else f"Row {count(row) if isinstance(row, int) else shorten(row, 60)}"
 
 
 def verdict(result: Result, one: Result) -> str:
@@ -67,7 +67,7 @@ def _number(given: object) -> float | None:
 def _written(given: object, digits: int = 3) -> str:
     if given is None:
         return "unknown"
-    return value(given, digits) if isinstance(given, int | float) else shortened(given, 80)
+    return value(given, digits) if isinstance(given, int | float) else shorten(given, 80)
 
 
 def telling(result: Result) -> dict[str, int]:
