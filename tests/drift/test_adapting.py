@@ -132,7 +132,7 @@ def test_chunks_do_not_matter_and_resume_is_continue(case: str, sparse: bool) ->
         for start in range(0, len(y), size):
             part = slice(start, start + size)
             adapting.learn(learner, batch_of(as_rows(X[part], sparse), Signs(y[part]), importance[part]))
-            adapting = Adapting.restored(json.loads(json.dumps(adapting.state())))
+            adapting = Adapting.from_state(json.loads(json.dumps(adapting.state())))
         results.append(everything(learner, adapting))
     assert results[0] == results[1] == results[2]
     assert all(alarm.example % 32 == 0 for alarm in adapting.alarms)

@@ -186,7 +186,7 @@ def test_chunks_do_not_matter_and_resume_is_continue(make: Callable[[], Detector
     found, start = [], 0
     for stop in (0, 1, 33, 701, 760, 1100, len(values)):
         found += [start + i for i in detector.update_many(values[start:stop])]
-        detector = type(detector).restored(json.loads(json.dumps(detector.state(), allow_nan=False)))
+        detector = type(detector).from_state(json.loads(json.dumps(detector.state(), allow_nan=False)))
         start = stop
     assert found == expected
     assert expected
@@ -221,7 +221,7 @@ LIES: list[tuple[Any, dict[str, Any]]] = [
 @pytest.mark.parametrize(("kind", "lie"), LIES)
 def test_a_state_that_no_values_lead_to_is_refused(kind: Any, lie: dict[str, Any]) -> None:
     with pytest.raises(OnlinearError, match="that we wrote"):
-        kind.restored(kind().state() | lie)
+        kind.from_state(kind().state() | lie)
 
 
 def test_parameters_beyond_the_floats_are_refused() -> None:

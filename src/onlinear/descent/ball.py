@@ -112,13 +112,13 @@ class Search:
                 high = self.l2
             if high - low <= 1e-15 * high:
                 return  # rounding leaves nothing between them
-            aim = self.aimed(penalised)
+            aim = self.newton_step(penalised)
             if aim <= low and not met:
                 self.l2 = low
             else:
                 self.l2 = aim if low < aim < high else float(np.sqrt(low * high))
 
-    def aimed(self, penalised: Objective) -> float:
+    def newton_step(self, penalised: Objective) -> float:
         """The l2 where ``1/|w(l2)| = 1/radius`` by a step of Newton's: the left side is almost linear in l2."""
         length = float(np.linalg.norm(self.w))
         if length == 0.0:

@@ -121,11 +121,11 @@ class Adapting:
         }
 
     @classmethod
-    def restored(cls, state: dict[str, Any]) -> Adapting:
+    def from_state(cls, state: dict[str, Any]) -> Adapting:
         """The one of which :meth:`state` was asked: it goes on to the bit."""
-        adapting = cls(state["on_drift"], DETECTORS[state["detector"]].restored(state["detector_state"]))
+        adapting = cls(state["on_drift"], DETECTORS[state["detector"]].from_state(state["detector_state"]))
         adapting.alarms = [Alarm(*alarm) for alarm in unpacked(tuple[tuple[int, Number], ...], state["alarms"])]
-        adapting.curve = Curve.restored(state["curve"])
+        adapting.curve = Curve.from_state(state["curve"])
         adapting._due = unpacked(Number, state["due"])
         return adapting
 

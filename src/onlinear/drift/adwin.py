@@ -140,7 +140,7 @@ class ADWIN:
         }
 
     @classmethod
-    def restored(cls, state: dict[str, Any]) -> ADWIN:
+    def from_state(cls, state: dict[str, Any]) -> ADWIN:
         """The detector of which :meth:`state` was asked: it goes on to the bit."""
         detector = cls(unpacked(Number, state["delta"]))
         detector.rise = unpacked(Number, state["rise"])

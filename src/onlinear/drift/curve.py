@@ -63,7 +63,7 @@ class Curve:
         return {"window": self.window, "examples": self.examples, "total": self.total, "sums": self._sums}
 
     @classmethod
-    def restored(cls, state: dict[str, Any]) -> Curve:
+    def from_state(cls, state: dict[str, Any]) -> Curve:
         """The curve of which :meth:`state` was asked."""
         curve = cls()
         curve.window, curve.examples = unpacked(tuple[int, int], [state["window"], state["examples"]])

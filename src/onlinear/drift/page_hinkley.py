@@ -72,7 +72,7 @@ class PageHinkley:
         }
 
     @classmethod
-    def restored(cls, state: dict[str, Any]) -> PageHinkley:
+    def from_state(cls, state: dict[str, Any]) -> PageHinkley:
         """The detector of which :meth:`state` was asked: it goes on to the bit."""
         threshold, allowance = unpacked(tuple[Number, Number], [state["threshold"], state["allowance"]])
         detector = cls(threshold, allowance, unpacked(int, state["least"]))

@@ -119,5 +119,5 @@ def unpack_model(header: Header, arrays: Arrays) -> Model:
     seen = model.dense or learner.examples > 0  # before, there is room for columns, but no column
     model.width = learner.features if bits is None and seen else 0
     if "drift" in header:
-        model.adapting = Adapting.restored(header["drift"])
+        model.adapting = Adapting.from_state(header["drift"])
     return model

@@ -87,7 +87,7 @@ class BoundaryDisplay(Display):
         drawn against the rest, by its own score.
         """
         scores_of = partial(scores_for, estimator, class_)
-        return cls._with_grid(scores_of, examples_of(X, y, class_), mistakes).shown(ax, plot)
+        return cls._with_grid(scores_of, examples_of(X, y, class_), mistakes).finish(ax, plot)
 
     @classmethod
     def _with_grid(
@@ -121,7 +121,7 @@ class BoundaryDisplay(Display):
         """
         model, examples = clone(estimator), examples_of(X, y, class_)
         mistakes = mistakes_of(model, examples)
-        return cls._with_grid(model.decision_function, examples, mistakes).shown(ax, plot)
+        return cls._with_grid(model.decision_function, examples, mistakes).finish(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         if len(self.axes) == 1:

@@ -30,7 +30,7 @@ class Display:
         self._draw(self.ax_)
         return self
 
-    def shown(self, ax: Axes | None, plot: bool) -> Self:
+    def finish(self, ax: Axes | None, plot: bool) -> Self:
         """Itself, drawn if it is to be: how every ``from_...`` ends."""
         return self.plot(ax) if plot else self
 

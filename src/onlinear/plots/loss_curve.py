@@ -53,7 +53,7 @@ class LossCurveDisplay(Display):
             since_last=[line.loss_since_last for line in lines],
             training=training,
         )
-        return found.shown(ax, plot)
+        return found.finish(ax, plot)
 
     @classmethod
     def from_mistakes(cls, estimator: Any, *, ax: Axes | None = None, plot: bool = True) -> LossCurveDisplay:
@@ -67,7 +67,7 @@ class LossCurveDisplay(Display):
             training=training,
             name="share of mistakes",
         )
-        return found.shown(ax, plot)
+        return found.finish(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         (self.since_line_,) = ax.plot(

@@ -74,7 +74,7 @@ class MarginBoxDisplay(Display):
             )
         best, least = np.maximum.accumulate(lower), np.minimum.accumulate(upper)
         found = cls(updates=np.arange(1, len(lower) + 1), lower=best, upper=least, margin=margin)
-        return found.shown(ax, plot)
+        return found.finish(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         self.box_ = ax.fill_between(

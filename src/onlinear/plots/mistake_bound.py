@@ -95,7 +95,7 @@ class MistakeBoundDisplay(Display):
             bound, label = freund_schapire(scores[seen.rows], length, seen.radius), FREUND_SCHAPIRE
         examples_seen = np.arange(1, len(bound) + 1)
         found = cls(examples=examples_seen, updates=seen.updates, bound=bound, least=least, label=label)
-        return found.shown(ax, plot)
+        return found.finish(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         (self.updates_line_,) = ax.step(self.examples, self.updates, where="post", color=BLUE, label="updates")

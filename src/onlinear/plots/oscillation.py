@@ -74,7 +74,7 @@ class OscillationDisplay(Display):
             averaged=averaged[:, chosen],
             names=[names[k] for k in chosen.tolist()],
         )
-        return found.shown(ax, plot)
+        return found.finish(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         self.weight_lines_, self.averaged_lines_ = [], []

@@ -59,7 +59,7 @@ class RaceTask(NamedTuple):
             return Members(one, learned, counted, counts)
         return ClassMembers(one, self.width(loss), learned, counted, counts)
 
-    def measured(self, sums: np.ndarray, rows: int | np.ndarray) -> np.ndarray:
+    def mean_error(self, sums: np.ndarray, rows: int | np.ndarray) -> np.ndarray:
         """The error, or the root of the mean squared one, from what was counted over so many rows."""
         means = sums / np.maximum(rows, 1)
         return means if self.classes else np.sqrt(means)
@@ -316,7 +316,7 @@ class Race:
     def _scores(self) -> np.ndarray:
         """Those of the present pass."""
         examples, sums = self._base
-        return self.task.measured(self._sums() - sums, self.examples - examples)
+        return self.task.mean_error(self._sums() - sums, self.examples - examples)
 
     def _finish(self, number: int, scores: np.ndarray) -> Outcome:
         if self._passes[number]:
@@ -331,7 +331,7 @@ class Race:
     def _curve(self, number: int) -> list[tuple[int, float]]:
         """The scores after 1, 2, 4, 8, ... examples."""
         marks = [(count, sums) for count, sums in self._marks if count < self.examples]
-        return [(count, float(self.task.measured(sums[number], count))) for count, sums in marks]
+        return [(count, float(self.task.mean_error(sums[number], count))) for count, sums in marks]
 
     def finishes(self) -> list[Outcome]:
         """How far each configuration has come: the best first, those that stopped behind those that did not."""

@@ -44,7 +44,7 @@ class ExactRows(NamedTuple):
     targets: np.ndarray
     importance: np.ndarray | None = None  # with which they were learned, where that is known
 
-    def measured(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def products_and_lengths(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The products with the rows, and the rows' squared lengths: in floats."""
         shape = (1, 1, len(weights)) if isinstance(self.rows, DenseRows) else (len(weights), 1, 1)
         products, lengths = np.empty(len(self.targets)), np.empty(len(self.targets))

@@ -95,7 +95,7 @@ class ExactWeights:
 
     def products(self, block: ExactRows) -> tuple[Interval, Interval]:
         """``<w, x>`` and ``|x|^2`` of the rows."""
-        products, lengths = block.measured(self.weights)
+        products, lengths = block.products_and_lengths(self.weights)
         error = growth(block.longest + 8) * 1.01  # the sizes below are rounded themselves
         with np.errstate(over="ignore", invalid="ignore"):  # what is not a number any more is left to exact arithmetic
             around = error * lengths + UNDERFLOW

@@ -44,16 +44,18 @@ def separability(examples: Examples, space: Space | None) -> SeparatingWitness |
     Only the columns that rows use count as dimensions: a table has room for many more.
     """
     used = None if space is None else columns_in_use(examples, MOST_DIMENSIONS)
-    if space is None or used is None or space.narrowed(len(used)).dimensions > MOST_DIMENSIONS:
+    if space is None or used is None or space.with_features(len(used)).dimensions > MOST_DIMENSIONS:
         return None
-    narrow = space.narrowed(len(used))
-    pulled = scipy.sparse.vstack([narrow.pulled(select_columns(block, used)) for block in examples()], format="csr")
-    found = separating(pulled)
+    narrow = space.with_features(len(used))
+    signed = scipy.sparse.vstack(
+        [narrow.signed_rows(select_columns(block, used)) for block in examples()], format="csr"
+    )
+    found = separating(signed)
     if found is not None:
-        weights = hypothesis_in(space, space.widened(found, used))
+        weights = hypothesis_in(space, space.embed(found, used))
         if margins_of(weights, examples).least > 0:
             return SeparatingWitness(weights)
-    cancelled = cancelling(pulled)
+    cancelled = cancelling(signed)
     if cancelled is None:
         return None
     numbers, multipliers = cancelled
@@ -61,28 +63,28 @@ def separability(examples: Examples, space: Space | None) -> SeparatingWitness |
     return Inseparable(*space.places(numbers, targets), multipliers)
 
 
-def separating(pulled: scipy.sparse.csr_array) -> np.ndarray | None:
+def separating(signed: scipy.sparse.csr_array) -> np.ndarray | None:
     """Weights of at most 1 whose least margin is largest, if that is positive in floats."""
-    rows, columns = pulled.shape
+    rows, columns = signed.shape
     cost = np.zeros(columns + 1)
     cost[-1] = -1.0
-    system = scipy.sparse.hstack([-pulled, np.ones((rows, 1))], format="csr")
+    system = scipy.sparse.hstack([-signed, np.ones((rows, 1))], format="csr")
     bounds = [(-1.0, 1.0)] * columns + [(None, 1e300)]
     answer = scipy.optimize.linprog(cost, A_ub=system, b_ub=np.zeros(rows), bounds=bounds, method="highs-ds")
     return answer.x[:-1] if answer.status == 0 and answer.x[-1] > 0.0 else None
 
 
-def cancelling(pulled: scipy.sparse.csr_array) -> tuple[list[int], list[Fraction]] | None:
+def cancelling(signed: scipy.sparse.csr_array) -> tuple[list[int], list[Fraction]] | None:
     """Some vectors and multipliers that cancel them, or None if none are found that do so exactly."""
-    rows, columns = pulled.shape
-    system = scipy.sparse.vstack([pulled.T, np.ones((1, rows))], format="csr")
+    rows, columns = signed.shape
+    system = scipy.sparse.vstack([signed.T, np.ones((1, rows))], format="csr")
     wanted = np.zeros(columns + 1)
     wanted[-1] = 1.0
     answer = scipy.optimize.linprog(np.zeros(rows), A_eq=system, b_eq=wanted, bounds=(0.0, None), method="highs-ds")
     if answer.status != 0:
         return None
     support = np.flatnonzero(answer.x > 0.0).tolist()
-    vectors = [[Fraction(x) for x in dense] for dense in pulled[support].toarray().tolist()]
+    vectors = [[Fraction(x) for x in dense] for dense in signed[support].toarray().tolist()]
     solved = combination(vectors)
     if solved is None or any(a < 0 for a in solved):
         return None

@@ -24,18 +24,18 @@ class LinearSpace(NamedTuple):
     def dimensions(self) -> int:
         return self.features + (self.constant_squared > 0)
 
-    def narrowed(self, features: int) -> LinearSpace:
+    def with_features(self, features: int) -> LinearSpace:
         """The same with so many features."""
         return self._replace(features=features)
 
-    def widened(self, vector: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def embed(self, vector: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """A vector of the space that has these columns alone, in this one."""
         wide = np.zeros(self.dimensions)
         wide[columns] = vector[: len(columns)]
         wide[self.features :] = vector[len(columns) :]
         return wide
 
-    def pulled(self, block: ExactRows) -> Any:
+    def signed_rows(self, block: ExactRows) -> Any:
         """The vectors z of the rows, as a compressed matrix: y x."""
         return scipy.sparse.csr_array(entries(block, self.constant_squared > 0).multiply(block.targets[:, None]))
 
@@ -59,14 +59,14 @@ class ClassSpace(NamedTuple):
     def dimensions(self) -> int:
         return self.classes * self.one.dimensions
 
-    def narrowed(self, features: int) -> ClassSpace:
+    def with_features(self, features: int) -> ClassSpace:
         return self._replace(features=features)
 
-    def widened(self, vector: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def embed(self, vector: np.ndarray, columns: np.ndarray) -> np.ndarray:
         parts = vector.reshape(self.classes, -1)
-        return np.concatenate([self.one.widened(part, columns) for part in parts])
+        return np.concatenate([self.one.embed(part, columns) for part in parts])
 
-    def pulled(self, block: ExactRows) -> Any:
+    def signed_rows(self, block: ExactRows) -> Any:
         """The vectors z of the rows: x for the row's class and -x for each rival in turn."""
         rows = scipy.sparse.coo_array(entries(block, self.constant_squared > 0))
         width, rivals = self.one.dimensions, self.classes - 1

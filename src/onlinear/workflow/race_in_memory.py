@@ -114,5 +114,5 @@ def refit(
     weights = lane.learner.weights().reshape(models, lane.width, features)
     scores = np.empty(0)
     if plan.passes == 1:
-        scores = task.measured(lane.sums()[1:], learned[:, 1:].sum(axis=0, dtype=np.int64))
+        scores = task.mean_error(lane.sums()[1:], learned[:, 1:].sum(axis=0, dtype=np.int64))
     return Refit(lane.learner.only(range(lane.width)), weights[1:], scores)

@@ -60,7 +60,7 @@ def test_known_values_are_counted_on_when_there_are_too_many() -> None:
 def test_moments_are_those_of_all_numbers(numbers: list[float], sizes: list[int]) -> None:
     found = ColumnMoments()
     for piece in pieces(np.array(numbers), sizes):
-        found = found.joined(moments_of(piece))
+        found = found.merge(moments_of(piece))
     assert found.rows == len(numbers)
     assert found.mean == pytest.approx(math.fsum(numbers) / len(numbers), abs=1e-9)
     deviation = float(np.std(numbers))

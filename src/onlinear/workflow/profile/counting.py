@@ -66,7 +66,7 @@ class ColumnMoments(NamedTuple):
     squares: float = 0.0
     cubes: float = 0.0
 
-    def joined(self, other: ColumnMoments) -> ColumnMoments:
+    def merge(self, other: ColumnMoments) -> ColumnMoments:
         if not self.rows or not other.rows:
             return other if other.rows else self
         n, m, apart = self.rows, other.rows, other.mean - self.mean

@@ -60,7 +60,7 @@ class Gathered:
                 self.wholes.update(zip(keys[exact.rows].tolist(), exact.values, strict=True))
 
     def _add_numbers(self, numbers: np.ndarray, exact: np.ndarray) -> None:
-        self.moments = self.moments.joined(moments_of(numbers))
+        self.moments = self.moments.merge(moments_of(numbers))
         if self.ascending:
             self.ascending = bool(exact[0] >= self._last and (exact[1:] >= exact[:-1]).all())
             self._last = exact[-1]
