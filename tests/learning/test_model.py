@@ -26,6 +26,7 @@ from onlinear.errors import Refused
 from onlinear.estimators.saving import restore, save_parts
 from onlinear.files import trained as trained_files
 from onlinear.files.container import read_model, write_model
+from onlinear.files.models import pack_model, unpack_model
 from onlinear.learning import one_against_rest
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Settings
@@ -270,7 +271,7 @@ def test_a_training_is_saved_as_the_estimator_that_has_learned_the_same(tmp_path
             named = [-1, 1] if kind == "two" else None
             model = OnlineClassifier(rule="adagrad", average=True).partial_fit(X, y, classes=named)
         trained(training, file)
-    header, arrays = training.parts()
+    header, arrays = pack_model(training)
     theirs, their_arrays = save_parts(model)
     theirs["parameters"] = {name: theirs["parameters"][name] for name in header["parameters"]}
     if kind == "hashed":
@@ -281,7 +282,7 @@ def test_a_training_is_saved_as_the_estimator_that_has_learned_the_same(tmp_path
     assert header == theirs
     for name, array in their_arrays.items():
         np.testing.assert_array_equal(arrays[name], array, err_msg=name)
-    loaded = restore(*training.parts())
+    loaded = restore(*pack_model(training))
     np.testing.assert_array_equal(loaded.coef_, model.coef_)
 
 
@@ -292,10 +293,10 @@ def test_a_training_goes_on_where_it_was_saved(tmp_path: Path) -> None:
     stopped = Model(losses.Logistic(), rules.Normalised(), Settings(l1=1e-4), classes_in([y]))
     for start, stop in ((0, 1), (1, 150), (150, ROWS)):
         trained(stopped, svmlight_file(tmp_path, X[start:stop], y[start:stop]))
-        write_model(tmp_path / "model", *stopped.parts())
-        stopped = Model.restored(*read_model(tmp_path / "model"))
-    header, arrays = straight.parts()
-    again, same = stopped.parts()
+        write_model(tmp_path / "model", *pack_model(stopped))
+        stopped = unpack_model(*read_model(tmp_path / "model"))
+    header, arrays = pack_model(straight)
+    again, same = pack_model(stopped)
     for version in (header, again):
         del version["learner"]["version"]
     assert header == again
@@ -305,14 +306,14 @@ def test_a_training_goes_on_where_it_was_saved(tmp_path: Path) -> None:
 
 def test_a_model_that_was_not_trained_on_a_stream_is_refused() -> None:
     with pytest.raises(BadModel, match="was not trained on a stream"):
-        Model.restored(*save_parts(Perceptron().fit([[0.0], [1.0]], [0, 1])))
+        unpack_model(*save_parts(Perceptron().fit([[0.0], [1.0]], [0, 1])))
 
 
 def test_a_block_with_too_many_new_classes_is_refused_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     X = sparse_rows()
     training = Model(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True))
     trained(training, svmlight_file(tmp_path, X, np.arange(20) % 5))
-    training.parts()  # which takes the room behind the last column away
+    pack_model(training)  # which takes the room behind the last column away
     before, features = training.learner.table.tobytes(), training.learner.features
     per_class = 8 * features * training.learner.bias.shape[1]
     monkeypatch.setattr(one_against_rest, "MOST_BYTES_OF_IDS", 100 * per_class)
