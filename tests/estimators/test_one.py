@@ -291,7 +291,7 @@ def test_class_weights_weigh() -> None:
     assert weighed.coef_.tolist() == by_hand.coef_.tolist()
 
 
-def test_freeze_beside_a_learning_thread_gives_a_whole_example() -> None:
+def test_a_snapshot_beside_a_learning_thread_is_of_a_whole_example() -> None:
     """Every word of a row moves by the same step, so in a whole example their weights are equal."""
     model = onlinear.SGDClassifier(loss="log_loss", penalty=None, learning_rate="constant", eta0=0.1)
     row = dict.fromkeys([f"w{k}" for k in range(800)], 1.0)
@@ -312,7 +312,7 @@ def test_freeze_beside_a_learning_thread_gives_a_whole_example() -> None:
         for look in range(20_000):
             if look > 200 and len(seen) > 2:
                 break
-            weights = model.freeze().weights
+            weights = model.snapshot().weights
             assert np.ptp(weights) == 0.0
             seen.add(weights[0, 0])
             assert model.predict_one(row) in (0, 1)
@@ -355,7 +355,7 @@ def test_threads_that_learn_rows_of_their_own_lose_none() -> None:
         for thread in threads:
             thread.start()
         while any(thread.is_alive() for thread in threads):
-            together.freeze()
+            together.snapshot()
         for thread in threads:
             thread.join()
     finally:

@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from onlinear.data.batch import Rows, importance_of, plain_number, rows_of_compressed
+from onlinear.data.batch import Rows, importance_of, open_up, plain_number, rows_of_compressed
 from onlinear.data.matrices import compressed
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import unless_rounded
@@ -315,22 +315,6 @@ def with_short_indices(X: Any) -> Any:
         return X
     parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
     return scipy.sparse.csr_matrix(parts, shape=X.shape)
-
-
-class _Memory:
-    """The memory of a read-only array, presented as an ordinary one. The loops only read rows."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.owner = array
-        self.__array_interface__ = {
-            **array.__array_interface__,
-            "data": (array.__array_interface__["data"][0], False),
-        }
-
-
-def open_up(array: np.ndarray) -> np.ndarray:
-    """The same memory without the read-only mark, which would be another type to the compiler."""
-    return array if array.flags.writeable or not array.size else np.asarray(_Memory(array))
 
 
 def importance_for(sample_weight: Any, rows: int) -> np.ndarray:

@@ -6,13 +6,11 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear import losses
 from onlinear.data.batch import Batch, Rows, check_rows
 from onlinear.data.rows import SparseRows
 from onlinear.data.whole_numbers import unless_rounded
@@ -33,7 +31,6 @@ from onlinear.estimators.checks import (
 )
 from onlinear.estimators.class_weights import WeighsClasses
 from onlinear.estimators.one import ClassifiesOne, has_probabilities
-from onlinear.estimators.shown import Snapshot, linear
 from onlinear.estimators.shuffles import classifier_seed
 from onlinear.kernels.learn.state import NEGATIVE, POSITIVE
 from onlinear.learning.classes import Classes, as_array, distinct_labels, named_classes
@@ -41,13 +38,13 @@ from onlinear.learning.learner import Learner
 from onlinear.learning.one_against_rest import (
     add_class,
     answering,
-    arranged,
     check_new_labels,
     has_row_loss,
     is_even,
     outputs_for,
     targets_for,
 )
+from onlinear.learning.predictor import Predictor
 from onlinear.rules.trial import try_out
 
 ONE = np.ones(1)
@@ -271,10 +268,6 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
     def _forget_rows(self) -> None:
         self._row_targets: dict[int, Any] = {}
 
-    def _arranged(self, weights: np.ndarray, intercepts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        assert self._learner is not None
-        return arranged(self._classes, self._learner, weights, intercepts)
-
     def _answering_outputs(self) -> slice:
         assert self._learner is not None
         return slice(0, max(answering(self._classes, has_row_loss(self._learner)), 1))
@@ -354,87 +347,33 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
 
     # -------------------------------------------------------------- answers
 
-    def _classes_now(self) -> np.ndarray:
-        return self._classes.sorted
+    def _known_classes(self) -> Classes:
+        return self._classes
 
-    def _answering(self) -> Snapshot:
-        """Weights, intercepts and classes as of one example, if one was learned."""
+    def _answering(self) -> Predictor:
+        """What has been learned, as of one example, if one was."""
         check_is_fitted(self)
         now = self._now()
-        check_knows_classes(self, now.classes)
+        check_knows_classes(self, now.labels)
         return now
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores: of the second class where there are two, else one column for each class."""
-        return flat_scores(self._answering(), checked_rows(self, X))
+        return self._answering().decision_function(loop_rows(checked_rows(self, X)))
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
-        now = self._answering()
-        scores, classes = flat_scores(now, checked_rows(self, X)), now.classes
-        assert classes is not None
-        if len(classes) == 1:
-            return np.repeat(classes, len(scores))
-        if scores.ndim == 1:
-            return classes[(scores > 0.0).astype(np.intp)]
-        return classes[scores.argmax(axis=1)]
+        return self._answering().predict(loop_rows(checked_rows(self, X)))
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: the loss's link of each score, normalised over several classes."""
-        with whole(self):
-            now, loss = self._answering(), self._answering_loss()
-        X = checked_rows(self, X)
-        assert now.classes is not None
-        if hasattr(loss, "slopes"):
-            return self._row_probabilities(loss, X, now)
-        scores = flat_scores(now, X)
-        if len(now.classes) == 1:
-            return np.ones((len(scores), 1))
-        chances = linked(loss, scores)
-        if chances.ndim == 1:
-            return np.stack([1.0 - chances, chances], axis=1)
-        total = chances.sum(axis=1, keepdims=True)
-        chances[total[:, 0] == 0.0] = 1.0  # no class has a chance: they are all alike
-        return chances / chances.sum(axis=1, keepdims=True)
+        return self._answering().predict_proba(loop_rows(checked_rows(self, X)))
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
-
-    def _row_probabilities(self, loss: Any, X: Any, now: Snapshot) -> np.ndarray:
-        two = now.classes is not None and len(now.classes) == 2
-        if type(loss) is losses.Softmax and two:
-            chances = expit(flat_scores(now, X))
-            return np.stack([1.0 - chances, chances], axis=1)
-        if two:  # what is shown of two classes is a difference
-            with whole(self):
-                assert self._learner is not None
-                weights, intercepts = self._learner._read(True)
-                weights = weights[:, : self._known_features()]
-                order = self._classes.order
-            scores = linear(X, weights[order]) + intercepts[order]
-        else:
-            scores = now.scores(X)
-        for row in scores:
-            loss.link(row.copy(), row)
-        return scores
-
-
-def flat_scores(now: Snapshot, X: Any) -> np.ndarray:
-    """The scores of rows; a vector where there is one a row."""
-    scores = now.scores(X)
-    return scores[:, 0] if scores.shape[1] == 1 else scores
-
-
-def linked(loss: Any, scores: np.ndarray) -> np.ndarray:
-    """The link of every score."""
-    if type(loss) in (losses.Logistic, losses.Binomial):
-        return np.asarray(expit(scores))
-    if type(loss) is losses.ModifiedHuber:
-        return (np.clip(scores, -1.0, 1.0) + 1.0) / 2.0
-    return np.vectorize(loss.link, otypes=[np.float64])(scores)
 
 
 def check_even(loss: Any) -> None:

@@ -22,6 +22,7 @@ from onlinear.features.names import ExactNames, HashedNames
 from onlinear.learning.classes import as_array, check_hashable
 from onlinear.learning.learner import Learner
 from onlinear.learning.one_against_rest import Decoder, answering, decoder_of, has_row_loss
+from onlinear.learning.predictor import probabilities_of
 from onlinear.streams.tables import check_different, is_frame, names_in
 from onlinear.system.interrupts import uninterrupted
 
@@ -364,8 +365,8 @@ class ClassifiesOne(OneByOne):
         decoder, scores, loss = self._scores_one(x)
         if decoder is None:
             return {}
-        chances = decoder.chances(scores, loss)
-        return dict(zip(decoder.labels, chances.tolist(), strict=True))
+        found = probabilities_of(loss, len(decoder.labels), decoder.as_row(scores))
+        return dict(zip(decoder.labels, found[0].tolist(), strict=True))
 
 
 class PredictsOne(OneByOne):

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear.data.batch import Batch, Rows, numbers_of
+from onlinear.data.batch import Batch, Rows, numbers_of, open_up
 from onlinear.data.rows import SparseRows
 from onlinear.data.targets import Numbers
 from onlinear.estimators.base import LinearEstimator, Start
@@ -19,7 +19,6 @@ from onlinear.estimators.checks import (
     importance_for,
     loop_rows,
     one_row,
-    open_up,
     whole,
 )
 from onlinear.estimators.one import PredictsOne
@@ -118,4 +117,4 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The scores of the rows."""
         check_is_fitted(self)
-        return self._now().scores(checked_rows(self, X))[:, 0]
+        return self._now().predict(loop_rows(checked_rows(self, X)))

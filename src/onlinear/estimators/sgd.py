@@ -16,6 +16,7 @@ from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Epochs
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learning.learner import Settings
+from onlinear.learning.predictor import Predictor
 from onlinear.rules.passive import DecayingPA1, DecayingPA2
 
 #: scikit-learn slows the intercept down on sparse rows, "to avoid intercept oscillation"
@@ -73,27 +74,31 @@ class ShowsAverage(LinearEstimator):
 
     average: Any = False
 
-    def _unaveraged(self, part: int) -> Any:
+    def _unaveraged(self) -> Predictor:
+        self._check_averages()
+        assert self._learner is not None
+        return Predictor.of(self._learner, self._known_classes(), averaged=False)
+
+    def _check_averages(self) -> None:
         if not self.average or self._learner is None:
             raise AttributeError("there is no average: set average=True and fit")
-        return self._arranged(*self._learner._read(False))[part]
 
     @property
     def _standard_coef(self) -> Any:
-        return self._unaveraged(0)
+        return self._unaveraged().weights
 
     @property
     def _standard_intercept(self) -> Any:
-        return self._unaveraged(1)
+        return self._unaveraged().intercepts
 
     @property
     def _average_coef(self) -> Any:
-        self._unaveraged(0)
+        self._check_averages()
         return self.coef_
 
     @property
     def _average_intercept(self) -> Any:
-        self._unaveraged(0)
+        self._check_averages()
         return self.intercept_
 
 

@@ -28,6 +28,7 @@ from onlinear.learning.one_against_rest import (
     outputs_for,
     targets_for,
 )
+from onlinear.learning.predictor import Predictor
 from onlinear.registry import loss_of, rule_of
 
 #: columns a table has room for at first, and how many times as large it grows
@@ -113,6 +114,10 @@ class Model:
         """Begin a pass over the stream."""
         self.learner.start_pass()
         self.pass_starts.append((int(self.learner.updates[self.answering].sum()), self.mistakes))
+
+    def snapshot(self) -> Predictor:
+        """What has been learned so far, for answers only: nothing will change it."""
+        return Predictor.of(self.learner, self.classes)
 
     # -------------------------------------------------------------- learning
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from onlinear.files.container import PathLike
 from onlinear.files.trained import open_model
-from onlinear.learning.classes import as_array
-from onlinear.learning.predictor import Predictor
 from onlinear.streams.stream import OnBad, open_alike
 
 
@@ -24,11 +22,9 @@ def predict(model: PathLike, source: Any, *, on_bad: OnBad | None = None) -> np.
     counted, or of the row in a Parquet or Arrow file or a frame; both from 1.
     """
     trained = open_model(model)
-    answers = Predictor(trained.training)
-    labels = None if answers.labels is None else as_array(answers.labels)
-    found = [np.empty(0) if labels is None else labels[:0]]
+    predictor = trained.training.snapshot()
+    found = [np.empty(0) if predictor.classes_ is None else predictor.classes_[:0]]
     stream = open_alike(source, trained.recipe.format, labelled=False, on_bad=on_bad, recipe=trained.recipe)
     for block in stream.as_known():
-        scores = answers.scores(block)
-        found.append(scores[:, 0] if labels is None else labels[answers.codes(scores)])
+        found.append(predictor.predict(block))
     return np.concatenate(found)
