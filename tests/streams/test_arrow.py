@@ -23,14 +23,14 @@ from hypothesis import given, settings, strategies as st
 from pyarrow import feather, ipc, parquet
 
 from onlinear.errors import BadInput, BadLine, BadSource, OnlinearError
-from onlinear.features.naming import Naming
 from onlinear.features.words import Words
 from onlinear.streams import sources, tables
 from onlinear.streams.arrow import ArrowTable, infer_table
 from onlinear.streams.arrowcells import numbers_of
 from onlinear.streams.csvtext import Column
-from onlinear.streams.formats import Options, format_of
+from onlinear.streams.formats import format_of
 from onlinear.streams.held import Held
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.stream import Stream, open_alike, open_stream, sources_of
 from slow_parsers import Feature, entries, placed
 from slow_tables import grams
@@ -70,6 +70,11 @@ def features_of(row: dict[str, Any], words: Words) -> Iterator[Feature]:
             yield Feature(key, f"{key}={cell}", 1.0) if isinstance(cell, str) else Feature(key, key, float(cell))
 
 
+def said_of(words: Words) -> dict[str, Any]:
+    """The reading options that cut texts so."""
+    return {"ngrams": words.ngrams, "lower": words.lower, "presence": words.presence, "unit_length": words.unit}
+
+
 def meant(rows: list[dict[str, Any]], words: Words = Words(), crosses: Pairs = ()) -> tuple[list[Any], int]:
     """The good rows, and how many are bad, as a product of theirs is infinite."""
     found = [placed(entries(list(features_of(row, words)), crosses), BITS) for row in rows]
@@ -78,10 +83,10 @@ def meant(rows: list[dict[str, Any]], words: Words = Words(), crosses: Pairs = (
 
 
 def read(source: Any, **options: Any) -> tuple[list[Any], int]:
-    said = {"target": "y", "weight": "w", "text": ["note"], "naming": Naming(BITS)} | options
+    said = {"target": "y", "weight": "w", "text": ["note"], "bits": BITS} | options
     chosen, name = sources_of(source, None)
     bad: list[BadLine] = []
-    stream = Stream(chosen, format_of(name, chosen, Options(**said)), on_bad=lambda line, _: bad.append(line))
+    stream = Stream(chosen, format_of(name, chosen, ReadOptions(**said)), on_bad=lambda line, _: bad.append(line))
     return rows_in(stream), len(bad)
 
 
@@ -135,7 +140,7 @@ def test_the_same_table_in_every_form_gives_the_same_rows(
     folder = tmp_path_factory.getbasetemp()
     table = pa.Table.from_pylist(rows, SCHEMA)
     expected = meant(rows, words, crosses)
-    options = {"words": words, "naming": Naming(BITS, crosses=crosses)}
+    options = said_of(words) | {"bits": BITS, "crosses": crosses}
     size, most = size_and_most
     with mock.patch.object(tables, "MOST_ROWS", most), mock.patch.object(sources, "CHUNK", chunk):
         for source in (*files_of(table, folder, size), *frames_of(table)):
@@ -244,7 +249,7 @@ def test_types_of_text_columns(column: pa.Array, cells: list[Any]) -> None:
         cell if cell is not None else dict.fromkeys(["x=twelve", "x=bytes", "x=and", "x=more"], 1) for cell in cells
     ]
     table = pa.table({"x": column, "y": [1.0, 2.0, 3.0]})
-    stream = Stream([table], infer_table([table], text=["x"], naming=Naming(30)))
+    stream = Stream([table], infer_table([table], ReadOptions(text=["x"], bits=30)))
     assert rows_in(stream) == rows_meant(cells, [1.0, 2.0, 3.0], [1.0] * 3, 30)
 
 
@@ -327,7 +332,7 @@ def test_a_text_to_be_cut_that_is_not_utf_8() -> None:
     note = pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"\xff"]).buffers())
     table = pa.table({"t": note, "y": [1, 2]})
     with pytest.raises(BadSource, match=r"Table: column 't' has a text that is not UTF-8 in rows 1 to 2: convert it"):
-        list(Stream([table], infer_table([table], text=["t"])))
+        list(Stream([table], infer_table([table], ReadOptions(text=["t"]))))
 
 
 @pytest.mark.parametrize(
@@ -336,13 +341,13 @@ def test_a_text_to_be_cut_that_is_not_utf_8() -> None:
         ({"text": ["n0te"]}, "there is no column 'n0te': did you mean 'note'"),
         ({"text": ["y"]}, "column 'y' cannot be target and text at once"),
         ({"text": ["note"], "ignore": ["note"]}, "column 'note' cannot be text and ignore at once"),
-        ({"text": ["note"], "words": Words(ngrams=6)}, "ngrams is 6: choose 1 to 5"),
-        ({"naming": Naming(crosses=(("note", "y"),))}, "column 'y' cannot be crossed: those with features are note, x"),
+        ({"text": ["note"], "ngrams": 6}, "ngrams is 6: choose 1 to 5"),
+        ({"crosses": [("note", "y")]}, "column 'y' cannot be crossed: those with features are note, x"),
     ],
 )
 def test_texts_and_crosses_that_cannot_be(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(OnlinearError, match=reason):
-        infer_table([pa.table({"note": ["a"], "x": [1], "y": [1]})], **options)
+        infer_table([pa.table({"note": ["a"], "x": [1], "y": [1]})], ReadOptions(**options))
 
 
 def test_columns_may_have_the_names_of_methods() -> None:
@@ -438,7 +443,7 @@ def test_files_of_another_kind_are_refused(tmp_path: Path) -> None:
 
 def test_the_names_of_a_row_in_order() -> None:
     table = pa.table({"a": [1.0, math.inf, None], "t": ["u", "u", None], "y": [1, 2, 3]})
-    form = infer_table([table], naming=Naming(None))
+    form = infer_table([table], ReadOptions(names="exact"))
     (piece,) = form.pieces(table)
     block = form.parse(piece, "rows", stop_at_bad=False)
     assert block.named is not None
@@ -448,7 +453,8 @@ def test_the_names_of_a_row_in_order() -> None:
 @given(st.lists(ROWS, max_size=5), WORDS, PAIRS, st.booleans())
 def test_names_are_those_of_the_entries(rows: list[dict[str, Any]], words: Words, crosses: Pairs, stop: bool) -> None:
     table = pa.Table.from_pylist(rows, SCHEMA)
-    form = infer_table([table], weight="w", text=["note"], words=words, naming=Naming(None, crosses=crosses))
+    options = ReadOptions(weight="w", text=["note"], names="exact", crosses=crosses, **said_of(words))
+    form = infer_table([table], options)
     found = []
     for piece in form.pieces(table):
         block = form.parse(piece, "rows", stop_at_bad=stop)

@@ -25,6 +25,7 @@ from onlinear.streams.arrow import infer_table
 from onlinear.streams.formats import Format
 from onlinear.streams.inference import infer
 from onlinear.streams.jsonlines import infer_keys
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.sources import chunks
 from onlinear.streams.stream import Stream
 from onlinear.streams.vwtext import VWText
@@ -225,13 +226,19 @@ def sources_and_formats(folder: Path, rows: int) -> Iterator[tuple[Any, Format]]
     (folder / "rows.vw").write_text("".join(f"{row['y']} |a {row['a']} |b {row['b']}\n" for row in lines))
     yield str(folder / "rows.vw"), VWText(CROSSED)
     (folder / "rows.csv").write_text("a,b,y\n" + "".join(f"{row['a']},{row['b']},{row['y']}\n" for row in lines))
-    yield str(folder / "rows.csv"), infer(folder / "rows.csv", text=["a", "b"], naming=CROSSED)
+    yield (
+        str(folder / "rows.csv"),
+        infer(folder / "rows.csv", ReadOptions(text=["a", "b"], bits=BITS, crosses=CROSSED.crosses)),
+    )
     file = str(folder / "rows.jsonl")
     Path(file).write_text("".join(json.dumps(row) + "\n" for row in lines))
-    yield file, infer_keys([file], target="y", text=["a", "b"], naming=CROSSED)
-    yield table, infer_table([table], text=["a", "b"], naming=CROSSED)
+    yield file, infer_keys([file], ReadOptions(target="y", text=["a", "b"], bits=BITS, crosses=CROSSED.crosses))
+    yield table, infer_table([table], ReadOptions(text=["a", "b"], bits=BITS, crosses=CROSSED.crosses))
     parquet.write_table(table, folder / "rows.parquet")
-    yield str(folder / "rows.parquet"), infer_table([table], text=["a", "b"], naming=CROSSED)
+    yield (
+        str(folder / "rows.parquet"),
+        infer_table([table], ReadOptions(text=["a", "b"], bits=BITS, crosses=CROSSED.crosses)),
+    )
 
 
 def test_pieces_are_smaller_where_features_are_crossed_and_nothing_else_changes(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
-from onlinear.features.naming import Naming
 from onlinear.streams.csvtext import Column, CSVText
 from onlinear.streams.inference import infer
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.stream import open_alike, open_stream
 
 
@@ -27,7 +27,7 @@ def kinds(form: CSVText) -> dict[str, str]:
 
 def test_names_kinds_and_target(tmp_path: Path) -> None:
     text = "age,town,zip,nothing,wage\n39,Bern,3000,,yes\n?, Thun ,3600,NA,no\n9e-06,7,3601,?,\n"
-    form = infer(written(tmp_path, text), categories=["zip"], naming=Naming(20))
+    form = infer(written(tmp_path, text), ReadOptions(categories=["zip"], bits=20))
     expected = {"age": "number", "town": "category", "zip": "category", "nothing": "category", "wage": "target"}
     assert kinds(form) == expected
     assert (form.target_kind, form.delimiter, form.naming.bits, form.header) == ("category", ",", 20, True)
@@ -61,15 +61,15 @@ def test_a_header_is_told_from_what_stands_below_it(tmp_path: Path, text: str, i
             infer(file)
     elif "oops" not in text:
         assert infer(file).header is is_header
-    assert infer(file, header=False).header is False
+    assert infer(file, ReadOptions(header=False)).header is False
 
 
 def test_a_first_record_that_may_be_either_is_refused(tmp_path: Path) -> None:
     file = written(tmp_path, "town,2019,2020\n1,2,3\n4,5,6\n")
     with pytest.raises(OnlinearError, match="may be a header or a row, with both 'town' and '2019' above numbers: say"):
         infer(file)
-    assert kinds(infer(file, header=True)) == {"town": "number", "2019": "number", "2020": "target"}
-    assert kinds(infer(file, header=False)) == {"1": "category", "2": "number", "3": "target"}
+    assert kinds(infer(file, ReadOptions(header=True))) == {"town": "number", "2019": "number", "2020": "target"}
+    assert kinds(infer(file, ReadOptions(header=False))) == {"1": "category", "2": "number", "3": "target"}
 
 
 def test_a_number_above_texts_alone_may_be_a_name(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_number_above_texts_alone_may_be_a_name(tmp_path: Path) -> None:
     file = written(tmp_path, "\n".join(["2019,2020,2021", *rows * 5]))
     with pytest.raises(OnlinearError, match="may be a header or a row, with '2021' above texts: say which"):
         infer(file)
-    assert kinds(infer(file, header=True)) == {"2019": "number", "2020": "number", "2021": "target"}
+    assert kinds(infer(file, ReadOptions(header=True))) == {"2019": "number", "2020": "number", "2021": "target"}
     for others in (rows, [*rows * 5, "5,6,7"]):
         assert infer(written(tmp_path, "\n".join(["2019,2020,2021", *others]))).header is False
 
@@ -123,7 +123,7 @@ def test_names_that_look_like_cells_are_refused(tmp_path: Path, header: str, row
     file = written(tmp_path, "\n".join([header, *rows]))
     with pytest.raises(OnlinearError, match=f"may be a header or a row, with {reason}.*: say which"):
         infer(file)
-    assert infer(file, header=False).header is False
+    assert infer(file, ReadOptions(header=False)).header is False
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_ordinary_rows_are_no_header(tmp_path: Path, rows: list[str]) -> None:
 
 def test_a_name_that_is_no_column_of_numbered_ones_may_be_in_a_header(tmp_path: Path) -> None:
     with pytest.raises(OnlinearError, match=r"no column 'y': the columns are 1, 2; if the first record has .*--header"):
-        infer(written(tmp_path, "1,2\n3,4\n"), target="y")
+        infer(written(tmp_path, "1,2\n3,4\n"), ReadOptions(target="y"))
 
 
 @pytest.mark.parametrize(
@@ -171,12 +171,15 @@ def test_the_delimiter_is_told(tmp_path: Path, name: str, text: str, delimiter: 
 
 
 def test_the_delimiter_may_be_given(tmp_path: Path) -> None:
-    assert kinds(infer(written(tmp_path, "a;b,c\n1;2,3\n"), delimiter=";")) == {"a": "number", "b,c": "target"}
+    assert kinds(infer(written(tmp_path, "a;b,c\n1;2,3\n"), ReadOptions(delimiter=";"))) == {
+        "a": "number",
+        "b,c": "target",
+    }
 
 
 @pytest.mark.parametrize("target", ["town", 2, -2, "2", "-2"])
 def test_columns_are_named_or_counted(tmp_path: Path, target: str | int) -> None:
-    form = infer(written(tmp_path, "age,town,w\n1,x,2\n"), target=target, weight=-1, ignore=["age"])
+    form = infer(written(tmp_path, "age,town,w\n1,x,2\n"), ReadOptions(target=target, weight=-1, ignore=["age"]))
     assert kinds(form) == {"age": "ignore", "town": "target", "w": "weight"}
 
 
@@ -196,7 +199,7 @@ def test_columns_are_named_or_counted(tmp_path: Path, target: str | int) -> None
 def test_columns_that_are_not_there(tmp_path: Path, options: dict[str, object], reason: str) -> None:
     file = written(tmp_path, "age,town,w\n1,x,2\n")
     with pytest.raises(OnlinearError) as caught:
-        infer(file, **options)  # type: ignore[arg-type]
+        infer(file, ReadOptions(**options))  # type: ignore[arg-type]
     assert reason in str(caught.value)
 
 
@@ -237,7 +240,7 @@ def test_standard_input_is_refused() -> None:
 def test_so_many_records_are_looked_at_and_no_more(tmp_path: Path) -> None:
     text = "a,b\n" + "\n1,2\n" * 9 + "x,2\n"
     assert kinds(infer(written(tmp_path, text), rows=9))["a"] == "number"
-    assert kinds(infer(written(tmp_path, text), rows=10, header=True))["a"] == "category"
+    assert kinds(infer(written(tmp_path, text), ReadOptions(header=True), rows=10))["a"] == "category"
 
 
 def test_a_short_first_file_is_not_all_that_is_looked_at(tmp_path: Path) -> None:
@@ -263,7 +266,7 @@ def test_what_was_inferred_can_read_what_was_looked_at(
     file.write_text(text)
     if not any(cells):
         return
-    form = infer(file, header=True)
+    form = infer(file, ReadOptions(header=True))
     for chunk in form.pieces(str(file)):
         block = form.parse(chunk, "inferred.csv", stop_at_bad=False)
         wrong = [str(line) for line, _ in block.bad]

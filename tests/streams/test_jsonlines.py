@@ -17,6 +17,7 @@ from onlinear.features.naming import Naming
 from onlinear.features.words import Words
 from onlinear.streams import sources
 from onlinear.streams.jsonlines import JSONLines, infer_keys
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.sources import chunks
 from onlinear.streams.stream import open_stream
 from slow_parsers import Feature, entries, placed
@@ -310,17 +311,17 @@ def test_keys_that_are_not_there(tmp_path: Path, options: dict[str, str]) -> Non
         ({"text": ["c"]}, "there is no key 'c' in the first records: their keys are a, b"),
         ({"text": ["a"]}, "key 'a' cannot be target and text at once: choose one"),
         ({"text": ["b"], "ignore": ["b"]}, "key 'b' cannot be text and ignore at once: choose one"),
-        ({"text": ["b"], "words": Words(ngrams=0)}, "ngrams is 0: choose 1 to 5"),
-        ({"naming": Naming(crosses=(("b", "a"),))}, "the key 'a' cannot be crossed: those with features are b"),
-        ({"naming": Naming(crosses=(("b", "c"),))}, "the key 'c' cannot be crossed: those with features are b"),
-        ({"naming": Naming(crosses=(("b", "b"),)), "ignore": ["b"]}, "the key 'b' cannot be crossed: .* are none"),
+        ({"text": ["b"], "ngrams": 0}, "ngrams is 0: choose 1 to 5"),
+        ({"crosses": [("b", "a")]}, "the key 'a' cannot be crossed: those with features are b"),
+        ({"crosses": [("b", "c")]}, "the key 'c' cannot be crossed: those with features are b"),
+        ({"crosses": [("b", "b")], "ignore": ["b"]}, "the key 'b' cannot be crossed: .* are none"),
     ],
 )
 def test_texts_and_crosses_that_cannot_be(tmp_path: Path, options: dict[str, Any], reason: str) -> None:
     file = written(tmp_path, '{"a": 1}', '{"b": {"t": "x"}}')
-    assert infer_keys([file], target="a", text=["b.t"]).text == {"b.t"}
+    assert infer_keys([file], ReadOptions(target="a", text=["b.t"])).text == {"b.t"}
     with pytest.raises(OnlinearError, match=reason):
-        infer_keys([file], target="a", **options)
+        infer_keys([file], ReadOptions(target="a", **options))
 
 
 @pytest.mark.parametrize(
@@ -338,15 +339,15 @@ def test_texts_and_crosses_that_cannot_be(tmp_path: Path, options: dict[str, Any
 )
 def test_the_kind_of_the_target(tmp_path: Path, labels: list[str], kind: str) -> None:
     file = written(tmp_path, *(f'{{"y": {label}}}' for label in labels))
-    assert infer_keys([file], target="y").target_kind == kind
+    assert infer_keys([file], ReadOptions(target="y")).target_kind == kind
 
 
 def test_so_many_records_are_looked_at_however_they_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = written(tmp_path, *['{"y": 1}'] * 9, '{"y": "x"}')
     for size in (1, 20, 1000):
         monkeypatch.setattr(sources, "CHUNK", size)
-        assert infer_keys([file], target="y", rows=9).target_kind == "number"
-        assert infer_keys([file, file], target="y", rows=10).target_kind == "category"
+        assert infer_keys([file], ReadOptions(target="y"), rows=9).target_kind == "number"
+        assert infer_keys([file, file], ReadOptions(target="y"), rows=10).target_kind == "category"
 
 
 def test_numbers_as_labels_that_are_names(tmp_path: Path) -> None:

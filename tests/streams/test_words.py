@@ -18,9 +18,10 @@ from onlinear.features.naming import Naming
 from onlinear.features.words import Words, grams_in, letters
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.formats import Options, format_of
+from onlinear.streams.formats import format_of
 from onlinear.streams.inference import infer
 from onlinear.streams.jsonlines import JSONLines
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.sources import chunks
 from onlinear.streams.texts import grams_for, grams_of_texts
@@ -199,7 +200,7 @@ def row(features: dict[str, float]) -> dict[int, float]:
 def test_a_text_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "mail.csv"
     file.write_text('message,y\n"Free cash, FREE ""cash""!",spam\n?,spam\n...,ham\n"see you",ham\n')
-    form = infer(file, text=["message"])
+    form = infer(file, ReadOptions(text=["message"]))
     assert form.columns == (Column("message", "text"), Column("y", "target"))
     assert parsed(file, form) == [
         row({"message=free": 2, "message=cash": 2}),
@@ -209,7 +210,7 @@ def test_a_text_in_a_file(tmp_path: Path) -> None:
     ]
     # twice free, cash and free cash, once cash free: together of length 13 ** 0.5
     twice, once = 2 / 13**0.5, 1 / 13**0.5
-    pairs = infer(file, text=["message"], words=Words(ngrams=2, unit=True))
+    pairs = infer(file, ReadOptions(text=["message"], ngrams=2, unit_length=True))
     assert parsed(file, pairs)[0] == row(
         {"message=free": twice, "message=cash": twice, "message=free cash": twice, "message=cash free": once}
     )
@@ -218,10 +219,10 @@ def test_a_text_in_a_file(tmp_path: Path) -> None:
 def test_a_text_of_several_megabytes(tmp_path: Path) -> None:
     file = tmp_path / "long.csv"
     file.write_text("y,m\n1," + "a b " * 1_000_000 + "\n2,a\n")
-    form = infer(file, target="y", text=["m"], words=Words(ngrams=5, presence=True))
+    form = infer(file, ReadOptions(target="y", text=["m"], ngrams=5, presence=True))
     wanted = [run[: 2 * size - 1] for run in ("a b a b a", "b a b a b") for size in range(1, 6)]
     assert parsed(file, form) == [row({f"m={gram}": 1 for gram in wanted}), row({"m=a": 1})]
-    counted = infer(file, target="y", text=["m"])
+    counted = infer(file, ReadOptions(target="y", text=["m"]))
     assert parsed(file, counted)[0] == row({"m=a": 1_000_000, "m=b": 1_000_000})
 
 
@@ -242,7 +243,10 @@ def test_a_text_with_more_grams_than_rows_can_count_is_refused() -> None:
 def test_a_named_text_column_may_hold_numbers(tmp_path: Path) -> None:
     file = tmp_path / "codes.csv"
     file.write_text("code,y\n1.5,1\n2,0\n")
-    assert parsed(file, infer(file, text=["code"])) == [row({"code=1": 1, "code=5": 1}), row({"code=2": 1})]
+    assert parsed(file, infer(file, ReadOptions(text=["code"]))) == [
+        row({"code=1": 1, "code=5": 1}),
+        row({"code=2": 1}),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -251,20 +255,20 @@ def test_a_named_text_column_may_hold_numbers(tmp_path: Path) -> None:
         ({"text": ["massage"]}, "there is no column 'massage': did you mean 'message'"),
         ({"text": ["y"]}, "column 'y' cannot be target and text at once"),
         ({"text": ["message"], "ignore": ["message"]}, "column 'message' cannot be text and ignore at once"),
-        ({"text": ["message"], "words": Words(ngrams=6)}, "ngrams is 6: choose 1 to 5"),
-        ({"text": ["message"], "words": Words(ngrams=0)}, "ngrams is 0: choose 1 to 5"),
+        ({"text": ["message"], "ngrams": 6}, "ngrams is 6: choose 1 to 5"),
+        ({"text": ["message"], "ngrams": 0}, "ngrams is 0: choose 1 to 5"),
         (
-            {"naming": Naming(crosses=(("message", "town"),))},
+            {"crosses": [("message", "town")]},
             "'town' cannot be crossed: those with features are message",
         ),
-        ({"naming": Naming(crosses=(("y", "message"),))}, "'y' cannot be crossed: those with features are message"),
+        ({"crosses": [("y", "message")]}, "'y' cannot be crossed: those with features are message"),
     ],
 )
 def test_texts_and_crosses_that_cannot_be(tmp_path: Path, options: dict[str, object], reason: str) -> None:
     file = tmp_path / "mail.csv"
     file.write_text("message,y\nfree,1\nsee,0\n")
     with pytest.raises(OnlinearError, match=reason):
-        infer(file, **options)  # type: ignore[arg-type]
+        infer(file, ReadOptions(**options))  # type: ignore[arg-type]
 
 
 CHOSEN: dict[str, Any] = {"words": Words(3, unit=True), "naming": Naming(9, crosses=(("m", "n"),))}
@@ -285,7 +289,7 @@ def test_a_format_comes_back_from_a_recipe_with_its_texts(form: Any) -> None:
 @pytest.mark.parametrize("name", ["svmlight", "vw"])
 def test_where_there_are_no_columns_nothing_is_said_of_texts(name: str) -> None:
     with pytest.raises(OnlinearError, match=f"text says nothing of the format '{name}': leave it away"):
-        format_of(name, [], Options(text=["m"]))
+        format_of(name, [], ReadOptions(text=["m"]))
     with pytest.raises(OnlinearError, match=f"how texts are cut .* says nothing of the format '{name}': leave it away"):
-        format_of(name, [], Options(words=Words(2)))
-    assert format_of(name, [], Options(text=(), words=Words()))
+        format_of(name, [], ReadOptions(ngrams=2))
+    assert format_of(name, [], ReadOptions())

@@ -223,7 +223,7 @@ def test_a_result_is_looked_at_before_anything_is_learned(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     tables.iris(tmp_path / "iris.csv")
-    result = {"asked": {"options": Asked(["iris.csv"], "kind").options()}, "data": {"sha256": "0" * 64}}
+    result = {"asked": {"options": Asked.of(["iris.csv"], target="kind").options()}, "data": {"sha256": "0" * 64}}
     change(result)
     Path("a.json").write_text(json.dumps(result))
     ended = run("select iris.csv --repeat a.json")

@@ -34,7 +34,7 @@ KEYS = (
 def selected(file: str, ledger: Path, watcher: Watcher | None = None, **options: Any) -> Selected:
     options.setdefault("replicates", 5)
     options.setdefault("references", False)
-    return select(Asked([file], **options), Ledger(ledger / "ledger.json"), watcher or Watcher())
+    return select(Asked.of([file], **options), Ledger(ledger / "ledger.json"), watcher or Watcher())
 
 
 def by_name(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -250,7 +250,7 @@ def rows_learned(path: Path, found: Selected) -> list[Any]:
     from onlinear.workflow.profile.choice import choose_recipe
     from onlinear.workflow.profile.table import profile_of
 
-    asked = Asked([str(path)], target="diagnosis")
+    asked = Asked.of([str(path)], target="diagnosis")
     profile = profile_of([str(path)], target="diagnosis")
     parts = parts_of(asked, profile, choose_recipe(profile))
     starts, columns, values = parts.train.rows
@@ -276,7 +276,7 @@ class StopsInTheRace(Watcher):
 
 def test_an_interrupted_race_still_gives_a_model(tmp_path: Path) -> None:
     models: list[Any] = []
-    asked = Asked([tables.iris(tmp_path / "iris.csv")], target="kind", replicates=0)
+    asked = Asked.of([tables.iris(tmp_path / "iris.csv")], target="kind", replicates=0)
     found = select(asked, Ledger(tmp_path / "ledger.json"), StopsInTheRace(), models.append)
     assert models == [found.trained]
     assert any("interrupted" in note for note in found.result["notes"])

@@ -39,51 +39,6 @@ Converted = argument(str, "OUTPUT", "File to write, compressed if its name says 
 Certificate = argument(Path, "CERT", "A certificate that certify has written.", INPUT)
 CertifiedRows = argument(Path, "FILE", "The rows: svmlight, or CSV of numbers with the label last.", INPUT)
 
-Format = option(str | None, READING, "Format of the files; told from their names if you do not say.", metavar="NAME")
-Target = option(
-    str | None, READING, "Column to learn, by name or number; the last one if you do not say.", metavar="COLUMN"
-)
-Weight = option(str | None, READING, "Column with the importance of each row.", metavar="COLUMN")
-Header = option(
-    bool | None, READING, "Whether the first record of CSV has the names; told by a look.", "--header/--no-header"
-)
-Delimiter = option(str | None, READING, "What is between the cells of CSV; told by a look.", metavar="CHAR")
-Ignore = option(list[str] | None, READING, "Column to leave out; may be repeated.", metavar="COLUMN")
-Categories = option(
-    list[str] | None, READING, "Column whose numbers are only names; may be repeated.", "--category", metavar="COLUMN"
-)
-NumberColumns = option(
-    list[str] | None,
-    READING,
-    "Column of numbers, where any other cell is a bad line; may be repeated.",
-    "--number",
-    metavar="COLUMN",
-)
-Missing = option(list[str] | None, READING, "Text that stands for nothing, instead of '', ?, NA.", metavar="TEXT")
-TextColumns = option(
-    list[str] | None, READING, "Column to cut into words; may be repeated.", "--text", metavar="COLUMN"
-)
-Ngrams = option(int, READING, "Runs of up to N words are features, too.", min=1, max=5, metavar="N")
-Lower = option(bool, READING, "Words in lower case.", "--lower/--keep-case")
-Presence = option(bool, READING, "1 for each word of a text, not its count.", "--presence")
-UnitLength = option(bool, READING, "Divide the words of a text by their length.", "--unit-length")
-Names = option(str, READING, "hashed, or exact: a column for each name.", metavar="NAME", choices=("hashed", "exact"))
-KeepNames = option(bool, READING, "Remember hashed names, to read weights by name.", "--keep-names")
-Crosses = option(
-    list[str] | None, READING, "Multiply the features of two columns or namespaces.", "--cross", metavar="A,B"
-)
-Features = option(
-    int | None, READING, "Most features, of svmlight or with exact names.", min=1, max=1 << 31, metavar="N"
-)
-Bits = option(int | None, READING, "Hash names to 2^BITS columns; 18 unless you say.", min=1, max=30, metavar="N")
-FirstIndex = option(int, READING, "Where the indices of svmlight start.", min=0, max=1, metavar="0|1")
-Scale = option(
-    str | None,
-    READING,
-    "standardise (the number columns of a table) or max-abs.",
-    metavar="NAME",
-    choices=("standardise", "max-abs"),
-)
 _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
 BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", file=LOG, words=("fail", "skip"))
 

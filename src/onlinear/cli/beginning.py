@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.ending import say
 from onlinear.cli.job import Job
-from onlinear.cli.options import loss_and_rule
+from onlinear.cli.options import loss_and_rule, reading_in
 from onlinear.cli.waiting import saying_that_it_waits
 from onlinear.cli.watching import watcher
 from onlinear.data.whole_numbers import are_numbers
@@ -28,10 +29,11 @@ from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
 from onlinear.streams.blanks import BLANKS
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.formats import Format
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.pipes import with_looks
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand
-from onlinear.streams.stream import Stream, open_stream
+from onlinear.streams.stream import Stream, stream_of
 from onlinear.workflow.profile.mixed import has_mixed_target, mixed_columns
 from onlinear.workflow.run import Run
 
@@ -63,29 +65,13 @@ def job_of(run: Run, bad: BadLines, wanted: dict[str, Any], path: Path | None) -
     return Job(run, bad, watch, path, slim=wanted["slim"], keep=wanted["keep_partial"])
 
 
-#: options that say how to read files, and go to the stream as they are
-AS_THEY_ARE = [
-    *("format", "header", "delimiter", "ngrams", "lower", "presence", "unit_length"),
-    *("names", "bits", "keep_names", "scale", "first_index", "features"),
-]
-
-
 def stream_for(wanted: dict[str, Any]) -> Stream:
     """The files, read as the options say."""
-    said = {name: wanted[name] for name in AS_THEY_ARE}
-    said |= {name: wanted[name] or () for name in ("ignore", "categories", "numbers", "text")}
-    said |= {name: wanted[name] for name in ("target", "weight")}
-    said |= {"missing": tuple(wanted["missing"])} if wanted["missing"] else {}
-    crosses = [tuple(pair.split(",")) for pair in wanted["crosses"] or ()]
-    for pair in crosses:
-        if len(pair) != 2:
-            raise Refused(
-                f"--cross {','.join(pair)} names {len(pair)} columns or namespaces: name two, as in --cross a,b"
-            )
-    stream = open_stream(wanted["files"], **said, crosses=crosses)
+    options = ReadOptions(**reading_in(wanted))
+    stream = stream_of(wanted["files"], options)
     if is_regression(wanted) and isinstance(stream.format, CSVText) and has_mixed_target(stream.format, stream.files):
-        said["numbers"] = (*said["numbers"], -1 if wanted["target"] is None else wanted["target"])
-        return open_stream(wanted["files"], **said, crosses=crosses)
+        target = -1 if options.target is None else options.target
+        return stream_of(wanted["files"], replace(options, numbers=(*options.numbers, target)))
     return stream
 
 

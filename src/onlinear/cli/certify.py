@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import BAD_DATA, ending, say
+from onlinear.cli.options import with_some_read_options
 from onlinear.system.outputs import printable_lines
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ NEEDS_EXPORT = (
 OF_OTHER_ROWS = ("NOT verified: data_sha256", "NOT verified: rows:")
 
 
+@with_some_read_options("format", "target")
 def certify(
     files: cli.Files,
     model: cli.Certified = None,
-    format: cli.Format = None,
-    target: cli.Target = None,
+    reading: Any = None,
     passes: cli.MostPasses = 100,
     output: cli.CertificateFile = None,
     export: cli.ExportedRows = None,
@@ -46,7 +47,7 @@ def certify(
 
         refuse_pipes(expand(files), "a certificate, which reads all rows more than once")
         if model is None:
-            trained = perceptron_of(open_stream(files, format, target=target), passes)
+            trained = perceptron_of(open_stream(files, **reading), passes)
         else:
             trained = open_model(model)
         found: Any = certificates_of(trained, files, max(passes, MOST_PASSES))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, say
+from onlinear.cli.options import with_some_read_options
 
 
+@with_some_read_options("format", "target", "weight", "header", "first_index")
 def convert(
     files: cli.Files,
     output: cli.Converted,
-    format: cli.Format = None,
-    target: cli.Target = None,
-    weight: cli.Weight = None,
-    header: cli.Header = None,
-    first_index: cli.FirstIndex = 1,
+    reading: Any = None,
     bad_lines: cli.BadLineWish = "fail",
     to: cli.To = None,
     force: cli.Force = False,
@@ -31,7 +31,7 @@ def convert(
         from onlinear.cli.badlines import FAIL, SKIP, BadLines
         from onlinear.streams.conversion import directions
 
-        wish = directions.Wish(files, output, format, to, target, weight, header, first_index, force)
+        wish = directions.Wish(files, output, to, force=force, **reading)
         with BadLines(bad_lines) as bad:
             said = directions.convert(wish, bad.on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
         if bad.count:

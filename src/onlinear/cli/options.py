@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import wraps
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
+from onlinear.cli.arguments import READING
 from onlinear.cli.declaring import Declared
 from onlinear.errors import Refused
 from onlinear.parameters import ranges_of
 from onlinear.registry import LOSSES, RULES, SCHEDULES
+from onlinear.streams.options import DEFAULTS, Option, read_options
 
 TABLES = {"loss": LOSSES, "rule": RULES, "schedule": SCHEDULES}
 PANEL = "Options of losses, rules and schedules"
@@ -56,25 +59,76 @@ def help_of(owners: list[Field]) -> str:
     return " ".join(f"{says[0].upper()}{says[1:]}: {', '.join(each)}." for says, each in sayings.items())
 
 
-def with_field_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option for each field, handed to it as the dict ``chosen``."""
-    own = inspect.signature(command, eval_str=True)
-    taken = set(own.parameters)
+def with_options(name: str, parameters: Callable[[Collection[str]], Iterable[inspect.Parameter]]) -> Callable[..., Any]:
+    """A decorator for commands: in place of the parameter of this name, others, handed to it together as a dict.
 
-    def widened(**given: Any) -> None:
-        own_arguments = {name: value for name, value in given.items() if name in taken}
-        command(**own_arguments, chosen={name: value for name, value in given.items() if name not in taken})
+    ``parameters`` is called with the names that the command has.
+    """
 
-    parameters = [parameter for name, parameter in own.parameters.items() if name != "chosen"]
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True)
+        several = list(parameters(own.parameters))
+
+        @wraps(command)
+        def widened(**given: Any) -> None:
+            together = {each.name: given.pop(each.name) for each in several}
+            command(**given, **{name: together})
+
+        shown = [new for each in own.parameters.values() for new in (several if each.name == name else [each])]
+        widened.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
+        return widened
+
+    return decorate
+
+
+def of_fields(taken: Collection[str]) -> Iterator[inspect.Parameter]:
+    """A parameter for each field of the losses, rules and schedules that no option of the command has."""
     for name, owners in fields().items():
         if name not in taken:
-            annotation = Annotated[float | None, Declared(help_of(owners), PANEL)]
-            parameters.append(
-                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            )
-    widened.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    widened.__name__, widened.__doc__ = command.__name__, command.__doc__
-    return widened
+            yield parameter_for(name, float | None, None, Declared(help_of(owners), PANEL))
+
+
+def of_reading(chosen: Callable[[str, Option], bool]) -> Callable[[Collection[str]], Iterator[inspect.Parameter]]:
+    """A parameter for each reading option that is chosen, and has a form on the command line."""
+
+    def parameters(taken: Collection[str]) -> Iterator[inspect.Parameter]:
+        for name, option in read_options().items():
+            if option.kind is not None and name not in taken and chosen(name, option):
+                default = None if option.repeated else getattr(DEFAULTS, name)
+                kind = list[option.kind] if option.repeated else option.kind  # type: ignore[name-defined]
+                declared = Declared(
+                    option.help, READING, option.names, option.metavar, option.min, option.max, option.choices
+                )
+                yield parameter_for(name, kind | None if default is None else kind, default, declared)
+
+    return parameters
+
+
+def parameter_for(name: str, annotation: Any, default: Any, declared: Declared) -> inspect.Parameter:
+    annotation = Annotated[annotation, declared]
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
+
+
+#: gives a command an option for each field of a loss, a rule or a schedule: the dict ``chosen``
+with_field_options = with_options("chosen", of_fields)
+#: gives a command all reading options: the dict ``reading``
+with_read_options = with_options("reading", of_reading(lambda name, option: True))
+#: gives a command those of a table's profile
+with_profile_options = with_options("reading", of_reading(lambda name, option: option.profiled))
+
+
+def with_some_read_options(*names: str) -> Callable[..., Any]:
+    """Gives a command those of these names."""
+    return with_options("reading", of_reading(lambda name, option: name in names))
+
+
+def reading_in(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The reading options among the values that a command line gives, as Python takes them."""
+    options = {name: each for name, each in read_options().items() if each.kind and given.get(name) is not None}
+    return {
+        name: [option.value(word) for word in given[name]] if option.repeated else given[name]
+        for name, option in options.items()
+    }
 
 
 class Chosen:

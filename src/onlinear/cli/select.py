@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import Interrupted, ending
 from onlinear.cli.jsontext import json_text
+from onlinear.cli.options import with_profile_options
 from onlinear.cli.steps import watching
 from onlinear.system.outputs import as_argument, printable
 
@@ -35,22 +36,15 @@ PYTHON = """import onlinear
 labels = onlinear.predict({model!r}, {file!r})"""
 
 
+@with_profile_options
 def select(
     files: cli.MaybeFiles = None,
-    target: cli.Target = None,
+    reading: Any = None,
     test: cli.HeldOutFiles = None,
     time: cli.TimeColumn = None,
     in_order: cli.InOrder = False,
     group: cli.GroupColumn = None,
-    weight: cli.Weight = None,
-    ignore: cli.Ignore = None,
     keep: cli.Keep = None,
-    categories: cli.Categories = None,
-    text: cli.TextColumns = None,
-    missing: cli.Missing = None,
-    header: cli.Header = None,
-    delimiter: cli.Delimiter = None,
-    format: cli.Format = None,
     names: cli.SomeNames = None,
     scale: cli.SomeScale = None,
     clip: cli.Clip = True,
@@ -85,7 +79,7 @@ def select(
         from onlinear.workflow.select import select as whole_job
 
         context = click.get_current_context()
-        asked = asked_by(context.params) if repeat is None else repeated(repeat, context)
+        asked = asked_by(context.params, reading) if repeat is None else repeated(repeat, context)
         files = expand(asked.files)
         path = model or Path(f"{stem_of(files[0])}{MODEL}")
         page_path = report or beside(path, "report.html")
@@ -130,19 +124,19 @@ def select(
             raise Refused("nothing was proven, so there are no rows to export: leave out --export")
 
 
-def asked_by(options: dict[str, Any]) -> Any:
+def asked_by(options: dict[str, Any], reading: dict[str, Any]) -> Any:
     """What the options of the command line ask for."""
+    from onlinear.cli.options import reading_in
     from onlinear.errors import Refused
+    from onlinear.streams.options import ReadOptions
     from onlinear.workflow.asked import Asked
 
     if not options["files"]:
         raise Refused("there is nothing to read: name at least one file")
-    wanted: dict[str, Any] = {each.name: options.get(each.name) for each in fields(Asked)} | {
-        "test_files": options["test"]
-    }
-    several = "test_files", "missing", "losses", "rules", "ignore", "keep", "categories", "text"
-    wanted |= {name: list(wanted[name] or ()) for name in several}
-    return Asked(**wanted)
+    own = {each.name for each in fields(Asked)} & options.keys() - {"files"}
+    wanted: dict[str, Any] = {name: options[name] for name in own} | {"test_files": options["test"]}
+    wanted |= {name: list(wanted[name] or ()) for name in ("test_files", "losses", "rules", "keep")}
+    return Asked(options["files"], ReadOptions(**reading_in(reading)), **wanted)
 
 
 def repeated(repeat: Path, context: click.Context) -> Any:
@@ -156,9 +150,10 @@ def repeated(repeat: Path, context: click.Context) -> Any:
         name = others[0].opts[0]
         raise Refused(f"{name} cannot be said beside --repeat, which does what {repeat} says: leave out one of them")
     asked = Asked.repeated(repeat, context.params["files"] or (), context.params["test"] or ())
+    options = asked.options()
     for each in context.command.params:  # what the command line would refuse
-        value = getattr(asked, str(each.name), None)
-        if value not in (None, []):
+        value = options.get(str(each.name))
+        if value not in (None, [], ()):
             each.type_cast_value(context, value)
     return asked
 

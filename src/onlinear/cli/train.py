@@ -12,34 +12,15 @@ from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, last_words, outlive_broken_pipes
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.measure import NAMES
-from onlinear.cli.options import with_field_options
+from onlinear.cli.options import with_field_options, with_read_options
 from onlinear.system.outputs import as_argument, printable, printable_lines
 
 
 @with_field_options
+@with_read_options
 def train(
     files: cli.MaybeFiles = None,
-    format: cli.Format = None,
-    target: cli.Target = None,
-    weight: cli.Weight = None,
-    ignore: cli.Ignore = None,
-    categories: cli.Categories = None,
-    numbers: cli.NumberColumns = None,
-    missing: cli.Missing = None,
-    header: cli.Header = None,
-    delimiter: cli.Delimiter = None,
-    text: cli.TextColumns = None,
-    ngrams: cli.Ngrams = 1,
-    lower: cli.Lower = True,
-    presence: cli.Presence = False,
-    unit_length: cli.UnitLength = False,
-    names: cli.Names = "hashed",
-    bits: cli.Bits = None,
-    keep_names: cli.KeepNames = False,
-    crosses: cli.Crosses = None,
-    features: cli.Features = None,
-    first_index: cli.FirstIndex = 1,
-    scale: cli.Scale = None,
+    reading: Any = None,
     bad_lines: cli.BadLineWish = "fail",
     model: cli.Model = None,
     resume: cli.Resume = None,

@@ -6,16 +6,15 @@ The bounds are fixed, so nothing depends on the order of rows. Numbers are clipp
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from onlinear.data.rows import SparseRows
-from onlinear.errors import BadInput, OnlinearError
+from onlinear.errors import OnlinearError
 from onlinear.features.blocks import Block
-from onlinear.features.columns import numbers_in
 
 if TYPE_CHECKING:
     from onlinear.features.scaling import ColumnsOf
@@ -55,20 +54,6 @@ class Clipping:
         values = rows.values.copy()
         values[entries] = values[entries].clip(low[chosen], high[chosen])
         return replace(block, rows=rows._replace(values=values))
-
-
-def bounds_of(clip: Mapping[str, Any]) -> list[Bounds]:
-    """The bounds of columns as a user says them."""
-    found = []
-    for name, pair in clip.items():
-        try:
-            low, high = numbers_in(pair)
-        except (TypeError, ValueError, OverflowError):
-            raise BadInput(
-                f"the bounds of {name!r} are {pair!r:.60}: give two numbers, the smaller one first"
-            ) from None
-        found.append(Bounds(name, low, high))
-    return found
 
 
 def check_bounds(bounds: Sequence[Bounds], numbers: Sequence[str]) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
-from typing import Any
 
-from onlinear.errors import OnlinearError, Refused
+from onlinear.errors import OnlinearError
 
 #: kinds of columns to learn from
 FEATURE_KINDS = ("number", "category", "text")
@@ -22,42 +20,6 @@ IS_ABSENT = (
     f"the category {ABSENT!r} of {{name!r}} is how a missing cell is named: rename it, or train with --missing "
     f"'{ABSENT}', too (in Python missing=[...])"
 )
-
-
-def several(given: Any, role: str) -> tuple[Any, ...]:
-    """The columns that a user names, by names or numbers: one of them alone is one, and not its letters.
-
-    >>> several("town", "ignore"), several(["town", 3], "ignore")
-    (('town',), ('town', 3))
-    """
-    if isinstance(given, str | Integral):
-        return (given,)
-    if isinstance(given, bytes) or not hasattr(given, "__iter__"):
-        raise Refused(f"{role} is {given!r:.60}: give a list of names")
-    return tuple(given)
-
-
-def by_column(given: Any, role: str) -> dict[str, Any]:
-    """What a user says of columns, by their names; nothing, if it is None."""
-    if not isinstance(given, Mapping | None):
-        raise Refused(f"{role} is {given!r:.60}: give a dict with the names of columns as its keys")
-    return dict(given or {})
-
-
-def numbers_in(given: Any) -> tuple[float, ...]:
-    """The numbers that a user gives, or Python's own error: of a text it would take the digits one by one."""
-    if isinstance(given, str | bytes):
-        raise TypeError
-    return tuple(map(float, given))
-
-
-def missing_words(given: Any) -> tuple[str, ...]:
-    """The texts that stand for nothing, as a user says them; one alone is one, and not its letters."""
-    words = several(given, "missing")
-    for word in words:
-        if not isinstance(word, str):
-            raise Refused(f"missing has {word!r:.60} among its texts: write what stands in the cells, in quotes")
-    return words
 
 
 def check_target_kind(kind: str) -> None:

@@ -6,14 +6,14 @@ one with the smaller hash is the first of the product's name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onlinear.errors import OnlinearError, Refused
+from onlinear.errors import OnlinearError
 from onlinear.features.blocks import MOST_ENTRIES
 from onlinear.features.names import hash_name
 from onlinear.kernels.text import crosses as kernel
@@ -37,21 +37,6 @@ SMALLER = 16
 def piece_size(usual: int, grows: bool) -> int:
     """How much is read at once, bytes or rows, where rows are small or grow."""
     return max(1, usual // SMALLER) if grows else usual
-
-
-def pairs_of(crosses: Any) -> tuple[Pair, ...]:
-    """The pairs to cross, as a user says them.
-
-    >>> pairs_of([("town", "street")])
-    (('town', 'street'),)
-    """
-    given = list(crosses) if isinstance(crosses, Iterable) and not isinstance(crosses, str | bytes) else [crosses]
-    for pair in given:
-        if isinstance(pair, str | bytes) or not isinstance(pair, Sequence) or len(pair) != 2:
-            raise Refused(
-                f"crosses has {pair!r:.60} for a pair: give a list of pairs of names, as [('town', 'street')]"
-            )
-    return tuple((first, second) for first, second in given)
 
 
 def check_crosses(pairs: Sequence[Pair], names: Sequence[str], what: str = "column") -> None:

@@ -7,7 +7,7 @@ An edge belongs to the range above it. What is missing lies in no range.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from onlinear.errors import BadInput, OnlinearError
-from onlinear.features.columns import numbers_in
+from onlinear.errors import OnlinearError
 from onlinear.features.names import hash_name
 
 if TYPE_CHECKING:
@@ -24,17 +23,6 @@ if TYPE_CHECKING:
 
 #: a column of numbers, and the edges between its ranges
 Ranges = tuple[str, tuple[float, ...]]
-
-
-def ranges_of(edges: Mapping[str, Sequence[float]]) -> tuple[Ranges, ...]:
-    """The ranges of columns as a user says them."""
-    found = []
-    for name, some in edges.items():
-        try:
-            found.append((name, numbers_in(some)))
-        except (TypeError, ValueError, OverflowError):
-            raise BadInput(f"the edges of {name!r} are {some!r:.60}: give numbers, each larger than the last") from None
-    return tuple(found)
 
 
 def check_ranges(ranges: Iterable[Ranges], numbers: Sequence[str]) -> None:

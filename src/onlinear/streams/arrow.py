@@ -44,6 +44,7 @@ from onlinear.streams.blanks import BLANKS
 from onlinear.streams.csvtext import Column, check_columns
 from onlinear.streams.held import Held, check_held, check_known, held_in
 from onlinear.streams.inference import with_roles
+from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.tables import Piece, label_of, pieces_of, rows_of_a_piece, schema_of
 from onlinear.streams.texts import Entries, with_grams
 from onlinear.streams.words import hashes_of, shown
@@ -216,29 +217,19 @@ class ArrowTable:
         return BadLine(source, piece.first_row + row, place, said, kind), row_text(piece, row)
 
 
-def infer_table(
-    sources: Sequence[Any],
-    *,
-    target: str | int | None = None,
-    weight: str | int | None = None,
-    ignore: Sequence[str | int] = (),
-    categories: Sequence[str | int] = (),
-    text: Sequence[str | int] = (),
-    missing: tuple[str, ...] = MISSING,
-    naming: Naming = Naming(),
-    words: Words = Words(),
-) -> ArrowTable:
+def infer_table(sources: Sequence[Any], options: ReadOptions = DEFAULTS) -> ArrowTable:
     """The format of tables by the schema of the first one; no row is looked at."""
     schema = schema_of(sources[0])
     if not schema.names:
         raise BadSource(f"{label_of(sources[0])}: is empty: there is no table in it")
     kinds = ["number" if is_numeric(field.type) else "category" for field in schema]
-    columns, target_kind = with_roles(schema.names, kinds, target, weight, ignore, categories, text)
+    columns, target_kind = with_roles(schema.names, kinds, options)
     for column, field in zip(columns, schema, strict=True):
         if column.kind == "target" and is_truth(field.type):
             target_kind = "category"
     check_types(columns, target_kind, schema, label_of(sources[0]))
-    return ArrowTable(columns, target_kind, missing, naming, words, held=held_in(columns, target_kind, schema))
+    held = held_in(columns, target_kind, schema)
+    return ArrowTable(columns, target_kind, options.missing, options.naming, options.words, held=held)
 
 
 def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source: str) -> None:

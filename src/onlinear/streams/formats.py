@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from numbers import Integral
 from pathlib import PurePath
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from onlinear.errors import OnlinearError, Refused
 from onlinear.features.blocks import Block
-from onlinear.features.columns import FEATURE_KINDS, MISSING
+from onlinear.features.columns import FEATURE_KINDS
 from onlinear.features.naming import MOST_FEATURES, Naming
-from onlinear.features.words import Words
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.pipes import source_label
 from onlinear.streams.sources import inner_name
 
@@ -42,30 +41,16 @@ FORMATS = {
     "svmlight": "streams.svmlight.Svmlight",
     "vw": "streams.vwtext.VWText",
 }
+#: what finds out how a source of a format with columns is to be read
+INFERRED = {
+    "arrow": "streams.arrow.infer_table",
+    "csv": "streams.inference.infer",
+    "jsonl": "streams.jsonlines.infer_keys",
+    "parquet": "streams.arrow.infer_table",
+}
 
 #: those that have columns which can be looked at; the others have to be converted before
 TABLES = ("csv", "parquet", "arrow")
-
-#: the options that say something of a table
-OF_COLUMNS = ("target", "weight", "ignore", "categories", "missing", "text", "words", "naming")
-#: those that say something of each format, of arrays, or of synthetic rows
-USED = {
-    "svmlight": ("first_index", "features"),
-    "vw": ("naming",),
-    "csv": (*OF_COLUMNS, "header", "delimiter", "quoted", "numbers"),
-    "jsonl": OF_COLUMNS,
-    "parquet": OF_COLUMNS,
-    "arrow": OF_COLUMNS,
-    "array": ("target", "weight"),
-    "synthetic": (),
-}
-
-
-#: options that are several
-NAMED = {
-    "naming": "how names become columns (bits, names, keep_names, crosses, frequent, ranges)",
-    "words": "how texts are cut (ngrams, lower, presence, unit_length)",
-}
 
 
 class Format(Protocol):
@@ -89,56 +74,23 @@ class Format(Protocol):
         """
 
 
-class Options(NamedTuple):
-    """What a user may say of a source; see :func:`onlinear.streams.stream.open_stream`."""
-
-    target: str | int | None = None
-    weight: str | int | None = None
-    ignore: Sequence[str | int] = ()
-    categories: Sequence[str | int] = ()
-    header: bool | None = None
-    delimiter: str | None = None
-    missing: tuple[str, ...] = MISSING
-    first_index: int = 1
-    naming: Naming = Naming()
-    text: Sequence[str | int] = ()
-    words: Words = Words()
-    features: int | None = None
-    quoted: bool | None = None
-    numbers: Sequence[str | int] = ()
-
-    def of_columns(self) -> dict[str, Any]:
-        """What all tables are told."""
-        for role, column in (("target", self.target), ("weight", self.weight)):
-            if column is not None and not isinstance(column, str | Integral | tuple):  # tuples are pandas' levels
-                raise OnlinearError(f"the {role} of a table is one of its columns: give its name or its number")
-        said = self._asdict()
-        return {name: said[name] for name in OF_COLUMNS}
-
-
-def format_of(name: str, sources: Sequence[Any], options: Options) -> Format:
+def format_of(name: str, sources: Sequence[Any], options: ReadOptions) -> Format:
     """The format of that name, for these sources."""
     if name not in FORMATS:
         raise Refused(f"the format {name!r} is unknown: choose one of {', '.join(FORMATS)}")
-    check_used(name, options)
-    if options.naming.frequent and name not in TABLES:
+    options.check_used(name)
+    if options.frequent and name not in TABLES:
         raise Refused(f"only columns of a table have rare categories, and {name!r} is none: leave out frequent")
-    if options.naming.ranges and name not in TABLES:
+    if options.ranges and name not in TABLES:
         raise Refused(f"only columns of a table are cut into ranges, and {name!r} is none: leave out ranges")
-    found: Format
-    match name:
-        case "svmlight":
-            found = class_of(name)(options.first_index, MOST_FEATURES if options.features is None else options.features)
-        case "vw":
-            found = class_of(name)(options.naming)
-        case "csv":
-            columns = options.of_columns()
-            told = {name: getattr(options, name) for name in ("header", "delimiter", "quoted", "numbers")}
-            found = loaded("streams.inference.infer")(sources, **told, **columns)
-        case "jsonl":
-            found = loaded("streams.jsonlines.infer_keys")(sources, **options.of_columns())
-        case _:
-            found = loaded("streams.arrow.infer_table")(sources, **options.of_columns())
+    if name == "svmlight":
+        features = MOST_FEATURES if options.features is None else options.features
+        found: Format = class_of(name)(options.first_index, features)
+    elif name == "vw":
+        found = class_of(name)(options.naming)
+    else:
+        options.check_columns()
+        found = loaded(INFERRED[name])(sources, options)
     return found
 
 
@@ -168,16 +120,6 @@ def check_features(format: Format, source: Any) -> None:
     if columns is not None and all(column.kind not in FEATURE_KINDS for column in columns):
         name = source if isinstance(source, str) else type(source).__name__
         raise OnlinearError(f"{name}: has no column to learn from beside the target: is the delimiter right?")
-
-
-def check_used(name: str, options: Options) -> None:
-    """Refuse what would say nothing of this format."""
-    for field, said in options._asdict().items():
-        default = Options._field_defaults[field]
-        is_said = type(said) is not type(default) or said != default  # a target may be an array
-        if is_said and field not in USED[name]:
-            said_of = NAMED.get(field, field)
-            raise Refused(f"{said_of} says nothing of the format {name!r}: leave it away")
 
 
 def common_format(files: Sequence[str]) -> str:

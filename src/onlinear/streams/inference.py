@@ -13,14 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.errors import BadSource, OnlinearError
-from onlinear.features.columns import MISSING, listed
-from onlinear.features.naming import Naming
-from onlinear.features.words import Words
+from onlinear.features.columns import listed
 from onlinear.kernels.text.csv import NUMBER, QUOTE, Plan, judge_columns, plan_of
 from onlinear.streams.cells import MOST_LINE_ENDS, QUOTED, Cells, Top, cut, first_record, texts, unclosed
 from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
 from onlinear.streams.headers import has_header, raw_records_in, records_in
 from onlinear.streams.lines import Lines
+from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.pipes import looks_at
 from onlinear.streams.sources import Chunk, Path, chunks, expand, inner_name
 
@@ -35,77 +34,39 @@ EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
-def infer(
-    paths: Path | Sequence[Path],
-    *,
-    target: str | int | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    quoted: bool | None = None,
-    weight: str | int | None = None,
-    ignore: Sequence[str | int] = (),
-    categories: Sequence[str | int] = (),
-    text: Sequence[str | int] = (),
-    numbers: Sequence[str | int] = (),
-    rows: int = ROWS,
-    missing: tuple[str, ...] = MISSING,
-    naming: Naming = Naming(),
-    words: Words = Words(),
-) -> CSVText:
-    """The format of files, of which the first is looked at, and the others if it is short.
+def infer(paths: Path | Sequence[Path], options: ReadOptions = DEFAULTS, *, rows: int = ROWS) -> CSVText:
+    """The format of files, of which the first is looked at, and the others if it is short: so many ``rows`` of them.
 
     A column is one of numbers if every cell that is not missing is a number. Columns are named, or where there is no
-    such name counted from 1, or from the end with -1; without a header their names are ``1``, ``2``, ...
-
-    Parameters
-    ----------
-    target : the column to learn; by default the last one
-    delimiter : by default told from the extension and the first records: a comma, tab, semicolon or bar
-    header : whether the first record has the names; by default told from what stands below it
-    quoted : whether cells may stand in quotes; by default yes, unless tabs are between cells and quotes make no sense
-    weight : the column with the importance of each row
-    ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
-    text : columns whose cells are cut into words
-    numbers : columns that hold numbers, so that any other cell is a bad line
-    rows : how many records are looked at
-    missing : what stands for a missing cell
-    naming : how names become columns
-    words : how texts are cut
+    such name counted from 1, or from the end with -1; without a header their names are ``1``, ``2``, ... Cells may be
+    quoted by default, unless tabs are between cells and quotes make no sense.
     """
     files = looks_at(expand(paths))
-    delimiter = delimiter or sniffed(files[0])
+    delimiter = options.delimiter or sniffed(files[0])
     check_delimiter(delimiter)
-    quoted = has_quotes(files[0], delimiter) if quoted is None else quoted
-    look = looked_at(files, delimiter, header, missing, rows, quoted)
+    quoted = has_quotes(files[0], delimiter) if options.quoted is None else options.quoted
+    look = looked_at(files, delimiter, options.header, options.missing, rows, quoted)
     names = look.names
     kinds = ["category" if numeric == 0 or texts else "number" for numeric, texts in look.counts.tolist()]
-    meant = {position_of(names, column) for column in categories}
-    for place in (position_of(names, column) for column in numbers):
+    meant = {position_of(names, column) for column in options.categories}
+    for place in (position_of(names, column) for column in options.numbers):
         if place in meant:
             raise OnlinearError(f"column {names[place]!r} cannot be numbers and categories at once: choose one")
         kinds[place] = "number"
-    columns, target_kind = with_roles(names, kinds, target, weight, ignore, categories, text)
-    return CSVText(columns, target_kind, delimiter, missing, naming, look.header, words, quoted)
+    columns, target_kind = with_roles(names, kinds, options)
+    return CSVText(columns, target_kind, delimiter, options.missing, options.naming, look.header, options.words, quoted)
 
 
-def with_roles(
-    names: Sequence[str],
-    kinds: Sequence[str],
-    target: str | int | None,
-    weight: str | int | None,
-    ignore: Sequence[str | int],
-    categories: Sequence[str | int],
-    text: Sequence[str | int] = (),
-) -> tuple[tuple[Column, ...], str]:
+def with_roles(names: Sequence[str], kinds: Sequence[str], options: ReadOptions) -> tuple[tuple[Column, ...], str]:
     """The columns, some of which have another kind than their cells say, and the kind of the target's cells."""
     kinds = list(kinds)
-    for column in categories:
+    for column in options.categories:
         kinds[position_of(names, column)] = "category"
-    chosen = target_position(names, target)
+    chosen = target_position(names, options.target)
     target_kind = kinds[chosen]
     kinds[chosen] = "target"
-    others = [(column, "text") for column in text] + [(column, "ignore") for column in ignore]
-    others += [] if weight is None else [(weight, "weight")]
+    others = [(column, "text") for column in options.text] + [(column, "ignore") for column in options.ignore]
+    others += [] if options.weight is None else [(options.weight, "weight")]
     for column, kind in others:
         place = position_of(names, column)
         if kinds[place] in ("target", "weight", "text") and kinds[place] != kind:

@@ -30,6 +30,7 @@ from onlinear.streams.blanks import BLANKS
 from onlinear.streams.inference import ROWS
 from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, taken
 from onlinear.streams.lines import Lines
+from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.pipes import looks_at
 from onlinear.streams.sources import Chunk, chunks
 from onlinear.streams.texts import Entries, texts_cut, with_grams
@@ -261,38 +262,32 @@ def word_of(value: Any, is_name: bool) -> str | None:
     return None
 
 
-def infer_keys(
-    files: Sequence[str],
-    *,
-    target: str | int | None,
-    weight: str | int | None = None,
-    ignore: Sequence[str | int] = (),
-    categories: Sequence[str | int] = (),
-    text: Sequence[str | int] = (),
-    rows: int = ROWS,
-    missing: tuple[str, ...] = MISSING,
-    naming: Naming = Naming(),
-    words: Words = Words(),
-) -> JSONLines:
+def infer_keys(files: Sequence[str], options: ReadOptions = DEFAULTS, *, rows: int = ROWS) -> JSONLines:
     """The format of files by a look at their first records: always as many, however the files are read."""
     records = list(islice(first_records(looks_at(files)), rows))
     if not any(records):
         raise nothing_in(looks_at(files))
+    target, weight = options.target, options.weight
     if target is None:
         first = next(filter(None, records))
         raise OnlinearError(
             f"the target is not named: name its key, of which the first record has {listed(list(first))}"
         )
-    roles = {"target": [target], "weight": [] if weight is None else [weight], "text": text, "ignore": ignore}
+    roles = {
+        "target": [target],
+        "weight": [] if weight is None else [weight],
+        "text": options.text,
+        "ignore": options.ignore,
+    }
     chosen = {role: list(map(str, keys)) for role, keys in roles.items()}
-    check_keys(records, chosen, naming)
-    names = frozenset(map(str, categories))
+    check_keys(records, chosen, options.naming)
+    names = frozenset(map(str, options.categories))
     labels = [taken(record, str(target)) for record in records]
-    said = [word_of(label, str(target) in names) for label in labels if not is_absent(label, missing)]
+    said = [word_of(label, str(target) in names) for label in labels if not is_absent(label, options.missing)]
     kind = "category" if not said or any(word is not None for word in said) else "number"
     importance = None if weight is None else str(weight)
     cut, ignored = frozenset(chosen["text"]), frozenset(chosen["ignore"])
-    return JSONLines(str(target), kind, importance, ignored, names, missing, naming, cut, words)
+    return JSONLines(str(target), kind, importance, ignored, names, options.missing, options.naming, cut, options.words)
 
 
 def check_keys(records: Sequence[dict[str, Any]], chosen: Mapping[str, Sequence[str]], naming: Naming) -> None:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from numbers import Integral
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from onlinear.errors import NO_RECORDS, BadLine, BadSource, Refused
 from onlinear.features.blocks import Block
-from onlinear.features.clipping import bounds_of
-from onlinear.features.columns import MISSING, by_column, missing_words, several
-from onlinear.features.crosses import pairs_of
-from onlinear.features.names import HashedNames
-from onlinear.features.naming import MOST_FEATURES, Naming
-from onlinear.features.ranges import ranges_of
-from onlinear.features.words import Words
+from onlinear.features.clipping import Bounds
 from onlinear.streams.ahead import in_order
 from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
-from onlinear.streams.blanks import bare
-from onlinear.streams.formats import Format, Options, check_features, check_used, common_format, format_alike, format_of
+from onlinear.streams.formats import Format, check_features, common_format, format_alike, format_of
 from onlinear.streams.generated import Generated
+from onlinear.streams.options import DEFAULTS, ReadOptions, takes_read_options
 from onlinear.streams.pipes import is_pipe, refuse_pipes, source_label, with_looks
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand, total_bytes
@@ -27,9 +20,6 @@ from onlinear.streams.tables import is_frame
 
 #: how many threads read ahead of the learner
 THREADS = 2
-
-#: names are hashed to 2**BITS columns, unless told
-BITS = 18
 
 #: called with each bad line and its text
 OnBad = Callable[[BadLine, bytes], None]
@@ -151,36 +141,8 @@ class Stream:
         return in_order(parse, self.format.pieces(source), THREADS)
 
 
-def open_stream(
-    source: Any,
-    format: str | None = None,
-    *,
-    target: Any = None,
-    weight: Any = None,
-    ignore: str | int | Sequence[str | int] = (),
-    categories: str | int | Sequence[str | int] = (),
-    text: str | int | Sequence[str | int] = (),
-    numbers: str | int | Sequence[str | int] = (),
-    ngrams: int = 1,
-    lower: bool = True,
-    presence: bool = False,
-    unit_length: bool = False,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    quoted: bool | None = None,
-    missing: str | Sequence[str] = MISSING,
-    names: str = "hashed",
-    bits: int | None = None,
-    keep_names: bool = False,
-    crosses: Sequence[tuple[str, str]] = (),
-    frequent: Mapping[str, str | Sequence[str]] | None = None,
-    ranges: Mapping[str, Sequence[float]] | None = None,
-    clip: Mapping[str, tuple[float, float]] | None = None,
-    scale: str | None = None,
-    first_index: int = 1,
-    features: int | None = None,
-    on_bad: OnBad | None = None,
-) -> Stream:
+@takes_read_options()
+def open_stream(source: Any, format: str | None = None, *, on_bad: OnBad | None = None, **options: Any) -> Stream:
     """Examples from files or memory: re-iterable, constant in memory.
 
     Each iteration is a pass of blocks: ``block.X``, ``block.y`` and ``block.importance`` are for ``partial_fit``.
@@ -190,96 +152,30 @@ def open_stream(
     source : a file, a glob, ``-`` for standard input, or a list of them, of which ``.gz``, ``.bz2``, ``.xz`` and
         ``.zst`` are decompressed; a frame of pandas or polars, a table of Arrow; an array or a sparse matrix; a stream
         of :mod:`onlinear.streams.synthetic`. Standard input and pipes with a name can be passed over once
-    format : "svmlight", "vw", "csv", "jsonl", "parquet" or "arrow"; by default told from the extension
-    target, weight : columns of a table, by name (which may be a number, as in pandas) or else by position (from 1,
-        or from the end with -1); the target is the last one if you do not say, but of JSON lines it has to be named.
-        For an array or a matrix, arrays
-    ignore, categories : columns to leave out, and those whose numbers are only names (postal codes)
-    text : columns whose cells are cut into words, and runs of up to ``ngrams`` words; in lower case if ``lower``, with
-        counts, or 1 for ``presence``; with ``unit_length`` long texts weigh no more than short ones
-    numbers : columns of CSV that hold numbers, so that any other cell is a bad line; else one word among the first
-        records makes a column one of categories
-    header, delimiter, quoted : of CSV: whether the first record has the names, what is between cells, and whether these
-        may stand in quotes; told by a look
-    missing : texts that stand for nothing
-    names : "hashed" to 2**bits columns (18 bits unless told), or "exact": a column for each name
-    keep_names : remember hashed names, too, so that weights can be read by name
-    crosses : pairs of columns or namespaces; each feature of one is multiplied with each of the other
-    frequent : for columns of categories, those with a feature of their own; all others of ``town`` share
-        ``town=(rare)``, as those do that come first in a prediction
-    ranges : for columns of numbers, edges in ascending order; a number also gives a feature for the range that it lies
-        in, ``25<=age<37``, so that its effect may bend
-    clip : for columns of numbers, the bounds between which they are kept
-    scale : "standardise" (the number columns of a table) or "max-abs", by what was seen so far
-    first_index : of svmlight's indices, 1 or 0
-    features : how many features there are, at most, of svmlight or with exact names (4,194,304 unless told)
     on_bad : called with every bad line instead of ending the stream there
+    {options}
     """
-    first_index, features = plain(first_index), plain(features)
-    options = Options(
-        target,
-        weight,
-        several(ignore, "ignore"),
-        several(categories, "categories"),
-        header,
-        delimiter,
-        missing_words(missing),
-        first_index,
-        naming_of(
-            names, bits, keep_names, crosses, features, by_column(frequent, "frequent"), by_column(ranges, "ranges")
-        ),
-        several(text, "text"),
-        Words(ngrams, lower, presence, unit_length),
-        None if names == "exact" else features,
-        quoted,
-        several(numbers, "numbers"),
-    )
-    if clip and (is_matrix(source) or isinstance(source, Generated)):
+    return stream_of(source, ReadOptions(format, **options), on_bad)
+
+
+def stream_of(source: Any, options: ReadOptions, on_bad: OnBad | None = None) -> Stream:
+    """Examples from files or memory, read as the options say."""
+    if options.clip and (is_matrix(source) or isinstance(source, Generated)):
         raise Refused("clip says between which bounds columns of a table are kept: an array has no names for them")
     if is_matrix(source):
-        check_used("array", options)
-        return Stream([matrix_of(source, target, weight)], Arrays(), on_bad, recipe=Recipe(Arrays(), scale))
+        options.check_used("array")
+        matrix = matrix_of(source, options.target, options.weight)
+        return Stream([matrix], Arrays(), on_bad, recipe=Recipe(Arrays(), options.scale))
     if isinstance(source, Generated):
-        check_used("synthetic", options)
-        return Stream([source], Arrays(), on_bad, recipe=Recipe(Arrays(), scale))
-    sources, name = sources_of(source, format)
+        options.check_used("synthetic")
+        return Stream([source], Arrays(), on_bad, recipe=Recipe(Arrays(), options.scale))
+    sources, name = sources_of(source, options.format)
     found = format_of(name, sources, options)
     check_features(found, sources[0])
-    if options.words != Words() and not options.text:
+    if options.words != DEFAULTS.words and not options.text:
         raise Refused("ngrams, lower, presence and unit_length say how texts are cut: name columns that are texts")
-    recipe = Recipe(found, scale, bounds_of(by_column(clip, "clip")))
-    return Stream(sources, found, on_bad, recipe=recipe, features=features)
-
-
-def plain(number: Any) -> Any:
-    """A whole number of NumPy's, say, as Python has it; anything else is left to who refuses it."""
-    return int(number) if isinstance(number, Integral) and not isinstance(number, bool) else number
-
-
-def naming_of(
-    names: str,
-    bits: int | None,
-    keep: bool,
-    crosses: Sequence[tuple[str, str]],
-    features: int | None,
-    frequent: Mapping[str, Any],
-    ranges: Mapping[str, Sequence[float]],
-) -> Naming:
-    """How names become columns."""
-    pairs, edges = pairs_of(crosses), ranges_of(ranges)
-    known = tuple(
-        (column, tuple(map(bare, several(categories, f"frequent[{column!r}]"))))
-        for column, categories in frequent.items()
-    )
-    if names == "hashed":
-        bits = HashedNames(BITS if bits is None else bits).bits  # refuses too many
-        return Naming(bits, keep, crosses=pairs, frequent=known, ranges=edges)
-    if names != "exact":
-        raise Refused(f"names are {names!r}: choose 'hashed' or 'exact'")
-    if bits is not None:
-        raise Refused("exact names are not hashed: leave out bits, or choose hashed names")
-    most = MOST_FEATURES if features is None else features
-    return Naming(None, True, most, pairs, known, edges)
+    recipe = Recipe(found, options.scale, [Bounds(name, *pair) for name, pair in (options.clip or {}).items()])
+    return Stream(sources, found, on_bad, recipe=recipe, features=options.features)
 
 
 def open_alike(

@@ -7,11 +7,12 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from onlinear.errors import BadInput, Refused
+from onlinear.streams.options import DEFAULTS, ReadOptions, read_options
 from onlinear.streams.packing import is_number
 from onlinear.system.outputs import printable
 from onlinear.workflow.run import MOST_PASSES
@@ -27,20 +28,12 @@ class Asked:
     """All options of ``onlinear select``; a result has them, so that it can be repeated."""
 
     files: list[str]
-    target: str | int | None = None
+    reading: ReadOptions = DEFAULTS
     test_files: list[str] = field(default_factory=list)
     time: str | int | None = None
     in_order: bool = False  # the rows are in the order of time as they stand
     group: str | int | None = None
-    weight: str | int | None = None
-    ignore: list[str | int] = field(default_factory=list)
     keep: list[str | int] = field(default_factory=list)
-    categories: list[str | int] = field(default_factory=list)
-    text: list[str | int] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    header: bool | None = None
-    delimiter: str | None = None
-    format: str | None = None
     task: str | None = None
     names: str | None = None
     scale: str | None = None
@@ -58,6 +51,17 @@ class Asked:
     references: bool = True
 
     @classmethod
+    def of(cls, files: Sequence[str], **options: Any) -> Asked:
+        """What options by their names ask for, those of reading among them; one of these without a value says nothing.
+
+        >>> Asked.of(["rows.csv"], target="y", folds=5).reading.target
+        'y'
+        """
+        reading = {name: options.pop(name) for name in profiled_options() if name in options}
+        said = {name: value for name, value in reading.items() if value not in (None, [])}
+        return cls(list(files), ReadOptions(**said), **options)
+
+    @classmethod
     def repeated(cls, path: str | Path, files: Sequence[str], test_files: Sequence[str]) -> Asked:
         """What was asked of a selection whose result was written as JSON; the files are those that the user names.
 
@@ -66,13 +70,14 @@ class Asked:
         try:
             result: Any = result_in(path)
             said = result["asked"]["options"]
-            kinds = get_type_hints(cls)
+            kinds = get_type_hints(cls) | profiled_options()
+            del kinds["reading"]
             for name, value in said.items():
                 if name in kinds and not is_of_kind(value, kinds[name]):
                     raise TypeError(f"{name} is {value!r:.40}")
             if type(result["data"]["sha256"]) is not str:
                 raise TypeError("it does not say of which data it is")
-            asked = cls(**{name: value for name, value in said.items() if name in kinds})
+            asked = cls.of(**{name: value for name, value in said.items() if name in kinds})
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadInput(f"{path}: is not the result of a selection that could be repeated ({error!r:.80})") from None
         if (asked.passes or 0) > MOST_PASSES:
@@ -87,7 +92,9 @@ class Asked:
         return asked
 
     def options(self) -> dict[str, Any]:
-        return asdict(self)
+        """All of them by their names."""
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "reading"}
+        return own | {name: getattr(self.reading, name) for name in profiled_options()}
 
     def check(self) -> None:
         """Refuse what cannot be done at once."""
@@ -115,13 +122,19 @@ class Asked:
                 )
 
 
+def profiled_options() -> dict[str, Any]:
+    """The reading options that a selection has, with the types of their values."""
+    hints = get_type_hints(ReadOptions)
+    return {name: hints[name] for name, option in read_options().items() if option.profiled}
+
+
 def is_of_kind(value: Any, kind: Any) -> bool:
     """Whether a value read from JSON is what an annotation says.
 
     >>> is_of_kind(["a", 1], list[str | int]), is_of_kind(True, int), is_of_kind(None, str | None)
     (True, False, True)
     """
-    if get_origin(kind) is list:
+    if get_origin(kind) in (list, tuple):
         return type(value) is list and all(is_of_kind(each, get_args(kind)[0]) for each in value)
     if get_args(kind):  # a union
         return any(is_of_kind(value, each) for each in get_args(kind))

@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from onlinear.errors import BadInput
-from onlinear.features.columns import MISSING
 from onlinear.learning.classes import Classes
 from onlinear.selection.race import RaceTask
 from onlinear.selection.splits import Split, split_rows
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import open_alike
-from onlinear.workflow.asked import Asked
+from onlinear.workflow.asked import Asked, profiled_options
 from onlinear.workflow.ledger import digest_of_test
 from onlinear.workflow.profile.choice import Choice
 from onlinear.workflow.profile.table import Profile, profile_of
@@ -59,19 +58,11 @@ class Parts:
 def look(asked: Asked) -> Profile:
     return profile_of(
         asked.files,
-        target=asked.target,
         time=asked.time,
         group=asked.group,
-        weight=asked.weight,
-        ignore=asked.ignore,
-        categories=asked.categories,
-        text=asked.text,
-        header=asked.header,
-        delimiter=asked.delimiter,
-        missing=tuple(asked.missing) or MISSING,
-        format=asked.format,
         task=asked.task,
         seed=asked.seed,
+        **{name: getattr(asked.reading, name) for name in profiled_options()},
     )
 
 

@@ -12,13 +12,14 @@ from onlinear.files.models import pack_model
 from onlinear.files.trained import Trained, save
 from onlinear.learning.classes import check_task_name
 from onlinear.learning.model import Model
-from onlinear.selection.configurations import Configuration, as_configuration, check_task, usual, wanted_task
+from onlinear.selection.configurations import Configuration, check_task, as_configuration, usual, wanted_task
 from onlinear.selection.race import Outcome, Race, rungs_of
 from onlinear.selection.race_stream import RaceStream
 from onlinear.selection.standings import Comparison, Standings
 from onlinear.selection.winner import pass_start, training_of
 from onlinear.streams.arrays import Arrays
-from onlinear.streams.stream import Stream, open_stream
+from onlinear.streams.options import takes_read_options
+from onlinear.streams.stream import OnBad, Stream, open_stream
 
 if TYPE_CHECKING:
     from onlinear.plots.race import RaceDisplay
@@ -63,6 +64,7 @@ class RaceResult(Standings):
         return training
 
 
+@takes_read_options()
 def race(
     source: Any,
     configurations: Iterable[Any] | None = None,
@@ -72,7 +74,8 @@ def race(
     passes: int = 1,
     task: str | None = None,
     seed: int = 0,
-    **how: Any,
+    on_bad: OnBad | None = None,
+    **options: Any,
 ) -> RaceResult:
     """Compare configurations in one pass: each predicts every example before it learns it.
 
@@ -81,7 +84,7 @@ def race(
 
     Parameters
     ----------
-    source : a stream, or what :func:`onlinear.open_stream` takes, with its options (``target=...``)
+    source : a stream, or what :func:`onlinear.open_stream` takes, with its options
     configurations : from :func:`onlinear.selection.configuration` or :func:`onlinear.selection.grid`, or dicts of their
         parameters; by default those that are usual
     folds : of a cross-validation: each row is judged by models that never learn it
@@ -89,6 +92,8 @@ def race(
     passes : over the rows, with folds; what counts is the last one
     task : "classification" or "regression"; by default what losses and labels look like
     seed : for the folds
+    on_bad : called with every bad line instead of ending with the first one
+    {options}
 
     >>> import numpy as np
     >>> from onlinear.selection import grid
@@ -99,7 +104,7 @@ def race(
     """
     check_wishes(folds, passes, seed, task)
     given = None if configurations is None else [as_configuration(each) for each in configurations]
-    track = RaceStream(opened(source, how), task or (wanted_task(given) if given else None))
+    track = RaceStream(opened(source, options, on_bad), task or (wanted_task(given) if given else None))
     chosen = usual(track.task_name) if given is None else given
     check_task(chosen, track.task_name)
     if folds > track.look.rows:
@@ -126,11 +131,12 @@ def check_wishes(folds: int, passes: int, seed: int, task: str | None) -> None:
         raise Refused("the error of a second pass is a training error, and compares nothing: take folds, or one pass")
 
 
-def opened(source: Any, how: dict[str, Any]) -> Stream:
+def opened(source: Any, options: dict[str, Any], on_bad: OnBad | None) -> Stream:
     if not isinstance(source, Stream):
-        return open_stream(source, **how)
-    if how:
-        raise Refused(f"{', '.join(how)}: a stream is open already; say this to open_stream")
+        return open_stream(source, on_bad=on_bad, **options)
+    said = [*options, *([] if on_bad is None else ["on_bad"])]
+    if said:
+        raise Refused(f"{', '.join(said)}: a stream is open already; say this to open_stream")
     return source
 
 

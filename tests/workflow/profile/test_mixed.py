@@ -14,6 +14,7 @@ from onlinear.errors import BadLine, OnlinearError
 from onlinear.features.columns import MISSING
 from onlinear.streams.csvtext import CSVText
 from onlinear.streams.inference import infer
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.stream import open_stream
 from onlinear.workflow.profile.mixed import mixed_columns
 from onlinear.workflow.profile.table import profile_of
@@ -30,7 +31,7 @@ def with_word(folder: Path, word: str, row: int = 70, name: str = "rows.csv") ->
 
 def told(file: str | list[str], **options: object) -> list[str]:
     files = [file] if isinstance(file, str) else file
-    found = infer(files, **options)  # type: ignore[arg-type]
+    found = infer(files, ReadOptions(**options))  # type: ignore[arg-type]
     return [str(line) for line in mixed_columns(found, files, options.get("categories", ()))]  # type: ignore[arg-type]
 
 

@@ -54,8 +54,9 @@ from onlinear.streams.conversion.output import (
 )
 from onlinear.streams.conversion.records import LOOK, Record, looked_at, records
 from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.formats import Format, Options, format_of
+from onlinear.streams.formats import Format, format_of
 from onlinear.streams.jsonlines import JSONLines
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.pipes import is_pipe, source_label
 from onlinear.streams.stream import OnBad, Stream, sources_of
 from onlinear.streams.svmlight import Svmlight
@@ -73,8 +74,8 @@ class Wish(NamedTuple):
 
     files: Sequence[str]
     output: str
-    format: str | None = None
     to: str | None = None
+    format: str | None = None
     target: str | int | None = None
     weight: str | int | None = None
     header: bool | None = None
@@ -125,17 +126,17 @@ def has_names(name: str, to: str) -> bool:
 
 def source_format(name: str, sources: Sequence[str], to: str, wish: Wish) -> Format:
     """The format of the files. What says something only of the output is not asked of them."""
-    naming, makes_objects = Naming(keep=True), to not in OF_RECORDS
+    makes_objects = to not in OF_RECORDS
     if name == "jsonl" and makes_objects and wish.target is None and wish.weight is None:
-        return JSONLines(None, naming=naming)
-    options = Options(header=wish.header, delimiter="\t" if wish.format == "tsv" else None)
+        return JSONLines(None, naming=Naming(keep=True))
+    said: dict[str, Any] = {"header": wish.header, "delimiter": "\t" if wish.format == "tsv" else None}
     if name != "svmlight":
-        options = options._replace(naming=naming)
+        said["keep_names"] = True
     if not (name in OF_RECORDS and makes_objects):
-        options = options._replace(target=wish.target, weight=wish.weight)
+        said |= {"target": wish.target, "weight": wish.weight}
     if name == "svmlight" or to != "svmlight":
-        options = options._replace(first_index=wish.first_index)
-    found = format_of(name, sources, options)
+        said["first_index"] = wish.first_index
+    found = format_of(name, sources, ReadOptions(**said))
     if makes_objects and isinstance(found, CSVText | ArrowTable):
         return with_features_only(found)
     if makes_objects and isinstance(found, JSONLines):

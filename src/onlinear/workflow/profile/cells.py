@@ -5,7 +5,7 @@ So one pass counts, compares and samples all columns alike, and nothing can be r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,8 +19,9 @@ from onlinear.features.naming import NamedRows, Naming
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.arrowcells import is_numeric, is_text
 from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.formats import loaded
+from onlinear.streams.formats import INFERRED, loaded
 from onlinear.streams.inference import target_position
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import OnBad, Stream
@@ -128,54 +129,34 @@ class OpenTable:
             yield block.labels, block.origin
 
 
-def open_cells(
-    source: Any,
-    format: str | None,
-    *,
-    target: str | int | None,
-    categories: Sequence[str | int],
-    header: bool | None,
-    delimiter: str | None,
-    missing: tuple[str, ...],
-) -> OpenTable:
+def open_cells(source: Any, options: ReadOptions) -> OpenTable:
     """A table by its files or as a frame, ready to be read from its beginning as often as one likes."""
     if is_frame(source):
-        return arrow_cells([source], "arrow", target, categories, missing)
+        return arrow_cells([source], "arrow", options)
     if not isinstance(source, str | list | tuple) and not hasattr(source, "__fspath__"):
         raise OnlinearError(f"a {type(source).__name__} has no columns with names: give files, or a frame")
     files = expand(source)
     if not files:
         raise BadSource("there is nothing to read: name at least one file")
     refuse_pipes(files, "a profile, which looks at it more than once")
-    name = format_of_files(files, format)
+    name = format_of_files(files, options.format)
     if name != "csv":
-        return arrow_cells(list(files), name, target, categories, missing)
-    table = loaded("streams.inference.infer")(
-        files,
-        target=target,
-        header=header,
-        delimiter=delimiter,
-        categories=categories,
-        missing=missing,
-        naming=NAMED,
-    )
+        return arrow_cells(list(files), name, options)
+    table = loaded(INFERRED[name])(files, replace(options, ignore=(), text=(), weight=None, names="exact"))
     return OpenTable(list(files), name, without_target(table), target_name(table), {})
 
 
-def arrow_cells(
-    sources: list[Any], name: str, target: str | int | None, categories: Sequence[str | int], missing: tuple[str, ...]
-) -> OpenTable:
+def arrow_cells(sources: list[Any], name: str, options: ReadOptions) -> OpenTable:
     """A table of Arrow's, less the columns that hold neither numbers nor texts."""
     schema = schema_of(sources[0])
     if not schema.names:
         raise BadSource(f"{label_of(sources[0])}: is empty: there is no table in it")
     strange = {field.name: str(field.type) for field in schema if not (is_numeric(field.type) or is_text(field.type))}
-    chosen = schema.names[target_position(schema.names, target)]
+    chosen = schema.names[target_position(schema.names, options.target)]
     if chosen in strange:
         raise OnlinearError(f"the target {chosen!r} is of the type {strange[chosen]}: make it numbers or texts")
-    table = loaded("streams.arrow.infer_table")(
-        sources, target=chosen, ignore=list(strange), categories=categories, missing=missing, naming=NAMED
-    )
+    as_cells = replace(options, target=chosen, ignore=tuple(strange), text=(), weight=None, names="exact")
+    table = loaded(INFERRED[name])(sources, as_cells)
     return OpenTable(sources, name, without_target(table), chosen, strange)
 
 

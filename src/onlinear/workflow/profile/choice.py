@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from onlinear.errors import BadInput, Refused
-from onlinear.features.columns import several
-from onlinear.streams.stream import BITS, Stream, open_stream
+from onlinear.streams.options import BITS, several
+from onlinear.streams.stream import Stream, open_stream
 from onlinear.workflow.profile import sentences
 from onlinear.workflow.profile.columns import ColumnProfile
 from onlinear.workflow.profile.table import Profile

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
-from onlinear.features.columns import MISSING, missing_words, several
 from onlinear.streams.inference import position_of
+from onlinear.streams.options import ReadOptions, takes_read_options
 from onlinear.streams.stream import OnBad, check_on_bad
 from onlinear.streams.tables import label_of
 from onlinear.workflow.profile.cells import OpenTable, open_cells
@@ -72,43 +71,32 @@ class ColumnOptions:
         return "text" if name in self.text else "category" if name in self.categories else None
 
 
+@takes_read_options(profiled=True)
 def profile_of(
     source: Any,
     *,
-    target: str | int | None = None,
     time: str | int | None = None,
     group: str | int | None = None,
-    weight: str | int | None = None,
-    ignore: str | int | Sequence[str | int] = (),
-    categories: str | int | Sequence[str | int] = (),
-    text: str | int | Sequence[str | int] = (),
-    header: bool | None = None,
-    delimiter: str | None = None,
-    missing: str | Sequence[str] = MISSING,
-    format: str | None = None,
     task: str | None = None,
     seed: int = 0,
     on_bad: OnBad | None = None,
+    **options: Any,
 ) -> Profile:
     """The condition of a table's columns, by one pass over it in memory that hardly grows (some 16 bytes a row).
 
     Parameters
     ----------
     source : CSV files, compressed or not, Parquet or Arrow files, or a frame of pandas, polars or Arrow
-    target : the column to learn, by name or else by position (from 1, or from the end with -1); by default the last
-    time, group, weight : columns that are no features: when a row came, which rows belong together, their importance
-    ignore, categories, text, header, delimiter, missing, format : as for :func:`onlinear.open_stream`
+    time, group : columns that are no features: when a row came, and which rows belong together
     task : "classification" or "regression"; by default texts and up to 20 different whole numbers are classes
     seed : of the sample by which medians of many different numbers, ids and leaks are told
     on_bad : called with every bad line instead of ending with the first one
+    {options}
     """
     bad = BadLineCounter(on_bad)
-    ignore, categories, text = several(ignore, "ignore"), several(categories, "categories"), several(text, "text")
-    words = missing_words(missing)
-    cells = open_cells(
-        source, format, target=target, categories=categories, header=header, delimiter=delimiter, missing=words
-    )
-    asked = asked_for(cells, time, group, weight, ignore, text, categories)
+    reading = ReadOptions(**options)
+    cells = open_cells(source, reading)
+    asked = asked_for(cells, time, group, reading)
     whole = [name for name in {asked.target, asked.time, asked.group} if name is not None and name not in cells.strange]
     found = gather_columns(cells, whole, [asked.target], seed, bad if on_bad is not None else None)
     if not found.rows:
@@ -150,15 +138,7 @@ class BadLineCounter:
         self._on_bad(line, text)
 
 
-def asked_for(
-    cells: OpenTable,
-    time: str | int | None,
-    group: str | int | None,
-    weight: str | int | None,
-    ignore: Sequence[str | int],
-    text: Sequence[str | int],
-    categories: Sequence[str | int],
-) -> ColumnOptions:
+def asked_for(cells: OpenTable, time: str | int | None, group: str | int | None, options: ReadOptions) -> ColumnOptions:
     """What the user says of columns; each has one role at most."""
     names = [column.name for column in cells.table.columns]
 
@@ -166,10 +146,10 @@ def asked_for(
         return names[position_of(names, wanted)]
 
     one = {"target": cells.target}
-    for role, wanted in (("time", time), ("group", group), ("weight", weight)):
+    for role, wanted in (("time", time), ("group", group), ("weight", options.weight)):
         if wanted is not None:
             one[role] = named(wanted)
-    several = {"ignore": ignore, "text": text, "categories": categories}
+    several = {"ignore": options.ignore, "text": options.text, "categories": options.categories}
     many = {role: tuple(map(named, wanted)) for role, wanted in several.items()}
     uses = list(one.items()) + [(role, name) for role in ("ignore", "text") for name in many[role]]
     seen: dict[str, str] = {}
