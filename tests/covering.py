@@ -26,7 +26,8 @@ from onlinear.rules.matrix import MOST_FEATURES
 
 KINDS = ("dense", "sparse")
 DTYPES = ("float64", "float32")
-#: so many features a wide case has; rows are long from 128 dense features and 64 entries on, a table from 2^17 numbers on
+#: how many features a wide case has: dense rows are long from 128 on, sparse ones from 64 entries on, and a table is
+#: large from 2^17 numbers on
 WIDTHS = {"dense": (150,), "sparse": (400, 200_000)}
 
 
@@ -140,7 +141,9 @@ def chosen_from(choices: list[Case], met_by: Any) -> list[Case]:
 INTERPRETED = [Case(loss, rule, kind, "float64", False) for (loss, rule), kind in product(registry.pairs(), KINDS)]
 COVERING = covering_set()
 WIDE = wide_set()
-COMPILED = [pytest.param(case, marks=pytest.mark.compiles) for case in [*COVERING, *WIDE]]
+COMPILED_NARROW = [pytest.param(case, marks=pytest.mark.compiles) for case in COVERING]
+COMPILED = [*COMPILED_NARROW, *(pytest.param(case, marks=pytest.mark.compiles) for case in WIDE)]
 
 every_case = pytest.mark.parametrize("case", [*INTERPRETED, *COMPILED], ids=str)
+every_narrow_case = pytest.mark.parametrize("case", [*INTERPRETED, *COMPILED_NARROW], ids=str)
 compiled_case = pytest.mark.parametrize("case", COMPILED, ids=str)

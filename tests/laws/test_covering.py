@@ -44,9 +44,9 @@ def test_every_pair_is_interpreted() -> None:
 def test_each_rule_sees_rows_and_tables_of_every_width() -> None:
     wide = {(case.rule, case.features) for case in WIDE}
     matrices = {"second_order", "newton"}  # which take no table of 200 000 features
-    assert wide == {
-        (rule, width) for rule in registry.RULES for widths in WIDTHS.values() for width in widths
-    } - {(rule, 200_000) for rule in matrices}
+    assert wide == {(rule, width) for rule in registry.RULES for widths in WIDTHS.values() for width in widths} - {
+        (rule, 200_000) for rule in matrices
+    }
     assert {case.loss for case in WIDE} == set(registry.LOSSES)
     assert {case._replace(features=11) for case in WIDE} <= set(COVERING)  # nothing else to compile
 
