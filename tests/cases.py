@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from typing import Any, NamedTuple
 
@@ -56,6 +57,24 @@ def rule_of(name: str) -> Any:
     return registry.RULES[name](**RULE_PARAMS.get(name, {}))
 
 
+#: up to here half of the entries are zero; of wider rows see :func:`long_rows`
+FEW_FEATURES = 20
+
+
+def long_rows(rng: np.random.Generator, rows: int, features: int) -> np.ndarray:
+    """Rows with entries in up to 400 columns, the last one among them.
+
+    One row is empty, one has a single entry, and the others have lengths on both sides of 64, where the sums of a
+    sparse row begin to be added up side by side, with every rest of four.
+    """
+    columns = np.append(rng.choice(features - 1, min(features, 400) - 1, replace=False), features - 1)
+    lengths = np.append([0, 1, *range(62, 73)], np.linspace(73, min(len(columns), 240), max(0, rows - 13)).astype(int))
+    X = np.zeros((rows, features))
+    for row, length in zip(X, rng.permutation(lengths[:rows]), strict=True):
+        row[rng.choice(columns, length, replace=False)] = rng.normal(size=length)
+    return X
+
+
 class Data(NamedTuple):
     """Rows with their targets: the numbers of classes, or -1 and +1, or real numbers."""
 
@@ -75,6 +94,8 @@ def data_for(loss: str, rows: int = 30, features: int = 11, seed: int = 0, **kin
     """
     rng = np.random.default_rng([seed, zlib.crc32(loss.encode())])
     X = rng.normal(size=(rows, features)) * (rng.random((rows, features)) < 0.5)
+    if features > FEW_FEATURES:
+        X = long_rows(rng, rows, features)
     truth = rng.normal(size=(features, CLASSES))
     noise = rng.normal(size=(rows, CLASSES))
     importance = rng.choice([0.0, 0.5, 1.0, 2.5], size=rows, p=[0.1, 0.3, 0.3, 0.3])
@@ -126,7 +147,7 @@ def learner_for(
 
 
 class Bits(NamedTuple):
-    """The whole state of a learner, the table in one orientation."""
+    """The whole state of a learner, the table in one orientation: digests, for tables may be large."""
 
     table: bytes
     bias: bytes
@@ -142,7 +163,7 @@ def bits_of(learner: Learner) -> Bits:
         table = table.transpose(1, 2, 0)
     arrays = (table, learner.bias, learner.clock, learner.matrix)
     history = b"".join(np.ascontiguousarray(mark).tobytes() for mark in learner.history)
-    return Bits(*(np.ascontiguousarray(array).tobytes() for array in arrays), history)
+    return Bits(*(hashlib.blake2b(np.ascontiguousarray(array)).digest() for array in arrays), history)
 
 
 def naively(loss: Any, rule: Any, data: Data, settings: Settings = PLAIN) -> naive.Learned:

@@ -1,5 +1,8 @@
 """Which cases the laws are tried on: every pair of the registry interpreted, and a covering set of them compiled.
 
+Some of the covering set come once more with wide rows, and are compiled already: dense and sparse rows that are
+added up in lanes, and a table that is too large to be close to the processor.
+
 Compiling every pair for every kind of row and dtype would take half an hour. The covering set, chosen greedily from the
 registry, has each loss with two rules and each rule with two losses (as far as the table allows), each rule on
 dense and on sparse rows and in both dtypes, and each kind of row with each dtype twice.
@@ -15,13 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from cases import PLAIN, Bits, Data, batch_of, bits_of, data_for, learner_for
+from cases import PLAIN, Bits, Data, batch_of, bits_of, data_for, learner_for, rule_of
 from onlinear import registry
 from onlinear.data.batch import Batch
 from onlinear.learning.learner import Learner, Settings
+from onlinear.rules.matrix import MOST_FEATURES
 
 KINDS = ("dense", "sparse")
 DTYPES = ("float64", "float32")
+#: how many features a wide case has: dense rows are long from 128 on, sparse ones from 64 entries on, and a table is
+#: large from 2^17 numbers on
+WIDTHS = {"dense": (150,), "sparse": (400, 200_000)}
 
 
 class Case(NamedTuple):
@@ -32,16 +39,16 @@ class Case(NamedTuple):
     kind: str
     dtype: str
     compiled: bool
+    features: int = 11
 
     def data(self, **more: Any) -> Data:
-        data = data_for(self.loss, **more)
-        return data._replace(X=data.X.astype(self.dtype).astype(np.float64))
+        return drawn_once(self, **more)
 
     def learner(self, settings: Any = PLAIN, **more: Any) -> Learner:
         return learner_for(self.loss, self.rule, self.data(), settings, compiled=self.compiled, **more)
 
     def batch(self, data: Data | None = None) -> Batch:
-        return batch_of(self.data() if data is None else data, self.loss, self.kind, np.dtype(self.dtype))
+        return batch_once(self) if data is None else batch_of(data, self.loss, self.kind, np.dtype(self.dtype))
 
     def settings(self) -> list[Settings]:
         """Every option that the rule takes, alone and with the average."""
@@ -54,7 +61,21 @@ class Case(NamedTuple):
 
     def __str__(self) -> str:
         how = "compiled" if self.compiled else "interpreted"
-        return f"{self.loss}-{self.rule}-{self.kind}-{self.dtype}-{how}"
+        width = "" if self.features == 11 else f"-{self.features}"
+        return f"{self.loss}-{self.rule}-{self.kind}-{self.dtype}-{how}{width}"
+
+
+@cache
+def drawn_once(case: Case, **more: Any) -> Data:
+    """Rows that the case's type of numbers holds."""
+    data = data_for(case.loss, **{"features": case.features, **more})
+    return data._replace(X=data.X.astype(case.dtype).astype(np.float64))
+
+
+@cache
+def batch_once(case: Case) -> Batch:
+    """Its rows as a batch, which nobody writes to."""
+    return batch_of(case.data(), case.loss, case.kind, np.dtype(case.dtype))
 
 
 @cache
@@ -74,11 +95,27 @@ def met_by(case: Case) -> Iterator[tuple[tuple[str, ...], Any]]:
     yield ("kind and dtype", case.kind, case.dtype), (case.loss, case.rule)
 
 
+def demands_on_width(case: Case) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Each rule with each width, and each loss with some."""
+    yield ("width", case.rule, str(case.features)), None
+    yield ("loss", case.loss), None
+
+
 def covering_set() -> list[Case]:
+    """Of all pairs, kinds of rows and dtypes."""
+    every_pair = product(registry.pairs(), KINDS, DTYPES)
+    return chosen_from([Case(*pair, kind, dtype, True) for pair, kind, dtype in every_pair], met_by)
+
+
+def wide_set() -> list[Case]:
+    """Of the covering set, so that nothing else is compiled; a matrix over 200 000 features there is not."""
+    wide = [case._replace(features=features) for case in COVERING for features in WIDTHS[case.kind]]
+    possible = [case for case in wide if case.features <= MOST_FEATURES or not hasattr(rule_of(case.rule), "growth")]
+    return chosen_from(possible, demands_on_width)
+
+
+def chosen_from(choices: list[Case], met_by: Any) -> list[Case]:
     """The case that meets most unmet demands, again and again until none are left; the first of equals."""
-    choices = [
-        Case(loss, rule, kind, dtype, True) for (loss, rule), kind, dtype in product(registry.pairs(), KINDS, DTYPES)
-    ]
     possible: dict[tuple[str, ...], set[Any]] = {}
     for case in choices:
         for demand, differing in met_by(case):
@@ -103,7 +140,10 @@ def covering_set() -> list[Case]:
 
 INTERPRETED = [Case(loss, rule, kind, "float64", False) for (loss, rule), kind in product(registry.pairs(), KINDS)]
 COVERING = covering_set()
-COMPILED = [pytest.param(case, marks=pytest.mark.compiles) for case in COVERING]
+WIDE = wide_set()
+COMPILED_NARROW = [pytest.param(case, marks=pytest.mark.compiles) for case in COVERING]
+COMPILED = [*COMPILED_NARROW, *(pytest.param(case, marks=pytest.mark.compiles) for case in WIDE)]
 
 every_case = pytest.mark.parametrize("case", [*INTERPRETED, *COMPILED], ids=str)
+every_narrow_case = pytest.mark.parametrize("case", [*INTERPRETED, *COMPILED_NARROW], ids=str)
 compiled_case = pytest.mark.parametrize("case", COMPILED, ids=str)

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 
 from cases import Bits, batch_of, bits_of, cut, data_for, learner_for, loss_of, rule_of, targets_of
-from covering import INTERPRETED, KINDS, Case, compiled_case, every_case
+from covering import INTERPRETED, KINDS, Case, compiled_case, every_narrow_case
 from onlinear import losses, registry, rules
 from onlinear.data.batch import Batch, importance_of, numbers_of, rows_of
 from onlinear.data.targets import Numbers, Signs
@@ -42,7 +42,7 @@ def trained(case: Case, settings: Settings) -> tuple[Learner, Bits]:
     return learner, bits_of(learner)
 
 
-@every_case
+@every_narrow_case
 def test_a_bad_number_refuses_the_batch_and_moves_nothing(case: Case) -> None:
     ignored = int(np.flatnonzero(case.data().importance == 0.0)[0])
     spots = [(0, 0), (29, 10), (13, 4), (ignored, 7)]

