@@ -12,7 +12,7 @@ from onlinear.files.models import pack_model
 from onlinear.files.trained import Trained, save
 from onlinear.learning.classes import check_task_name
 from onlinear.learning.model import Model
-from onlinear.selection.configurations import Configuration, check_task, as_configuration, usual, wanted_task
+from onlinear.selection.configurations import Configuration, as_configuration, check_task, usual, wanted_task
 from onlinear.selection.race import Outcome, Race, rungs_of
 from onlinear.selection.race_stream import RaceStream
 from onlinear.selection.standings import Comparison, Standings
