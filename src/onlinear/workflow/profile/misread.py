@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Sequence
 from shlex import quote
@@ -25,7 +26,7 @@ def misread(name: str, texts: Collection[str], missing: Sequence[str] = MISSING)
     "Column wage holds numbers but for 'nan', so each number is taken for a name:"
     >>> misread("town", ["Bern", "Thun"])
     """
-    others = [text for text in texts if not NUMBER.fullmatch(text.strip(BLANKS))]
+    others = [text for text in texts if not is_number(text)]
     numbers = len(texts) - len(others)
     if others and numbers >= NUMBERS and numbers >= SHARE * len(texts) and len(others) <= WORDS:
         words, that = ", ".join(repr(f"{text:.20}") for text in others), "that" if len(others) == 1 else "them"
@@ -40,6 +41,15 @@ def misread(name: str, texts: Collection[str], missing: Sequence[str] = MISSING)
             "name: write them as 1234.5."
         )
     return None
+
+
+def is_number(text: str) -> bool:
+    """Whether a stream reads a number in a text, which has to be finite.
+
+    >>> is_number(" 1e3"), is_number("1e400"), is_number("nan")
+    (True, False, False)
+    """
+    return bool(NUMBER.fullmatch(text.strip(BLANKS))) and math.isfinite(float(text))
 
 
 def as_missing(words: Sequence[str]) -> str:
