@@ -150,7 +150,10 @@ def test_rows_that_the_model_never_had(folder: Path) -> None:
     said = run_here("certify", "others.svm", "--model", "m", "--output", "cert").out
     assert "Nothing is proven of the model's run" in said
     assert " updates and " not in said
-    assert verifier.main(["cert", "others.svm"]) == 0
+    said = run_here("verify", "cert", "others.svm", "--model", "m").out
+    assert "It does not say that it learned these rows: " in said
+    assert "learned from these rows" not in said
+    assert said.endswith("examples and updates are those of the certificate, which names no sums of steps.\n")
 
 
 def says_examples(examples: int) -> None:
