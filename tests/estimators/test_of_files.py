@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import onlinear
 from commands import run_here
@@ -77,6 +78,33 @@ def test_a_recipe_that_only_names_features_answers_dicts(table: str) -> None:
     model = onlinear.load(file)
     assert [model.predict_one(row) for row in DICTS] == onlinear.predict(file, table).tolist()
     model.learn_one(DICTS[0], 1)
+
+
+@pytest.mark.compiles
+def test_an_estimator_does_not_take_the_place_of_a_recipe(table: str, tmp_path: Path) -> None:
+    """It would be all that is left: no command could read a file by it any more."""
+    file = trained(table)
+    before = Path(file).read_bytes()
+    model = onlinear.load(file)
+    model.learn_one(DICTS[0], 1)
+    rows = np.eye(2)
+    for other in (model, onlinear.Perceptron().fit(rows, [0, 1]), onlinear.KernelPerceptron().fit(rows, [0, 1])):
+        with pytest.raises(NotSaved, match="a model is there that says how to read files"):
+            other.save(file)
+        assert Path(file).read_bytes() == before
+        for _ in range(2):  # one that has no recipe is replaced
+            other.save(tmp_path / "elsewhere")
+    assert run_here("predict", file, table).code == 0
+    assert run_here("train", table, "--quiet", "--model", file, "--target", "y").code == 0
+
+
+@pytest.mark.compiles
+def test_a_clone_of_a_model_of_files_learns_as_any_other(table: str) -> None:
+    model = onlinear.load(trained(table, "--scale", "standardise", "--rule", "sgd"))
+    fresh = clone(model)
+    assert type(fresh) is onlinear.OnlineClassifier
+    assert fresh.get_params() == model.get_params()
+    assert fresh.fit(np.eye(2), ["a", "b"]).predict(np.eye(2)).tolist() == ["a", "b"]
 
 
 @pytest.mark.compiles

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from sklearn.base import clone
+
 from onlinear.errors import BadModel, NotSaved, Refused
 from onlinear.estimators.online import OnlineClassifier, OnlineRegressor
 from onlinear.streams.recipe import Recipe
@@ -23,6 +25,13 @@ class NeedsRecipe:
             f"the model was trained on files, and its recipe {' and '.join(self._steps)}, which rows that are given "
             "here would go without: call onlinear.predict(path of the model, table), which takes files and frames"
         )
+
+    def __sklearn_clone__(self) -> Any:
+        """An estimator with the same parameters that has learned nothing, and of no files."""
+        for own, guarded in GUARDED.items():
+            if type(self) is guarded:
+                return clone(own(**self.get_params(deep=False)))  # type: ignore[attr-defined]
+        raise TypeError(type(self))
 
     fit = partial_fit = learn_one = learn_many = _refuse
     predict = predict_one = score = freeze = _refuse

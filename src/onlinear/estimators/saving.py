@@ -19,11 +19,11 @@ from onlinear.estimators.shown import Shown
 from onlinear.features.names import HashedNames
 from onlinear.features.texts import pack_texts
 from onlinear.files.classes import pack_classes, unpack_classes
-from onlinear.files.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.files.container import Arrays, Header, PathLike, read_model
 from onlinear.files.figures import check_figures, checked_passes
 from onlinear.files.learners import FACINGS, learner_now, pack_learner, unpack_learner
 from onlinear.files.names import names_now, pack_names, unpack_names, unpack_texts
-from onlinear.files.trained import RECIPE_KEY, check_columns, check_names, restored_recipe
+from onlinear.files.trained import RECIPE_KEY, check_columns, check_names, restored_recipe, save_without_recipe
 from onlinear.files.values import Packer, Unpacker, only_bad_models
 from onlinear.learning.one_against_rest import has_outputs_for
 
@@ -86,6 +86,7 @@ class Saves:
         What is loaded goes on to the bit where this stands. With ``slim`` only what predictions need is kept, which
         is several times less for most rules; what is then loaded predicts to the same bits, but cannot learn on.
         Beside a thread that learns, it is the state after a whole example of a stream, a whole batch or a whole fit.
+        What ``onlinear train`` has written says how to read files, and this does not: it takes no such file's place.
 
         >>> import tempfile
         >>> from onlinear import OnlineClassifier, load
@@ -98,7 +99,7 @@ class Saves:
         'spam'
         """
         header, arrays = save_parts(self, slim=slim)
-        write_model(path, header, arrays)
+        save_without_recipe(path, header, arrays)
 
 
 def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
