@@ -10,8 +10,8 @@ from collections.abc import Hashable, Mapping
 from functools import cached_property
 from typing import Any
 
+import numba
 import numpy as np
-from numba.core.errors import NumbaError
 
 from onlinear.data.batch import Rows, check_columns, length_of, open_up, rows_of
 from onlinear.data.rows import LONG_DENSE, SparseRows
@@ -233,13 +233,12 @@ def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:
         return found
     kind: Any = type(loss)
     link = link_rows(kind) if hasattr(loss, "slopes") else link_scores(kind)
-    if kind not in INTERPRETED:
+    if not (link.signatures or kind in INTERPRETED):
         try:
-            link(loss, scores, found)
-            return found
-        except NumbaError:
+            link.compile(tuple(map(numba.typeof, (loss, scores, found))))
+        except Exception:  # each of Numba's passes has errors of its own
             INTERPRETED.add(kind)
-    link.py_func(loss, scores, found)
+    (link.py_func if kind in INTERPRETED else link)(loss, scores, found)
     return found
 
 
