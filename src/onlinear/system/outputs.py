@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from onlinear.errors import NotSaved, OnlinearError, Refused
 from onlinear.system.descriptors import check_in_place, descriptor_of, is_printed_to, own_descriptor, own_number
+from onlinear.system.interrupts import uninterrupted
 from onlinear.system.signals import begin_file, check, check_waiting, keep_file
 
 try:
@@ -83,8 +84,9 @@ def instead_of(*wanted: tuple[PathLike, Path]) -> Iterator[list[BinaryIO]]:
     """Parts that become files at the end, each where it is to go; none does before all are on the disk."""
     parts: list[Part] = []
     try:
-        for path, target in wanted:
-            parts.append(Part(path, target))
+        with uninterrupted:  # a part that was begun is known, and dropped if the rest fails
+            for path, target in wanted:
+                parts.append(Part(path, target))
         yield [part.file for part in parts]
         for part in parts:
             part.settle()
@@ -138,13 +140,19 @@ def new_part(target: Path) -> tuple[Any, Path]:
         temporary = target.with_name(f".onlinear-{os.urandom(8).hex()}.part")
         begin_file(str(temporary))
         raw = open(temporary, "xb", buffering=0)  # noqa: SIM115
-        if lock(raw.fileno(), wait=True) and not is_there(temporary, raw.fileno()):
-            raw.close()  # somebody took it for a leftover before it was locked
+        try:
+            if lock(raw.fileno(), wait=True) and not is_there(temporary, raw.fileno()):
+                raw.close()  # somebody took it for a leftover before it was locked
+                keep_file(str(temporary))
+                continue
+            with suppress(FileNotFoundError):
+                if not target.is_symlink():
+                    os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        except BaseException:
+            temporary.unlink(missing_ok=True)
             keep_file(str(temporary))
-            continue
-        with suppress(FileNotFoundError):
-            if not target.is_symlink():
-                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+            raw.close()
+            raise
         return raw, temporary
 
 
