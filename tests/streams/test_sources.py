@@ -23,6 +23,7 @@ import pyarrow
 import pytest
 from hypothesis import given, strategies as st
 
+import onlinear
 from onlinear import BadSource
 from onlinear.errors import OnlinearError
 from onlinear.streams import sources
@@ -660,6 +661,19 @@ def test_standard_input_that_cannot_be_read(tmp_path, monkeypatch):
     with pytest.raises(BadSource, match=r"^standard input: cannot be read on after 0 bytes \(Input/output error\)"):
         next(chunks("-"))
     sys.stdin.close()
+
+
+def test_an_open_file_is_no_list_of_names(tmp_path):
+    """Its lines would be taken for names, and patterns of names."""
+    path = tmp_path / "rows.svm"
+    path.write_text("*\n")
+    with open(path, encoding="utf-8") as file:
+        for wrong in (file, io.BytesIO(b"*\n"), io.StringIO("*\n"), sys.stdin):
+            with pytest.raises(BadSource, match="is an open file: give its name, or - for standard input"):
+                expand(wrong)
+        with pytest.raises(BadSource, match="is an open file"):
+            onlinear.open_stream(file)
+        assert file.read() == "*\n"  # nothing was read
 
 
 @pytest.mark.parametrize("stdin", [None, io.StringIO("1 2:3\n")])

@@ -14,7 +14,7 @@ from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.ending import say
 from onlinear.cli.job import Job
 from onlinear.cli.options import loss_and_rule, reading_in
-from onlinear.cli.waiting import saying_that_it_waits
+from onlinear.cli.waiting import FOR_ONE, SENTENCE, saying_that_it_waits
 from onlinear.cli.watching import watcher
 from onlinear.data.whole_numbers import are_numbers
 from onlinear.drift import ADWIN, DETECTORS
@@ -44,7 +44,7 @@ LOOK = 10_000
 def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
     """A new job."""
     files = with_looks(expand(wanted["files"]))
-    with saying_that_it_waits(files):
+    with saying_that_it_waits(files, FOR_ONE if is_learned_as_it_comes(wanted) else SENTENCE):
         stream = stream_for(wanted | {"files": files})
         stream.check_passes(wanted["passes"])
         tell_mixed_columns(stream, wanted)
@@ -87,6 +87,11 @@ def tell_mixed_columns(stream: Stream, wanted: dict[str, Any]) -> None:
 def labels_needed(wanted: dict[str, Any]) -> int:
     """How many labels say what is to be learned: the type of the first one, where task or classes are named."""
     return 1 if is_regression(wanted) or wanted["classes"] is not None else LOOK
+
+
+def is_learned_as_it_comes(wanted: dict[str, Any]) -> bool:
+    """Whether the options tell types and classes, so that no rows have to."""
+    return wanted["format"] in ("svmlight", "vw") and labels_needed(wanted) == 1
 
 
 def is_regression(wanted: dict[str, Any]) -> bool:

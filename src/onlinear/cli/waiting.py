@@ -18,8 +18,12 @@ SENTENCE = (
 )
 
 
+#: where types and classes are known
+FOR_ONE = "Waiting for the first row of {}."
+
+
 @contextmanager
-def saying_that_it_waits(files: Sequence[str]) -> Iterator[None]:
+def saying_that_it_waits(files: Sequence[str], sentence: str = SENTENCE) -> Iterator[None]:
     """Within the block, say once that a pipe is waited for, if it is."""
     pipes = [file for file in files if isinstance(file, Pipe)]
     over = threading.Event()
@@ -28,7 +32,7 @@ def saying_that_it_waits(files: Sequence[str]) -> Iterator[None]:
         while not over.wait(STEP):
             for pipe in pipes:
                 if pipe.is_waited_for():
-                    say(SENTENCE.format(source_label(pipe)))
+                    say(sentence.format(source_label(pipe)))
                     return
 
     if pipes:

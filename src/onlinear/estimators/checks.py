@@ -6,7 +6,6 @@ values: the learner notices NaN and infinity by itself. Everything else takes sc
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -39,6 +38,7 @@ from onlinear.streams.tables import (
     names_in,
     without_batches,
 )
+from onlinear.system.forks import lock_of
 from onlinear.system.interrupts import uninterrupted
 
 FLOATS = [np.float64, np.float32]
@@ -343,7 +343,7 @@ def refuse_all_zero(importance: np.ndarray) -> None:
 def whole(estimator: Any) -> Any:
     """The lock of whoever changes, or saves, more than the learner alone: its classes, counts and names as well."""
     attributes = vars(estimator)
-    return attributes.get("_whole") or attributes.setdefault("_whole", threading.RLock())
+    return attributes.get("_whole") or attributes.setdefault("_whole", lock_of(estimator, "_whole"))
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple, TypeGuard
 
@@ -50,6 +49,7 @@ from onlinear.rules.adaptive import Normalised
 from onlinear.rules.dispatch import rule_rate
 from onlinear.rules.matrix import MOST_FEATURES
 from onlinear.rules.trial import is_ours, try_out, without_number
+from onlinear.system.forks import lock_of
 from onlinear.system.interrupts import uninterrupted
 from onlinear.system.locks import VERSION, Busy
 
@@ -169,7 +169,7 @@ class Learner:
         self.compiled = compiled
         self.kind = kind_of(type(self.rules[0]))
         self.facing = DenseRows if self.kind == "matrix" else facing
-        self.lock = threading.RLock()
+        self.lock = lock_of(self, "lock")
         self.busy = Busy()
         self.first_pass_examples = -1
         self._made: dict[tuple[type, bool], Ready] = {}
@@ -832,7 +832,7 @@ class Learner:
         return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.lock = threading.RLock()
+        self.lock = lock_of(self, "lock")
         self.busy = Busy()
         self.busy.words[VERSION] = state.pop("version")
         self.base = writeable(state.pop("table"))
