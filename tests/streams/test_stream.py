@@ -166,8 +166,9 @@ import sys
 from onlinear.streams.formats import FORMATS
 from onlinear.streams.stream import open_stream
 list(open_stream("rows.svm").blocks(stop_at_bad=True))
-known = {path.partition(".")[0] for path in FORMATS.values()} | {"inference", "vocabulary", "scaling"}
-print({name for name in known if f"onlinear.streams.{name}" in sys.modules})
+known = {path.rpartition(".")[0] for path in FORMATS.values()}
+known |= {"streams.inference", "features.vocabulary", "features.scaling"}
+print({name for name in known if f"onlinear.{name}" in sys.modules})
 """
     done = subprocess.run([sys.executable, "-c", check], cwd=tmp_path, capture_output=True, check=True)
-    assert done.stdout.strip() == b"{'svmlight'}"
+    assert done.stdout.strip() == b"{'streams.svmlight'}"
