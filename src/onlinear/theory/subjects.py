@@ -67,7 +67,11 @@ class StepGroup(NamedTuple):
 
     @property
     def updates(self) -> int:
-        return int(self.learner.updates[self.outputs].sum()) // self.stretch
+        """How many examples have moved its weights; softmax moves the outputs of all classes at once, not of two."""
+        updates = self.learner.updates[self.outputs]
+        if self.stretch == 2 and type(self.loss) not in ROW_KINKS:
+            return int(updates.max())
+        return int(updates.sum()) // self.stretch
 
     def sum_of(self, figure: int) -> Fraction | None:
         """A sum over the steps, each of which ``stretch`` outputs have made; None if it is not known."""

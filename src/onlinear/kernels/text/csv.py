@@ -312,7 +312,7 @@ def blame(text, place, breaks, k, code, where, plan, counts):
     last = line_break(text, breaks, k)
     cells, columns = last - k + 1, len(plan.kinds)
     counts[START], counts[CELLS] = place, cells
-    if cells != columns and code < ZERO_BYTE:
+    if cells != columns and code not in (ZERO_BYTE, NOT_UTF_8):
         code, surplus = WRONG_COUNT, k + columns if cells > columns else k
         where = place if surplus == k else np.int64(breaks[surplus - 1]) + 1
         where = skip_blanks(text, where, np.int64(breaks[surplus]))
