@@ -18,7 +18,7 @@ from commands import PLAIN, run_apart, run_here
 from onlinear.cli import jsontext, resuming, steps
 from onlinear.errors import NO_LABEL, BadInput, BadLine, BadSource
 from onlinear.learning.model import Model
-from onlinear.streams import sources
+from onlinear.streams import text_lines
 from onlinear.streams.stream import open_stream
 from onlinear.workflow.ledger import NAME, Ledger
 
@@ -61,7 +61,7 @@ def test_an_error_is_not_said_of_standard_output(
 
 def run_in_shell(words: str, **env: str) -> tuple[int, str]:
     """A command line of the shell, and what it says on standard error."""
-    package = str(Path(sources.__file__).parents[2])
+    package = str(Path(text_lines.__file__).parents[2])
     found = subprocess.run(
         ["bash", "-c", words.replace("onlinear", f"{sys.executable} -m onlinear")],
         env=os.environ | PLAIN | {"PYTHONPATH": package} | env,
@@ -265,7 +265,7 @@ def test_a_bad_line_survives_pickling() -> None:
 
 
 def test_a_file_that_is_cut_while_it_is_read_is_refused(folder: Path) -> None:
-    pieces = sources.chunks("rows.svm", 200)
+    pieces = text_lines.chunks("rows.svm", 200)
     next(pieces)
     os.truncate("rows.svm", 500)
     with pytest.raises(BadSource, match=r"rows.svm: was cut while it was read, from [\d,]+ to 500 bytes"):

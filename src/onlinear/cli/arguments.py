@@ -13,7 +13,8 @@ from onlinear.streams.conversion import FORMATS
 
 #: of predictions
 FORMS = ("csv", "jsonl")
-READING, MODEL_FILE, LEARNING, OUTPUT = "Reading", "Model file", "Learning", "Output"
+MODEL_FILE, LEARNING, OUTPUT = "Model file", "Learning", "Output"
+READING = "Reading"
 
 
 def named(table: Collection[str], says: str) -> dict[str, Any]:

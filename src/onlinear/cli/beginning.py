@@ -26,15 +26,14 @@ from onlinear.learning.classes import MOST_IN_STREAM, Classes, as_array, sorted_
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in
 from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
-from onlinear.streams.blanks import BLANKS
-from onlinear.streams.csvtext import CSVText
+from onlinear.streams.columns import BLANKS
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import Format
 from onlinear.streams.options import ReadOptions
-from onlinear.streams.pipes import with_looks
 from onlinear.streams.recipe import Recipe
-from onlinear.streams.sources import expand
+from onlinear.streams.sources import expand, with_looks
 from onlinear.streams.stream import Stream, stream_of
-from onlinear.workflow.profile.mixed import has_mixed_target, mixed_columns
+from onlinear.workflow.profile.misread import has_mixed_target, mixed_columns
 from onlinear.workflow.run import Run
 
 #: rows whose labels say what is to be learned

@@ -39,8 +39,7 @@ def certify(
     """Prove what can be proven of a model and the rows it has learned: margins, mistake bounds, separability."""
     with ending():
         from onlinear.files.trained import open_model
-        from onlinear.streams.pipes import refuse_pipes
-        from onlinear.streams.sources import expand
+        from onlinear.streams.sources import expand, refuse_pipes
         from onlinear.streams.stream import open_stream
         from onlinear.workflow.certificates import certificates_of, classes_of, examples_in, perceptron_of
         from onlinear.workflow.run import MOST_PASSES

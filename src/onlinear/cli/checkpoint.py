@@ -18,9 +18,8 @@ from typing import Any
 from onlinear.cli.badlines import FAIL, SKIP, Log
 from onlinear.errors import BadModel
 from onlinear.learning.model import Totals
-from onlinear.streams.digests import VERSION
 from onlinear.system.outputs import as_argument, printable
-from onlinear.workflow.run import MOST_PASSES, Progress
+from onlinear.workflow.run import MOST_PASSES, VERSION, Progress
 
 #: whole numbers in a model file
 MOST = 1 << 62

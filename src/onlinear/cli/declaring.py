@@ -151,8 +151,7 @@ def check_files(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> N
 
     rows = files_in(declared, given, ROWS)
     if rows:
-        from onlinear.streams.pipes import refuse_repeated
-        from onlinear.streams.sources import expand
+        from onlinear.streams.sources import expand, refuse_repeated
 
         rows = [file for option in rows for file in expand(option)]
         refuse_repeated(rows)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from onlinear.cli.ending import say
-from onlinear.streams.pipes import Pipe, source_label
+from onlinear.streams.sources import Pipe, source_label
 
 #: seconds between two questions whether it waits
 STEP = 1.0

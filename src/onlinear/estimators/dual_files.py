@@ -11,7 +11,7 @@ import numpy as np
 import onlinear
 from onlinear.errors import BadModel, NotSaved
 from onlinear.estimators.dual_dicts import room_for_names
-from onlinear.features.texts import pack_texts
+from onlinear.features.state import pack_texts
 from onlinear.files.classes import pack_classes, unpack_classes
 from onlinear.files.container import Arrays, Header
 from onlinear.files.figures import is_count
@@ -21,7 +21,7 @@ from onlinear.learning.dual.forgetron import ALLOWANCE
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.perceptrons import BLOCK, Drop, Perceptrons, Step, largest_square
 from onlinear.learning.dual.versions import Versions, last_coefficients
-from onlinear.streams.packing import Number, unpacked
+from onlinear.streams.recipe import Number, unpacked
 
 #: attributes beside the perceptrons, the classes and the names, and what they are
 PLAIN: dict[str, type] = {

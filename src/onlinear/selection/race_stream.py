@@ -27,8 +27,8 @@ from onlinear.learning.classes import (
 from onlinear.learning.model import plain
 from onlinear.selection.race import RaceExamples, RaceTask
 from onlinear.selection.winner import Ground
-from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.recipe import Recipe
+from onlinear.streams.sources import refuse_pipes
 from onlinear.streams.stream import Stream
 
 #: most classes that can be told apart

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from onlinear.streams.csvtext import NOT_UTF_8
-from onlinear.streams.sources import Chunk
-from onlinear.streams.words import shown
+from onlinear.streams.csv_text import NOT_UTF_8
+from onlinear.streams.text_lines import Chunk
+from onlinear.streams.texts import shown
 
 NOT_FINITE = "{value} of {key!r} is not a finite number: mend it, or write null"
 TWICE = "the key {key!r} is there twice: rename one of them, or leave it out"

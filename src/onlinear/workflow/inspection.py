@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadModel
-from onlinear.features.collisions import expected_names
+from onlinear.features.vocabulary import expected_names
 from onlinear.files.trained import Trained
 from onlinear.files.values import Unpacker, only_bad_models
 from onlinear.learning.learner import Settings
 from onlinear.learning.predictor import Predictor
 from onlinear.registry import LOSSES, RULES, name_of, rule_of
-from onlinear.streams.packing import is_number
-from onlinear.streams.recipe import Recipe
+from onlinear.streams.recipe import Recipe, is_number
 
 #: what the parameters of a model call its settings
 SETTINGS = {"l1": "l1", "l2": "l2", "average": "average", "forget": "forget", "fit_intercept": "intercept"}
