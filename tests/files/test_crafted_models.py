@@ -27,7 +27,7 @@ from onlinear.files import trained as trained_files
 from onlinear.files.container import Arrays, Header, read_model, write_model
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.columns import Column
-from onlinear.streams.recipe import packed, unpacked
+from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.stream import open_alike
 
 CASES = 60  # of each model

@@ -21,7 +21,8 @@ from onlinear.files.trained import Trained, save
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in
 from onlinear.streams import text_lines
-from onlinear.streams.recipe import Recipe, packed, unpacked
+from onlinear.streams.packing import packed, unpacked
+from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream, open_alike, open_stream
 from onlinear.workflow.run import Run
 from tables import table

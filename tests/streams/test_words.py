@@ -23,7 +23,7 @@ from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import format_of
 from onlinear.streams.jsonlines import JSONLines
 from onlinear.streams.options import ReadOptions
-from onlinear.streams.recipe import packed, unpacked
+from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.text_lines import chunks
 from onlinear.streams.texts import grams_for, grams_of_texts
 from slow_parsers import entries, placed

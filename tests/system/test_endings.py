@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from commands import PLAIN, run_apart, run_here
-from onlinear.cli import jsontext, resuming, steps
+from onlinear.cli import jsontext, progress, training
 from onlinear.errors import NO_LABEL, BadInput, BadLine, BadSource
 from onlinear.learning.model import Model
 from onlinear.streams import text_lines
@@ -52,7 +52,7 @@ def test_an_error_is_not_said_of_standard_output(
     def fail(*_: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(resuming, "begun", fail)
+    monkeypatch.setattr(training, "begun", fail)
     ended = run_here("train", "rows.svm", "--quiet")
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.startswith(said)
@@ -193,7 +193,7 @@ def test_nothing_is_read_from_a_standard_file_that_is_closed(folder: Path) -> No
 
 def test_steps_are_shown_to_nobody_where_standard_error_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    with steps.watching(silent=False) as watcher:
+    with progress.steps_for(silent=False) as watcher:
         watcher.tell("reading", 0.5)
 
 

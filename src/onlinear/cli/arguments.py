@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
-from onlinear.cli.declaring import ARGUMENTS, INPUT, LOG, OUTPUT as WRITTEN, PRINTED, ROWS, Declared
+from onlinear.cli.commands import ARGUMENTS, INPUT, LOG, OUTPUT as WRITTEN, PRINTED, READING, ROWS, Declared
 from onlinear.drift import DETECTORS, ON_DRIFT
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 from onlinear.streams.conversion import FORMATS
@@ -14,7 +14,6 @@ from onlinear.streams.conversion import FORMATS
 #: of predictions
 FORMS = ("csv", "jsonl")
 MODEL_FILE, LEARNING, OUTPUT = "Model file", "Learning", "Output"
-READING = "Reading"
 
 
 def named(table: Collection[str], says: str) -> dict[str, Any]:
@@ -39,10 +38,8 @@ ModelFile = argument(Path, "MODEL", "A model that train has saved.", INPUT)
 Converted = argument(str, "OUTPUT", "File to write, compressed if its name says so; - is standard output.", PRINTED)
 Certificate = argument(Path, "CERT", "A certificate that certify has written.", INPUT)
 CertifiedRows = argument(Path, "FILE", "The rows: svmlight, or CSV of numbers with the label last.", INPUT)
-
 _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
 BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", file=LOG, words=("fail", "skip"))
-
 Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m", file=WRITTEN)
 Certified = option(Path | None, MODEL_FILE, "The model; without, a perceptron is learned.", "--model", "-m", file=INPUT)
 CertifiedModel = option(
@@ -58,7 +55,6 @@ Resume = option(Path | None, MODEL_FILE, "Go on with this model: where it stoppe
 Every = option(int, MODEL_FILE, "Save the model after every N rows.", "--checkpoint-every", min=0, metavar="N")
 KeepPartial = option(bool, MODEL_FILE, "Save what was learned even if a bad line stops the run.", "--keep-partial")
 Slim = option(bool, MODEL_FILE, "Save only what predictions need.", "--slim")
-
 Loss = option(str | None, LEARNING, **named(LOSSES, "Loss (if you do not say, log_loss, or squared_error for numbers)"))
 Rule = option(str, LEARNING, **named(RULES, "Update rule"))
 Schedule = option(str | None, LEARNING, **named(SCHEDULES, "Rates of the rule sgd (if you do not say, constant)"))
@@ -99,7 +95,6 @@ DriftDelta = option(
     float | None, LEARNING, "How readily adwin alarms, 0.002 unless you say.", min=0.0, max=1.0, metavar="X"
 )
 Intercept = option(bool, LEARNING, "Learn an intercept.", "--intercept/--no-intercept")
-
 HeldOutFiles = option(
     list[str] | None, READING, "Test on FILE instead of a share of the rows.", "--test", metavar="FILE", file=ROWS
 )
@@ -146,7 +141,6 @@ CertifiedExport = option(
     str | None, OUTPUT, "Write the rows of the certificate, for verify.", "--export", metavar="FILE", file=WRITTEN
 )
 ReportFile = option(Path | None, OUTPUT, "Where to write the report.", "--report", metavar="FILE", file=WRITTEN)
-
 TestFiles = option(list[str] | None, OUTPUT, "Test the model on FILE at the end.", "--test", metavar="FILE", file=ROWS)
 AsJson = option(bool, OUTPUT, "Print one JSON document.", "--json")
 Quiet = option(bool, OUTPUT, "Print nothing but errors.", "--quiet", "-q")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from onlinear.cli import arguments as cli
+from onlinear.cli.commands import with_some_read_options
 from onlinear.cli.ending import BAD_DATA, ending, say
-from onlinear.cli.options import with_some_read_options
 from onlinear.system.outputs import printable_lines
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ import click
 from click.core import ParameterSource
 
 from onlinear.cli import arguments as cli
+from onlinear.cli.commands import with_profile_options
 from onlinear.cli.ending import Interrupted, ending
 from onlinear.cli.jsontext import json_text
-from onlinear.cli.options import with_profile_options
-from onlinear.cli.steps import watching
+from onlinear.cli.progress import steps_for as watching
 from onlinear.system.outputs import as_argument, printable
 
 #: what may be said of a selection that is repeated
@@ -126,7 +126,7 @@ def select(
 
 def asked_by(options: dict[str, Any], reading: dict[str, Any]) -> Any:
     """What the options of the command line ask for."""
-    from onlinear.cli.options import reading_in
+    from onlinear.cli.commands import reading_in
     from onlinear.errors import Refused
     from onlinear.streams.options import ReadOptions
     from onlinear.workflow.asked import Asked

@@ -16,7 +16,7 @@ from onlinear.drift.policies import POLICIES, check_policy
 from onlinear.errors import Refused
 from onlinear.features.blocks import part_of
 from onlinear.learning.learner import Learner
-from onlinear.streams.recipe import Number, unpacked
+from onlinear.streams.packing import Number, unpacked
 
 #: alarms are acted on after every so many examples of the learner's, counted from its first: blocks mean nothing
 STRETCH = 32

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from onlinear.errors import BadInput, BadModel, Refused
-from onlinear.streams.recipe import Number, unpacked
+from onlinear.streams.packing import Number, unpacked
 
 #: buckets there may be of each size; one more, and the two oldest become one of twice the size
 ALIKE = 5

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from onlinear.errors import BadModel
-from onlinear.streams.recipe import Number, unpacked
+from onlinear.streams.packing import Number, unpacked
 
 #: windows there may be; one more, and each two become one of twice the length
 MOST = 128

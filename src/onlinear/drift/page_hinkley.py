@@ -8,7 +8,7 @@ from typing import Any
 
 from onlinear.errors import BadInput, BadModel, Refused
 from onlinear.parameters import NOT_NEGATIVE, POSITIVE
-from onlinear.streams.recipe import Number, unpacked
+from onlinear.streams.packing import Number, unpacked
 
 
 class PageHinkley:

@@ -21,7 +21,7 @@ from onlinear.learning.dual.forgetron import ALLOWANCE
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.perceptrons import BLOCK, Drop, Perceptrons, Step, largest_square
 from onlinear.learning.dual.versions import Versions, last_coefficients
-from onlinear.streams.recipe import Number, unpacked
+from onlinear.streams.packing import Number, unpacked
 
 #: attributes beside the perceptrons, the classes and the names, and what they are
 PLAIN: dict[str, type] = {

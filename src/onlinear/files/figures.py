@@ -6,7 +6,7 @@ from typing import Any
 
 from onlinear.errors import BadModel
 from onlinear.files.container import Header
-from onlinear.streams.recipe import is_number
+from onlinear.streams.packing import is_number
 
 
 def check_figures(header: Header) -> None:

@@ -37,7 +37,7 @@ from onlinear.kernels.learn.state import (
 )
 from onlinear.learning.buffers import writeable
 from onlinear.learning.learner import Learner, Settings
-from onlinear.streams.recipe import is_number
+from onlinear.streams.packing import is_number
 from onlinear.system.locks import VERSION
 
 #: how many times as many features a table may have as are in the file

@@ -25,7 +25,7 @@ from onlinear import registry
 from onlinear.errors import BadModel, NotSaved, OnlinearError
 from onlinear.files.container import DTYPES, Arrays, PathLike
 from onlinear.rules.passive import DecayingPA1, DecayingPA2
-from onlinear.streams.recipe import is_number
+from onlinear.streams.packing import is_number
 
 #: our own losses, rules and schedules; "perceptron" is a loss and a rule
 TABLES: dict[str, dict[str, type]] = {

@@ -14,7 +14,8 @@ from onlinear.files.values import Unpacker, only_bad_models
 from onlinear.learning.learner import Settings
 from onlinear.learning.predictor import Predictor
 from onlinear.registry import LOSSES, RULES, name_of, rule_of
-from onlinear.streams.recipe import Recipe, is_number
+from onlinear.streams.packing import is_number
+from onlinear.streams.recipe import Recipe
 
 #: what the parameters of a model call its settings
 SETTINGS = {"l1": "l1", "l2": "l2", "average": "average", "forget": "forget", "fit_intercept": "intercept"}

@@ -82,7 +82,9 @@ def mixed_columns(table: CSVText, files: Sequence[str], categories: Sequence[str
     ]
     words = words_in(table, files, mixed) if mixed else []
     return [
-        line for place, found in zip(mixed, words, strict=True) for line in describe_mixed_column(names[place], found, table.missing)
+        line
+        for place, found in zip(mixed, words, strict=True)
+        for line in describe_mixed_column(names[place], found, table.missing)
     ]
 
 
