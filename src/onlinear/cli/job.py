@@ -18,7 +18,7 @@ from typing import Any
 
 from onlinear.cli.badlines import FAIL, SKIP, BadLines, Log
 from onlinear.cli.ending import Interruptions, interrupted_code, say
-from onlinear.cli.progress import SilentProgress as Silent
+from onlinear.cli.progress import SilentProgress
 from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine, BadModel, BadSource, Diverged, OnlinearError
 from onlinear.files.trained import Trained, save
@@ -42,7 +42,9 @@ class Job:
     #: whether the last save is done, or there was none to do
     is_saved = False
 
-    def __init__(self, run: Run, bad: BadLines, watch: Silent, path: Path | None, *, slim: bool, keep: bool) -> None:
+    def __init__(
+        self, run: Run, bad: BadLines, watch: SilentProgress, path: Path | None, *, slim: bool, keep: bool
+    ) -> None:
         self.run, self.bad, self.watch = run, bad, watch
         self.path, self.slim, self.keep = path, slim, keep
         self.can_go_on = run.stream.total_bytes is not None  # a pipe is read once

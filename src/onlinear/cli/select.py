@@ -17,7 +17,7 @@ from onlinear.cli import arguments as cli
 from onlinear.cli.commands import with_profile_options
 from onlinear.cli.ending import Interrupted, ending
 from onlinear.cli.jsontext import json_text
-from onlinear.cli.progress import steps_for as watching
+from onlinear.cli.progress import steps_for
 from onlinear.system.outputs import as_argument, printable
 
 #: what may be said of a selection that is repeated
@@ -94,7 +94,7 @@ def select(
         if model is None:
             unnamed = [path, proof_path(path), *([page_path] if report is None else [])]
             refuse_others(unnamed, origin)
-        with watching(quiet or as_json) as watcher:
+        with steps_for(quiet or as_json) as watcher:
 
             def save_model(trained: Any) -> None:
                 remove_of_earlier(page_path, proof_path(path))

@@ -18,7 +18,7 @@ from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.commands import fields, reading_in
 from onlinear.cli.ending import say
 from onlinear.cli.job import Checkpoint, Job, lasting
-from onlinear.cli.progress import progress_for as watcher
+from onlinear.cli.progress import progress_for
 from onlinear.data.whole_numbers import are_numbers
 from onlinear.drift import ADWIN, DETECTORS
 from onlinear.drift.adapting import Adapting
@@ -155,7 +155,7 @@ def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
 
 
 def job_of(run: Run, bad: BadLines, wanted: dict[str, Any], path: Path | None) -> Job:
-    watch = watcher(wanted["quiet"] or wanted["as_json"])
+    watch = progress_for(wanted["quiet"] or wanted["as_json"])
     return Job(run, bad, watch, path, slim=wanted["slim"], keep=wanted["keep_partial"])
 
 
