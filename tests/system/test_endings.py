@@ -16,7 +16,7 @@ import pytest
 
 from commands import PLAIN, run_apart, run_here
 from onlinear.cli import jsontext, progress, training
-from onlinear.errors import NO_LABEL, BadInput, BadLine, BadSource
+from onlinear.errors import BadInput, BadLine, BadLineKind, BadSource
 from onlinear.learning.model import Model
 from onlinear.streams import text_lines
 from onlinear.streams.stream import open_stream
@@ -237,8 +237,8 @@ def test_standard_input_under_two_names_is_read_once(folder: Path) -> None:
 # ------------------------------------------------------------------ bad lines have a kind
 
 
-def kinds(file: str, **options: Any) -> list[str]:
-    found: list[str] = []
+def kinds(file: str, **options: Any) -> list[BadLineKind]:
+    found: list[BadLineKind] = []
     for _ in open_stream(file, on_bad=lambda line, text: found.append(line.kind), **options):
         pass
     return found
@@ -249,16 +249,16 @@ def test_a_line_without_a_label_says_so_by_its_kind(folder: Path) -> None:
     from pyarrow import parquet
 
     Path("rows.csv").write_text("size,answer\n1,a\n2,b\n3,\nx,y,z\n")
-    assert kinds("rows.csv") == [NO_LABEL, ""]
+    assert kinds("rows.csv") == [BadLineKind.NO_LABEL, BadLineKind.UNREADABLE]
     Path("rows.jsonl").write_text('{"size": 1, "answer": "a"}\n{"size": 2}\n[]\n{"size": 3, "answer": "b"}\n')
-    assert kinds("rows.jsonl", target="answer") == [NO_LABEL, ""]
+    assert kinds("rows.jsonl", target="answer") == [BadLineKind.NO_LABEL, BadLineKind.UNREADABLE]
     parquet.write_table(pyarrow.table({"size": [1.0, 2.0], "answer": ["a", None]}), "rows.parquet")
-    assert kinds("rows.parquet") == [NO_LABEL]
+    assert kinds("rows.parquet") == [BadLineKind.NO_LABEL]
 
 
 def test_a_bad_line_survives_pickling() -> None:
-    line = pickle.loads(pickle.dumps(BadLine("a", 1, 2, "why", NO_LABEL)))
-    assert (str(line), line.kind) == ("a:1:2: why", NO_LABEL)
+    line = pickle.loads(pickle.dumps(BadLine("a", 1, 2, "why", BadLineKind.NO_LABEL)))
+    assert (str(line), line.kind) == ("a:1:2: why", BadLineKind.NO_LABEL)
 
 
 # ------------------------------------------------------------------ files that change

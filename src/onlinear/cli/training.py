@@ -110,9 +110,10 @@ def with_more_files(trained: Trained, wanted: dict[str, Any]) -> Job:
         raise Refused(f"{wanted['resume']} follows the rows in time, and a second pass would go back: take one")
     stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
     stream.check_passes(wanted["passes"])
-    bad, progress = BadLines(wanted["bad_lines"]), Progress(before=trained.training.totals())
+    bad = BadLines(wanted["bad_lines"])
+    stream.on_bad, progress = bad.on_bad, Progress(before=trained.training.totals())
     passes, every = wanted["passes"], wanted["checkpoint_every"]
-    run = Run(trained.training, stream, passes, progress=progress, every=every, on_bad=bad.on_bad)
+    run = Run(trained.training, stream, passes, progress=progress, every=every)
     return job_of(run, bad, wanted, place_of(wanted))
 
 
@@ -120,9 +121,9 @@ def where_it_stopped(trained: Trained, left: Checkpoint, wish: str, wanted: dict
     """A run that stopped on its way goes on with the same files."""
     stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
     bad = BadLines(wish, kept=left.log if lasting(wish) == left.bad_lines else None)
-    bad.count = left.progress.bad_lines
+    bad.count, stream.on_bad = left.progress.bad_lines, bad.on_bad
     every = wanted["checkpoint_every"] or (0 if is_in_place(place_of(wanted)) else left.checkpoint_every)
-    run = Run(trained.training, stream, left.passes, progress=left.progress, every=every, on_bad=bad.on_bad)
+    run = Run(trained.training, stream, left.passes, progress=left.progress, every=every)
     return job_of(run, bad, wanted | {"slim": wanted["slim"] or left.slim}, place_of(wanted))
 
 
@@ -146,7 +147,8 @@ def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
         labels, blocks = first_labels(blocks, labels_needed(wanted))
     training = training_for(labels, stream.recipe, wanted, chosen)
     bad = BadLines(wanted["bad_lines"])
-    run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=bad.on_bad, begun=blocks)
+    stream.on_bad = bad.on_bad
+    run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], begun=blocks)
     job = job_of(run, bad, wanted, wanted["model"])
     job.task_reason = reason_for_task(labels, stream.format, wanted)
     if job.task_reason is not None and is_doubtful(labels) and not wanted["quiet"]:

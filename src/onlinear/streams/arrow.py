@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from onlinear import errors
 from onlinear.data.whole_numbers import with_exact
-from onlinear.errors import BadLine, BadSource, OnlinearError, Refused
+from onlinear.errors import BadLine, BadLineKind, BadSource, OnlinearError, Refused
 from onlinear.features.blocks import Block, RowNumbers
 from onlinear.features.derived import check_crosses, check_frequent, check_ranges, piece_size
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
@@ -231,7 +230,7 @@ class ArrowTable:
         elif isinstance(value, str):
             reason = IS_ABSENT
         said = reason.format(value=shown(value), name=column.name)
-        kind = errors.NO_LABEL if reason == NO_LABEL else ""
+        kind = BadLineKind.NO_LABEL if reason == NO_LABEL else BadLineKind.UNREADABLE
         return BadLine(source, piece.first_row + row, place, said, kind), row_text(piece, row)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.errors import NO_RECORDS, BadLine, BadSource
+from onlinear.errors import BadLine, BadLineKind, BadSource
 from onlinear.kernels.text.csv import CLOSED, NEVER, NOWHERE, OPENED, find_cells, last_record_end
 from onlinear.kernels.text.line_breaks import LINE_FEED
 from onlinear.streams.columns import BEFORE, BLANKS
@@ -156,7 +156,7 @@ def no_quotes(quoted: bool) -> np.ndarray:
 
 def unclosed(cells: Cells, lines: Lines) -> tuple[BadLine, bytes]:
     """What is wrong with a text whose last quote is never closed, and all of its last record."""
-    return lines.at(cells.unclosed, UNCLOSED, NO_RECORDS), lines.chunk.text[cells.stop :].tobytes()
+    return lines.at(cells.unclosed, UNCLOSED, BadLineKind.NO_RECORDS), lines.chunk.text[cells.stop :].tobytes()
 
 
 class Swallowing(NamedTuple):
@@ -169,7 +169,7 @@ class Swallowing(NamedTuple):
     def bad_line(self, lines: Lines) -> tuple[BadLine, bytes]:
         """What is wrong, and the line where it begins."""
         reason = SWALLOWING.format(lines=self.line_ends)
-        return lines.at(self.quote, reason, NO_RECORDS), lines.line(self.record)
+        return lines.at(self.quote, reason, BadLineKind.NO_RECORDS), lines.line(self.record)
 
 
 def swallowing(cells: Cells, delimiter: str, columns: int) -> Swallowing | None:

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from onlinear.data.whole_numbers import whole_of, with_exact
-from onlinear.errors import NO_LABEL, BadLine, OnlinearError
+from onlinear.errors import BadLine, BadLineKind, OnlinearError
 from onlinear.features.blocks import Block
 from onlinear.features.derived import check_crosses, check_frequent, check_ranges
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
@@ -149,7 +149,7 @@ class CSVText:
 
         def explain(code: int, where: int) -> tuple[BadLine, bytes]:
             start, reason = int(found.counts[kernel.START]), self._reason(code, where, cells, found.counts)
-            kind = NO_LABEL if code == kernel.NO_LABEL else ""
+            kind = BadLineKind.NO_LABEL if code == kernel.NO_LABEL else BadLineKind.UNREADABLE
             return lines.at(where, reason, kind), cells.record_from(start)
 
         bad = read_lines(read, explain, found.counts, cells.stop, stop_at_bad)

@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear import errors
 from onlinear.data.whole_numbers import FIRST_INEXACT
-from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.errors import BadLine, BadLineKind, BadSource, OnlinearError
 from onlinear.features.blocks import Block
 from onlinear.features.derived import check_crosses
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
@@ -217,7 +216,7 @@ class JSONLines:
 
     def _label(self, value: Any) -> float | str:
         if is_absent(value, self.missing):
-            raise Wrong(NO_LABEL.format(key=self.target), self.target, kind=errors.NO_LABEL)
+            raise Wrong(NO_LABEL.format(key=self.target), self.target, kind=BadLineKind.NO_LABEL)
         word = word_of(value, self.target in self.categories)
         if self.target_kind == "category":
             if word is None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+from onlinear.errors import BadLineKind
 from onlinear.streams.csv_text import NOT_UTF_8
 from onlinear.streams.text_lines import Chunk
 from onlinear.streams.texts import shown
@@ -30,7 +31,9 @@ MOST_NESTED = 100
 class Wrong(Exception):
     """What is wrong with a record, and where: at a key, or at a byte of its line."""
 
-    def __init__(self, reason: str, key: str | None = None, byte: int = 0, kind: str = "") -> None:
+    def __init__(
+        self, reason: str, key: str | None = None, byte: int = 0, kind: BadLineKind = BadLineKind.UNREADABLE
+    ) -> None:
         self.reason, self.key, self.byte, self.kind = reason, key, byte, kind
 
 

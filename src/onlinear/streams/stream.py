@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from onlinear.errors import NO_RECORDS, BadLine, BadSource, Refused
+from onlinear.errors import BadLine, BadLineKind, BadSource, Refused
 from onlinear.features.blocks import Block
 from onlinear.features.scaling import Bounds
 from onlinear.streams.arrays import Arrays, Generated, matrix_of
@@ -30,6 +30,10 @@ from onlinear.system.signals import check
 THREADS = 2
 #: called with each bad line and its text
 OnBad = Callable[[BadLine, bytes], None]
+
+
+#: the first row of a block whose label is refused, and why; None if none is
+Refusal = Callable[[Block], tuple[int, str] | None]
 
 
 def check_on_bad(on_bad: Any) -> None:
@@ -86,6 +90,22 @@ class Stream:
         if passes > 1:
             refuse_pipes(self.files, "a second pass")
 
+    @property
+    def stops_at_bad(self) -> bool:
+        """Whether the first bad line ends the stream."""
+        return self.on_bad is None
+
+    def report(self, bad: Iterable[tuple[BadLine, bytes]], *, quiet: bool = False) -> None:
+        """Raise the first of some bad lines, or hand them all on: here, and nowhere else.
+
+        Those of a pass that is ``quiet`` were handed on in one before.
+        """
+        for line, text in bad:
+            if self.on_bad is None:
+                raise line
+            if not quiet:
+                self.on_bad(line, text)
+
     def __iter__(self) -> Iterator[Block]:
         return self._pass(self._finished)
 
@@ -93,23 +113,30 @@ class Stream:
         """A pass of blocks as they are read: names have no columns yet if they are to be remembered."""
         return self._pass(lambda block: block)
 
-    def as_known(self) -> Iterator[Block]:
-        """A pass of blocks as the recipe knows them. Nothing is learned; what is bad to the recipe is bad, too."""
-        return self._pass(lambda block: self.recipe.apply(block, stop_at_bad=self.on_bad is None))
+    def as_known(self, refused: Refusal | None = None) -> Iterator[Block]:
+        """A pass of blocks as the recipe knows them. Nothing is learned; what is bad to the recipe is bad, too.
 
-    def _pass(self, finish: Callable[[Block], Block]) -> Iterator[Block]:
-        for block in self.blocks(stop_at_bad=self.on_bad is None):
-            if len(block):
-                block = finish(block)
-            if len(block):
-                yield block
-            for line, text in block.bad:
-                if self.on_bad is None:
-                    raise line
-                self.on_bad(line, text)
+        So is a row whose label is ``refused``.
+        """
+        return self._pass(lambda block: self.recipe.apply(block, self.stops_at_bad), refused)
+
+    def learned_by(self, recipe: Recipe, refused: Refusal, *, quiet: bool) -> Iterator[Block]:
+        """A pass of blocks as a recipe learns them, less rows whose label is refused."""
+        return self._pass(lambda block: recipe.learn(block, self.stops_at_bad), refused, quiet)
+
+    def _pass(
+        self, finish: Callable[[Block], Block], refused: Refusal | None = None, quiet: bool = False
+    ) -> Iterator[Block]:
+        for block in self.blocks():
+            for part, bad in [(block, [])] if refused is None else good_parts(block, refused):
+                if len(part):
+                    part = finish(part)
+                if len(part):
+                    yield part
+                self.report([*part.bad, *bad], quiet=quiet)
 
     def _finished(self, block: Block) -> Block:
-        block = self.recipe.learn(block, stop_at_bad=self.on_bad is None)
+        block = self.recipe.learn(block, self.stops_at_bad)
         block.columns = self._columns()
         return block
 
@@ -117,11 +144,13 @@ class Stream:
         """How many columns there may be; 0 if nobody knows."""
         return self.features or (0 if self.recipe.bits is None else 1 << self.recipe.bits)
 
-    def blocks(self, stop_at_bad: bool) -> Iterator[Block]:
+    def blocks(self, stop_at_bad: bool | None = None) -> Iterator[Block]:
         """A pass before its recipe, its bad lines in the blocks; ``stop_at_bad`` ends it with the first one's block.
 
         One behind which there are no records is no line to be left out, and raised.
         """
+        if stop_at_bad is None:
+            stop_at_bad = self.stops_at_bad
         if self._begun:
             self.check_passes(2)
         self._begun = True
@@ -130,7 +159,7 @@ class Stream:
             for block in self._blocks(source, stop_at_bad):
                 self.read = before + block.read
                 last = block.bad[-1][0] if block.bad else None
-                if last is not None and last.kind == NO_RECORDS and not stop_at_bad:
+                if last is not None and last.kind is BadLineKind.NO_RECORDS and not stop_at_bad:
                     block.bad.pop()
                     yield block
                     raise last
@@ -163,6 +192,16 @@ def open_stream(source: Any, format: str | None = None, *, on_bad: OnBad | None 
     {options}
     """
     return stream_of(source, ReadOptions(format, **options), on_bad)
+
+
+def good_parts(block: Block, refused: Refusal) -> Iterator[tuple[Block, list[tuple[BadLine, bytes]]]]:
+    """The rows of a block between those that are refused, and the bad lines behind each part that it does not have."""
+    while (found := refused(block) if len(block) else None) is not None:
+        row, reason = found
+        part, rest = block.split(row)
+        last, block = rest.split(1)
+        yield part, [(rest.origin.label_error(0, reason), rest.origin.text(0)), *last.bad]
+    yield block, []
 
 
 def stream_of(source: Any, options: ReadOptions, on_bad: OnBad | None = None) -> Stream:

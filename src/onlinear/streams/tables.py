@@ -96,10 +96,30 @@ def check_batch(batch: Any, source: str, first_row: int) -> None:
         try:
             cells.validate(full=True)
         except (pyarrow.ArrowException, OverflowError) as error:
-            problem = first_line(error)
-            if "UTF8" in problem:
+            if has_foreign_letters(cells):
                 raise BadSource(NOT_UTF_8.format(source, name, first_row, last_row)) from None
-            raise BadSource(DAMAGED_CELLS.format(source, name, first_row, last_row, problem)) from None
+            raise BadSource(DAMAGED_CELLS.format(source, name, first_row, last_row, first_line(error))) from None
+
+
+def has_foreign_letters(cells: Any) -> bool:
+    """Whether texts, or those of a dictionary, are damaged only in that they are not UTF-8: as bytes they are well."""
+    import pyarrow
+
+    texts = cells.dictionary if pyarrow.types.is_dictionary(cells.type) else cells
+    types = {pyarrow.string(): pyarrow.binary(), pyarrow.large_string(): pyarrow.large_binary()}
+    types[pyarrow.string_view()] = pyarrow.binary_view()
+    return texts.type in types and not is_valid(texts) and is_valid(texts.view(types[texts.type]))
+
+
+def is_valid(cells: Any) -> bool:
+    """Whether cells are where their column says."""
+    import pyarrow
+
+    try:
+        cells.validate(full=True)
+    except (pyarrow.ArrowException, OverflowError):
+        return False
+    return True
 
 
 def first_line(error: Exception) -> str:

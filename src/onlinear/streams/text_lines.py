@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.errors import BadLine, BadLineKind, BadSource, OnlinearError
 from onlinear.features.derived import piece_size
 from onlinear.features.naming import Naming
 from onlinear.kernels.text.line_breaks import LINE_FEED, count_line_ends, find_all_breaks, room_for_breaks
@@ -273,7 +273,7 @@ class Lines:
         """The lines of those rows alone for which there is a True."""
         return Lines(self.chunk, self.source, self.places[: len(rows)][rows], self.text_at, self.label_at)
 
-    def at(self, where: int, reason: str, kind: str = "") -> BadLine:
+    def at(self, where: int, reason: str, kind: BadLineKind = BadLineKind.UNREADABLE) -> BadLine:
         """What is wrong at a place. Columns are counted in bytes from 1."""
         number = int(self._ends.searchsorted(where))
         start = int(self._ends[number - 1]) + 1 if number else 0

@@ -13,10 +13,10 @@ import numpy as np
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import are_numbers, as_objects
 from onlinear.errors import BadInput, BadLine
-from onlinear.features.blocks import Block, good_parts
+from onlinear.features.blocks import Block
 from onlinear.kernels.text.row_keys import key_rows
 from onlinear.learning.model import Model, Totals
-from onlinear.streams.stream import Stream
+from onlinear.streams.stream import Stream, good_parts
 
 
 class Figures(NamedTuple):
@@ -59,7 +59,6 @@ class Run:
         *,
         progress: Progress | None = None,
         every: int = 0,
-        on_bad: Callable[[BadLine, bytes], None] | None = None,
         begun: Iterator[Block] | None = None,
     ) -> None:
         """``begun`` are the blocks of the first pass, if someone has begun to read them."""
@@ -69,7 +68,6 @@ class Run:
         self.passes = passes
         self.progress = progress or Progress()
         self.every = every
-        self.on_bad = on_bad
         self._begun = begun
         self._digest = RowDigest()  # of the rows of this pass that were read
         self._skip = self.progress.rows  # done before this run: to be read again, not learned
@@ -113,29 +111,25 @@ class Run:
         if self.progress.number == 1:
             return
         found = RowDigest()
-        for block in self.stream.blocks(stop_at_bad=self.on_bad is None):
+        for block in self.stream.blocks():
             found.take(block, len(block))
-            self._refuse_bad(block)
+            self.stream.report(block.bad, quiet=True)
         if found.hexdigest() != self.progress.whole:
             raise changed_files(self.stream, "the rows are not those of the first pass")
 
-    def _refuse_bad(self, block: Block) -> None:
-        """Let a bad line end the run, unless they are left out, as it may have been when the run began."""
-        if self.on_bad is None:
-            for line, _ in block.bad:
-                raise line
-
     def remaining(self) -> Iterator[Block]:
         """The blocks of this pass without the rows that are done, which have to be those that were learned."""
-        passed = 0 if self.on_bad is None else self.progress.passed  # the blocks end with a bad line that ends the run
-        blocks, self._begun = self._begun or self.stream.blocks(stop_at_bad=self.on_bad is None), None
+        passed = (
+            0 if self.stream.stops_at_bad else self.progress.passed
+        )  # the blocks end with a bad line that ends the run
+        blocks, self._begun = self._begun or self.stream.blocks(), None
         for block in blocks:
             if self._skip:
                 done, block = block.split(min(self._skip, len(block)))
                 self._digest.take(done, len(done))
                 self._skip -= len(done)
                 if self._skip:
-                    self._refuse_bad(done)
+                    self.stream.report(done.bad, quiet=True)
                 block.bad = done.bad[passed:] + block.bad  # a bad line may have ended the run
                 passed = max(passed - len(done.bad), 0)
                 if not self._skip:
@@ -180,7 +174,7 @@ class Run:
     def _learn_part(self, part: Block) -> None:
         learned = part
         if len(part):
-            learned = self.recipe.learn(part, stop_at_bad=self.on_bad is None)
+            learned = self.recipe.learn(part, self.stream.stops_at_bad)
             self.training.learn(learned)
         self.progress.rows += len(part)
         if self.progress.number == 1:
@@ -194,12 +188,10 @@ class Run:
 
         A line that was no row when it was read ``passes``; others are found again among the rows.
         """
-        for line, text in bad:
-            if self.on_bad is None:
-                raise line
-            if self.progress.number == 1:
-                self.on_bad(line, text)
-                self.progress.bad_lines += 1
+        is_first = self.progress.number == 1
+        for each in bad:
+            self.stream.report([each], quiet=not is_first)
+            self.progress.bad_lines += is_first
             self.progress.passed += passes
 
     def _end_pass(self) -> None:
