@@ -21,7 +21,7 @@ from onlinear.kernels.text.hash_to_column import place_by_hash
 INFINITE = max(CROSS_REASONS) + 1
 SHARED = "features that share a cell add up to infinity: scale them, or take more bits"
 REASONS = CROSS_REASONS | {INFINITE: SHARED}
-#: features there may be, unless told; and whatever is told: the number of a column has to fit into 31 bits
+#: features there may be by default; and in any case: the number of a column has to fit into 31 bits
 MOST_FEATURES, MOST_COLUMNS = 1 << 22, 1 << 31
 NO_ROWS = SparseRows(np.zeros(1, np.int32), np.empty(0, np.uint32), np.empty(0))
 

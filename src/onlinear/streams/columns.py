@@ -20,7 +20,7 @@ ROLES = ("target", "weight")
 COLUMN_KINDS = (*FEATURE_KINDS, *ROLES, "ignore")
 #: what a target may be
 TARGET_KINDS = ("number", "category")
-#: texts of cells that stand for nothing, unless told
+#: texts of cells that stand for nothing by default
 MISSING = ("", "?", "NA")
 #: the category that a missing cell is, whatever stands in it; so no other cell may be that one
 ABSENT = "?"
@@ -128,7 +128,7 @@ def position_of(names: Sequence[str], wanted: str | int) -> int:
 
 
 def target_position(names: Sequence[str], target: str | int | None) -> int:
-    """Which column is the target: the last one, if nobody says."""
+    """Which column is the target: by default the last one."""
     return len(names) - 1 if target is None else position_of(names, target)
 
 

@@ -37,7 +37,7 @@ from onlinear.streams.text_lines import Chunk, Lines, chunks
 
 #: records that are looked at
 ROWS = 10_000
-#: those of them by which the delimiter is told, and in how many bytes they have to be
+#: those of them by which the delimiter is found, and in how many bytes they have to be
 SNIFFED, SNIFFED_BYTES = 100, 1 << 20
 CANDIDATES = (",", "\t", ";", "|")
 EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -135,7 +135,7 @@ def sniffed(file: str) -> str:
 def has_quotes(file: str, delimiter: str) -> bool:
     """Whether quotes are around cells; not if tabs are between cells, and quotes make no sense as such.
 
-    That is told from whole lines of the first SNIFFED_BYTES. If all of them have equally many cells, nothing has to be
+    That is found from whole lines of the first SNIFFED_BYTES. If all of them have equally many cells, nothing has to be
     in quotes; but it may be, and then every cell that opens with a quote ends with one, on whatever line.
     """
     heads = chunks(file, SNIFFED_BYTES, whole=True)

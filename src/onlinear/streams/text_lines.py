@@ -76,7 +76,7 @@ def last_line_end(text: Bytes, shown: int) -> int:
 def chunks(path: Path, size: int | None = None, ends: Ends = last_line_end, *, whole: bool = False) -> Iterator[Chunk]:
     """The text of a file in chunks of whole lines, none for an empty file.
 
-    A chunk has at most ``size`` bytes (CHUNK unless told; 3 if that is less) unless one line alone has more. A UTF-8
+    A chunk has at most ``size`` bytes (by default CHUNK; 3 if that is less) unless one line alone has more. A UTF-8
     byte-order mark is dropped. ``ends`` may cut elsewhere than at line ends (see ``Ends``); one with a state serves one
     file. A pipe that pauses is cut at once, but for those who want ``whole`` chunks, the same however it comes.
     """
