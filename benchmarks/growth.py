@@ -23,7 +23,7 @@ from onlinear import OnlineClassifier, losses, rules
 from onlinear.cli.printing import with_gaps
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Signs
-from onlinear.features.collisions import collisions_of
+from onlinear.features.vocabulary import collisions_of
 from onlinear.kernels.text import decimals
 from onlinear.learning.learner import Learner
 from onlinear.powers import exp_of_less

@@ -8,9 +8,9 @@ from typing import Any
 from onlinear.errors import OnlinearError
 from onlinear.features.blocks import Block
 from onlinear.features.names import HashedNames
-from onlinear.streams.cells import RecordEnds
-from onlinear.streams.csvtext import CSVText
-from onlinear.streams.sources import last_line_end
+from onlinear.streams.csv_cells import RecordEnds
+from onlinear.streams.csv_text import CSVText
+from onlinear.streams.text_lines import last_line_end
 
 #: label, importance, and columns with values
 Row = tuple[Any, float, list[tuple[int, float]]]

@@ -16,10 +16,18 @@ ValueError
 
 from __future__ import annotations
 
-#: the kind of a bad line that has no label
-NO_LABEL = "no label"
-#: the kind of a bad line at which a file cannot be cut into records: nothing behind it can be read
-NO_RECORDS = "no records"
+from enum import Enum
+
+
+class BadLineKind(Enum):
+    """What is wrong with a bad line, where that matters to a program."""
+
+    #: it cannot be read, or learned from
+    UNREADABLE = "unreadable"
+    #: it has no label, and all else may be well
+    NO_LABEL = "no label"
+    #: a file cannot be cut into records there: nothing behind it can be read
+    NO_RECORDS = "no records"
 
 
 class OnlinearError(ValueError):
@@ -37,10 +45,12 @@ class BadRow(BadInput):
 class BadLine(BadInput):
     """A line of a file that cannot be read; what came before it was learned.
 
-    Where it matters to a program what is wrong, the ``kind`` says it; the ``reason`` is for people.
+    The ``kind`` is for programs, the ``reason`` for people: nothing is decided by its wording.
     """
 
-    def __init__(self, source: str, line: int, column: int, reason: str, kind: str = "") -> None:
+    def __init__(
+        self, source: str, line: int, column: int, reason: str, kind: BadLineKind = BadLineKind.UNREADABLE
+    ) -> None:
         super().__init__(source, line, column, reason, kind)
         self.source, self.line, self.column, self.reason, self.kind = source, line, column, reason, kind
 

@@ -19,9 +19,9 @@ from onlinear.cli import app
 from onlinear.data.whole_numbers import whole_of
 from onlinear.errors import BadInput
 from onlinear.learning.classes import as_array
-from onlinear.streams.digests import RowDigest
 from onlinear.streams.stream import open_stream
 from onlinear.workflow.profile.table import profile_of
+from onlinear.workflow.run import RowDigest
 
 #: one double, and one that is not
 LABELS = (2**60, 2**60 + 1, 2**60 + 300)

@@ -22,11 +22,11 @@ from commands import run_here
 from onlinear.errors import BadModel, OnlinearError
 from onlinear.features.names import hash_name
 from onlinear.features.naming import Naming
-from onlinear.features.texts import pack_texts, unpack_texts
+from onlinear.features.state import pack_texts, unpack_texts
 from onlinear.files import trained as trained_files
 from onlinear.files.container import Arrays, Header, read_model, write_model
 from onlinear.streams.arrow import ArrowTable
-from onlinear.streams.csvtext import Column
+from onlinear.streams.columns import Column
 from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.stream import open_alike
 

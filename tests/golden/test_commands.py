@@ -29,8 +29,7 @@ import onlinear
 from commands import Ended, process, run_apart, run_here
 from onlinear import OnlineClassifier, OnlineRegressor
 from onlinear.cli import COMMANDS
-from onlinear.cli.declaring import Command
-from onlinear.cli.options import fields
+from onlinear.cli.commands import Command, fields
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 
 FOLDER = Path(__file__).parent / "commands"

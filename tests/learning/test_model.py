@@ -31,7 +31,7 @@ from onlinear.learning import one_against_rest
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in
-from onlinear.streams import sources, tables
+from onlinear.streams import tables, text_lines
 from onlinear.streams.stream import open_stream
 
 ROWS, COLUMNS = 400, 30
@@ -40,7 +40,7 @@ ROWS, COLUMNS = 400, 30
 @pytest.fixture(params=[200, 4000, 1 << 20])
 def chunk_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     size: int = request.param
-    monkeypatch.setattr(sources, "CHUNK", size)
+    monkeypatch.setattr(text_lines, "CHUNK", size)
     return size
 
 

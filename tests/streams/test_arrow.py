@@ -24,12 +24,11 @@ from pyarrow import feather, ipc, parquet
 
 from onlinear.errors import BadInput, BadLine, BadSource, OnlinearError
 from onlinear.features.words import Words
-from onlinear.streams import sources, tables
+from onlinear.streams import tables, text_lines
 from onlinear.streams.arrow import ArrowTable, infer_table
-from onlinear.streams.arrowcells import numbers_of
-from onlinear.streams.csvtext import Column
+from onlinear.streams.arrow_cells import Held, numbers_of
+from onlinear.streams.columns import Column
 from onlinear.streams.formats import format_of
-from onlinear.streams.held import Held
 from onlinear.streams.options import ReadOptions
 from onlinear.streams.stream import Stream, open_alike, open_stream, sources_of
 from slow_parsers import Feature, entries, placed
@@ -142,7 +141,7 @@ def test_the_same_table_in_every_form_gives_the_same_rows(
     expected = meant(rows, words, crosses)
     options = said_of(words) | {"bits": BITS, "crosses": crosses}
     size, most = size_and_most
-    with mock.patch.object(tables, "MOST_ROWS", most), mock.patch.object(sources, "CHUNK", chunk):
+    with mock.patch.object(tables, "MOST_ROWS", most), mock.patch.object(text_lines, "CHUNK", chunk):
         for source in (*files_of(table, folder, size), *frames_of(table)):
             if isinstance(source, pd.DataFrame) and source["age"].dtype == "float64":
                 continue  # whole numbers beyond 2**53 were rounded by pandas, as they are here

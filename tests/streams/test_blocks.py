@@ -11,7 +11,8 @@ import pytest
 from onlinear.data.rows import DenseRows
 from onlinear.features.blocks import Block
 from onlinear.features.naming import Naming
-from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.columns import Column
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.svmlight import Svmlight
 from onlinear.streams.vwtext import VWText
 

@@ -20,7 +20,7 @@ from onlinear.features.naming import Naming
 from onlinear.files.trained import Trained, save
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in
-from onlinear.streams import sources
+from onlinear.streams import text_lines
 from onlinear.streams.packing import packed, unpacked
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream, open_alike, open_stream
@@ -90,7 +90,7 @@ def test_rows_are_those_of_a_file_changed_by_hand(
     expected = learned(open_stream(file_of(folder, [by_hand(row) for row in rows], "changed.csv"), **options))
     file = file_of(folder, rows, "rows.csv")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "CHUNK", chunk)  # in whatever pieces
+        patch.setattr(text_lines, "CHUNK", chunk)  # in whatever pieces
         assert learned(open_stream(file, clip=CLIP, frequent=FREQUENT, **options)) == expected
     frame = pandas.DataFrame([row[2:] for row in rows], columns=COLUMNS[2:])
     for place, name in enumerate(COLUMNS[:2]):

@@ -16,7 +16,7 @@ from pyarrow import ipc, parquet
 
 from onlinear import profile_of
 from onlinear.errors import BadSource, OnlinearError
-from onlinear.streams.arrowdecimals import decimals_of
+from onlinear.streams.arrow_cells import decimals_of
 from onlinear.streams.conversion.directions import Wish, convert
 from onlinear.streams.stream import open_stream
 

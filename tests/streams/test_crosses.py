@@ -15,19 +15,19 @@ from hypothesis import given, settings, strategies as st
 from pyarrow import parquet
 
 from onlinear.errors import BadLine, OnlinearError
-from onlinear.features import crosses as crossing
-from onlinear.features.crosses import with_products
+from onlinear.features import derived
+from onlinear.features.derived import with_products
 from onlinear.features.names import cross_hash, hash_name
 from onlinear.features.naming import NamedRows, Naming
 from onlinear.kernels.text import crosses as kernel
-from onlinear.streams import sources, tables
+from onlinear.streams import tables, text_lines
 from onlinear.streams.arrow import infer_table
+from onlinear.streams.csv_inference import infer
 from onlinear.streams.formats import Format
-from onlinear.streams.inference import infer
 from onlinear.streams.jsonlines import infer_keys
 from onlinear.streams.options import ReadOptions
-from onlinear.streams.sources import chunks
 from onlinear.streams.stream import Stream
+from onlinear.streams.text_lines import chunks
 from onlinear.streams.vwtext import VWText
 from slow_parsers import Feature, Row, entries, placed, vw_line
 from stream_rows import rows_in
@@ -192,7 +192,7 @@ def test_as_many_features_as_there_may_be_are_fine(monkeypatch: pytest.MonkeyPat
     most = 5791 + 5791 * 5792 // 2
     assert 5792 + 5792 * 5793 // 2 > kernel.MOST >= most
     assert wrong.tolist() == [kernel.TOO_MANY, kernel.FINE]
-    monkeypatch.setattr(crossing, "MOST_ENTRIES", 10**6)
+    monkeypatch.setattr(derived, "MOST_ENTRIES", 10**6)
     with pytest.raises(OnlinearError, match=f"crosses give 2 rows {most:,} features, too many to hold"):
         with_products(named_rows(rows), (("a", "a"),))
 
@@ -247,10 +247,10 @@ def test_pieces_are_smaller_where_features_are_crossed_and_nothing_else_changes(
     rows = 400
     monkeypatch.setattr(tables, "MOST_ROWS", rows)
     for source, form in sources_and_formats(tmp_path, rows):
-        monkeypatch.setattr(sources, "CHUNK", 1 << 16)
+        monkeypatch.setattr(text_lines, "CHUNK", 1 << 16)
         found = {}
         for smaller in (1, 16, 1 << 30):
-            monkeypatch.setattr(crossing, "SMALLER", smaller)
+            monkeypatch.setattr(derived, "SMALLER", smaller)
             blocks = list(Stream([source], form))
             found[smaller] = (repr(rows_in(blocks)), max(map(len, blocks)))
         everything, largest = found[1]

@@ -16,10 +16,11 @@ from onlinear.errors import BadLine, OnlinearError
 from onlinear.features.blocks import Block
 from onlinear.features.names import HashedNames
 from onlinear.features.naming import Naming
-from onlinear.streams.ahead import in_order
-from onlinear.streams.cells import RecordEnds
-from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.sources import Chunk, chunks
+from onlinear.streams.columns import Column
+from onlinear.streams.csv_cells import RecordEnds
+from onlinear.streams.csv_text import CSVText
+from onlinear.streams.stream import in_order
+from onlinear.streams.text_lines import Chunk, chunks
 from slow_tables import Wrong, records, table
 
 BITS = 4  # few, so that names collide

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear.features.blocks import Block
-from onlinear.streams.digests import RowDigest
 from onlinear.streams.stream import open_stream
+from onlinear.workflow.run import RowDigest
 
 LINES = {
     "rows.svm": [f"{(-1) ** k} {k % 7 + 1}:{k}.5 {k % 11 + 9}:1\n" for k in range(40)],

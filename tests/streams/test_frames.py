@@ -15,8 +15,8 @@ import pytest
 from onlinear import profile_of
 from onlinear.errors import BadInput, BadSource
 from onlinear.streams import tables
-from onlinear.streams.csvtext import Column
-from onlinear.streams.held import check_held, held_in
+from onlinear.streams.arrow_cells import check_held, held_in
+from onlinear.streams.columns import Column
 from onlinear.streams.stream import open_stream
 from stream_rows import rows_in
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
-from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.inference import infer
+from onlinear.streams.columns import Column
+from onlinear.streams.csv_inference import infer
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.options import ReadOptions
 from onlinear.streams.stream import open_alike, open_stream
 

@@ -15,11 +15,11 @@ from hypothesis import given, settings, strategies as st
 from onlinear.errors import BadLine, BadSource, OnlinearError
 from onlinear.features.naming import Naming
 from onlinear.features.words import Words
-from onlinear.streams import sources
+from onlinear.streams import text_lines
 from onlinear.streams.jsonlines import JSONLines, infer_keys
 from onlinear.streams.options import ReadOptions
-from onlinear.streams.sources import chunks
 from onlinear.streams.stream import open_stream
+from onlinear.streams.text_lines import chunks
 from slow_parsers import Feature, entries, placed
 from slow_tables import grams
 from stream_rows import Row, rows_in, rows_meant
@@ -345,7 +345,7 @@ def test_the_kind_of_the_target(tmp_path: Path, labels: list[str], kind: str) ->
 def test_so_many_records_are_looked_at_however_they_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = written(tmp_path, *['{"y": 1}'] * 9, '{"y": "x"}')
     for size in (1, 20, 1000):
-        monkeypatch.setattr(sources, "CHUNK", size)
+        monkeypatch.setattr(text_lines, "CHUNK", size)
         assert infer_keys([file], ReadOptions(target="y"), rows=9).target_kind == "number"
         assert infer_keys([file, file], ReadOptions(target="y"), rows=10).target_kind == "category"
 

@@ -18,7 +18,7 @@ import pytest
 import onlinear
 from commands import run_here
 from onlinear.errors import BadSource
-from onlinear.streams import sources
+from onlinear.streams import text_lines
 from onlinear.streams.stream import open_stream
 from stream_rows import rows_in
 
@@ -118,7 +118,7 @@ def test_a_fifo_in_python_and_any_size_of_chunks(tmp_path: Path, monkeypatch: py
     text = written_text(".csv", 300)
     (tmp_path / "rows.csv").write_bytes(text)
     wanted = rows_in(open_stream(tmp_path / "rows.csv", bits=8))
-    monkeypatch.setattr(sources, "CHUNK", size)
+    monkeypatch.setattr(text_lines, "CHUNK", size)
     with fifo(tmp_path / "pipe.csv", text) as pipe:
         stream = open_stream(pipe, bits=8)
         assert rows_in(stream) == wanted

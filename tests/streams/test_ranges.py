@@ -19,12 +19,12 @@ from commands import run_here
 from onlinear import losses, rules
 from onlinear.data.rows import SparseRows
 from onlinear.errors import BadInput, OnlinearError, Refused
+from onlinear.features.derived import range_names
 from onlinear.features.names import hash_name
-from onlinear.features.ranges import range_names
 from onlinear.files.trained import Trained, open_model, save
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in
-from onlinear.streams import sources
+from onlinear.streams import text_lines
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream, open_alike, open_stream
 from onlinear.workflow.run import Run
@@ -127,7 +127,7 @@ def test_rows_are_what_they_should_be(
     file = file_of(tmp_path_factory.mktemp("ranges"), rows)
     frame = frame_of(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "CHUNK", chunk)
+        patch.setattr(text_lines, "CHUNK", chunk)
         patch.setattr("onlinear.streams.tables.MOST_ROWS", 1 + chunk % 7)
         for source in (file, frame, pyarrow.Table.from_pandas(frame)):
             assert by_name(open_stream(source, **options)) == expected

@@ -18,9 +18,9 @@ from onlinear.features.blocks import Block
 from onlinear.features.naming import Naming, cells_of
 from onlinear.features.scaling import MaxAbs, Standardise
 from onlinear.features.vocabulary import Vocabulary
-from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.lines import Lines
-from onlinear.streams.sources import Chunk
+from onlinear.streams.columns import Column
+from onlinear.streams.csv_text import CSVText
+from onlinear.streams.text_lines import Chunk, Lines
 from slow_stages import Entries, max_abs, standardised
 
 MOST = sys.float_info.max

@@ -26,8 +26,10 @@ from hypothesis import given, strategies as st
 import onlinear
 from onlinear import BadSource
 from onlinear.errors import OnlinearError
-from onlinear.streams import sources
-from onlinear.streams.sources import chunks, expand, inner_name, last_line_end, open_bytes, total_bytes
+from onlinear.streams import decompression, text_lines
+from onlinear.streams.decompression import open_bytes
+from onlinear.streams.sources import COMPRESSIONS, expand, inner_name, total_bytes
+from onlinear.streams.text_lines import chunks, last_line_end
 
 SHORT = b"+1 3:0.5 17:2\n-1 4:1e-3 18:7\n" * 40 + b"+1 5:2.25\n" * 30
 # hard to compress: more than one step in and out of each decompressor, some blocks of bzip2 and zstd
@@ -285,7 +287,7 @@ def test_the_last_line_end(gaps, shown):
 
 @pytest.mark.parametrize("size", [10, 1000, 1001, 1002, 5000])
 def test_a_line_longer_than_most_is_refused(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(sources, "MOST_LINE", 1000)
+    monkeypatch.setattr(text_lines, "MOST_LINE", 1000)
     fits = b"a\n" + b"x" * 1000 + b"\nb\n"
     assert joined(chunks(write(tmp_path / "a", fits), size)) == fits
     path = write(tmp_path / "b", b"a\nb\n" + b"x" * 9000 + b"\nc\n")
@@ -395,7 +397,7 @@ def test_pyarrow_is_loaded_for_zstd_only(tmp_path):
     gz, zst = write(tmp_path / "a.gz", gzip.compress(SHORT)), write(tmp_path / "a.zst", zstd(SHORT))
     code = f"""if True:
         import sys
-        from onlinear.streams.sources import chunks
+        from onlinear.streams.text_lines import chunks
         for path in ({str(gz)!r}, {str(zst)!r}):
             list(chunks(path))
             print("pyarrow" in sys.modules)"""
@@ -450,7 +452,7 @@ def test_truncated_anywhere(tmp_path, extension):
         assert SHORT.startswith(came)
         delivered, sentence = until_damage(path, size=random.Random(length).randint(1, 3000))
         assert delivered == whole_lines(came)
-        kind = sources.COMPRESSIONS[extension]
+        kind = COMPRESSIONS[extension]
         assert sentence == (
             f"{path}: damaged {kind} data after {len(came):,} bytes of text (it ends too early): "
             "copy or download the file again, or compress it anew"
@@ -481,7 +483,7 @@ def test_a_flipped_bit_is_found(tmp_path, extension):
             if sentence is None:
                 assert delivered == SHORT  # gzip's header has a date, for instance, that nobody reads
             else:
-                assert sentence.startswith(f"{path}: damaged {sources.COMPRESSIONS[extension]} data after ")
+                assert sentence.startswith(f"{path}: damaged {COMPRESSIONS[extension]} data after ")
                 assert delivered == whole_lines(slowly(extension, bytes(damaged)))
                 found += 1
     assert found > 2.5 * (len(data) - 12)
@@ -517,7 +519,7 @@ def test_what_follows_the_last_member_must_be_one(tmp_path, extension, size):
 def test_text_that_only_claims_to_be_compressed(tmp_path, extension):
     delivered, sentence = until_damage(write(tmp_path / f"a{extension}", SHORT))
     assert delivered == b""
-    assert f"damaged {sources.COMPRESSIONS[extension]} data after 0 bytes of text" in sentence
+    assert f"damaged {COMPRESSIONS[extension]} data after 0 bytes of text" in sentence
 
 
 @every_compression
@@ -551,7 +553,7 @@ class Failing(io.FileIO):
 def test_a_device_error_has_its_place(tmp_path, monkeypatch, extension, size, share):
     data = COMPRESS.get(extension, bytes)(LONG)
     monkeypatch.setattr(Failing, "good", int(share * len(data)))
-    monkeypatch.setattr(sources, "_opened", Failing)
+    monkeypatch.setattr(decompression, "_opened", Failing)
     path = write(tmp_path / f"a{extension}", data)
     delivered, sentence = until_damage(path, size=size)
     came = data[: Failing.good]
@@ -601,7 +603,9 @@ def test_files_are_closed(tmp_path, extension):
 
 SHOW = """if True:
     import sys
-    from onlinear.streams.sources import BadSource, chunks, expand, total_bytes
+    from onlinear.errors import BadSource
+    from onlinear.streams.sources import expand, total_bytes
+    from onlinear.streams.text_lines import chunks
     assert expand(["-"]) == ["-"] and total_bytes(["-"]) is None
     try:
         for chunk in chunks("-", 5000):
@@ -652,7 +656,7 @@ def test_a_truncated_pipe(extension):
     data = COMPRESS[extension](LONG)[:-9]
     delivered, sentence = shown(input=data)
     assert delivered == whole_lines(slowly(extension, data))
-    assert sentence.startswith(f"standard input: damaged {sources.COMPRESSIONS[extension]} data after ")
+    assert sentence.startswith(f"standard input: damaged {COMPRESSIONS[extension]} data after ")
 
 
 def test_standard_input_that_cannot_be_read(tmp_path, monkeypatch):
@@ -774,7 +778,7 @@ def test_a_file_without_permission(tmp_path, monkeypatch):
     def forbidden(*args, **options):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(sources, "open", forbidden, raising=False)
+    monkeypatch.setattr(decompression, "open", forbidden, raising=False)
     with pytest.raises(BadSource, match=sentence):
         next(chunks(path))
 

@@ -13,8 +13,9 @@ import pytest
 
 from commands import run_here
 from onlinear.errors import BadSource
-from onlinear.streams import sources
-from onlinear.streams.pipes import Pipe, looks_at, with_looks
+from onlinear.streams import text_lines
+from onlinear.streams.decompression import open_bytes
+from onlinear.streams.sources import Pipe, looks_at, with_looks
 from onlinear.streams.stream import open_alike, open_stream
 from stream_rows import rows_in, rows_meant
 
@@ -61,7 +62,7 @@ class Unseekable(io.RawIOBase):
 @pytest.mark.parametrize("size", [1, 10, 100, 10_000])
 @pytest.mark.parametrize(("form", "text"), [("csv", CSV), ("jsonl", JSON)])
 def test_any_size_of_chunks(monkeypatch: pytest.MonkeyPatch, form: str, text: bytes, size: int) -> None:
-    monkeypatch.setattr(sources, "CHUNK", size)
+    monkeypatch.setattr(text_lines, "CHUNK", size)
     fed(monkeypatch, text)
     stream = open_stream("-", form, target="y", bits=8)
     dicts = [{"a": k} for k in range(200)]
@@ -71,7 +72,7 @@ def test_any_size_of_chunks(monkeypatch: pytest.MonkeyPatch, form: str, text: by
 
 
 def test_only_what_was_looked_at_is_remembered_and_only_until_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "CHUNK", 1000)
+    monkeypatch.setattr(text_lines, "CHUNK", 1000)
     lines = b"a,y\n" + b"1,2\n" * 50_000
     fed(monkeypatch, lines)
     stream = open_stream("-", "csv", delimiter=",")
@@ -101,11 +102,11 @@ def test_a_look_leaves_everything_for_the_pass(monkeypatch: pytest.MonkeyPatch) 
     fed(monkeypatch, bytes(range(100)))
     (name,) = with_looks(["-"])
     (look,) = looks_at([name])
-    with sources.open_bytes(look) as source:
+    with open_bytes(look) as source:
         assert bytes(source.read(1)[0] for _ in range(10)) == bytes(range(10))
-    with sources.open_bytes(look) as source:
+    with open_bytes(look) as source:
         assert bytes(source.read(1)[0] for _ in range(30)) == bytes(range(30))
-    with sources.open_bytes(name) as source:
+    with open_bytes(name) as source:
         assert source.read() == bytes(range(100))
 
 

@@ -10,8 +10,9 @@ from commands import run_here
 from onlinear.cli.ending import BAD_DATA
 from onlinear.errors import BadLine
 from onlinear.files.trained import open_model
-from onlinear.streams import sources
-from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams import text_lines
+from onlinear.streams.columns import Column
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.stream import Stream, open_alike, open_stream
 
 HEADER = "age,town,y\n"
@@ -27,7 +28,7 @@ def rows_before_refusal(stream: Stream) -> tuple[int, BadLine]:
     return sum(sizes), refused.value
 
 
-@pytest.mark.parametrize("chunk", [40, 1000, sources.CHUNK])
+@pytest.mark.parametrize("chunk", [40, 1000, text_lines.CHUNK])
 @pytest.mark.parametrize(
     ("second", "reason"),
     [
@@ -45,7 +46,7 @@ def test_records_that_a_stray_quote_swallows_are_refused_not_left_out(
         rows[500], rows[550] = second, "3,Bern\n"
     file = tmp_path / "rows.csv"
     file.write_text(HEADER + "".join(rows))
-    monkeypatch.setattr(sources, "CHUNK", chunk)
+    monkeypatch.setattr(text_lines, "CHUNK", chunk)
     left_out: list[int] = []
     options = {"target": "y", "categories": ["town"], "numbers": ["age"]}
     stream = open_stream(file, on_bad=lambda line, _: left_out.append(line.line), **options)  # type: ignore[arg-type]

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 from onlinear import BadLine, BadSource, OnlinearError
-from onlinear.streams import sources, stream as module
-from onlinear.streams.ahead import in_order
-from onlinear.streams.stream import Stream, open_stream
+from onlinear.streams import stream as module, text_lines
+from onlinear.streams.stream import Stream, in_order, open_stream
 
 
 def values(stream: Stream) -> list[float]:
@@ -72,7 +71,7 @@ def test_neither_threads_nor_the_size_of_chunks_change_what_is_read(
     monkeypatch.setattr(module, "THREADS", threads)
     expected = [float(entry.split(":")[1]) for line in lines[:250] for entry in line.split()[1:]]
     for size in (50, 1000, 100_000):
-        monkeypatch.setattr(sources, "CHUNK", size)
+        monkeypatch.setattr(text_lines, "CHUNK", size)
         seen: list[float] = []
         problem = None
         try:

@@ -11,10 +11,10 @@ from hypothesis import given, settings, strategies as st
 from onlinear import BadLine
 from onlinear.features.blocks import Block
 from onlinear.kernels.text import line_breaks as breaks
-from onlinear.streams import sources
-from onlinear.streams.sources import chunks
+from onlinear.streams import text_lines
 from onlinear.streams.stream import Stream
 from onlinear.streams.svmlight import Svmlight
+from onlinear.streams.text_lines import chunks
 from slow_parsers import Row, Wrong, svmlight_line
 
 MOST = 1 << 22
@@ -181,4 +181,4 @@ def test_a_row_of_many_entries_out_of_order_is_sorted(tmp_path: Path) -> None:
 
 
 def test_there_is_as_much_slack_as_the_parsers_need() -> None:
-    assert sources.SLACK >= breaks.SLACK
+    assert text_lines.SLACK >= breaks.SLACK

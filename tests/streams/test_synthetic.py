@@ -17,8 +17,8 @@ from onlinear.errors import BadInput, Refused
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model
-from onlinear.streams import generated
-from onlinear.streams.generated import Generated
+from onlinear.streams import arrays
+from onlinear.streams.arrays import Generated
 from onlinear.streams.synthetic import Adversary, Dependent, Drifting, Noisy, Separable, TightExample
 
 STREAMS: list[Generated] = [
@@ -90,16 +90,16 @@ def test_another_seed_is_another_stream_and_the_same_is_the_same(stream: Generat
 
 def test_a_longer_stream_begins_with_the_shorter_one_at_whole_groups() -> None:
     """Groups are known by their numbers alone, so that no row depends on how many there are."""
-    short, long = whole(Separable(generated.ROWS, 2, 0.1))[0], whole(Separable(3 * generated.ROWS, 2, 0.1))[0]
-    np.testing.assert_array_equal(short, long[: generated.ROWS])
-    assert not np.array_equal(long[generated.ROWS : 2 * generated.ROWS], short)
+    short, long = whole(Separable(arrays.ROWS, 2, 0.1))[0], whole(Separable(3 * arrays.ROWS, 2, 0.1))[0]
+    np.testing.assert_array_equal(short, long[: arrays.ROWS])
+    assert not np.array_equal(long[arrays.ROWS : 2 * arrays.ROWS], short)
 
 
 def test_only_a_group_is_in_memory() -> None:
     stream = Separable(10**12, 50_000, 0.1)
     X, y = next(iter(stream.arrays()))
-    assert X.size <= generated.CELLS
-    assert len(X) == len(y) == generated.CELLS // 50_000
+    assert X.size <= arrays.CELLS
+    assert len(X) == len(y) == arrays.CELLS // 50_000
 
 
 @by_name
@@ -188,7 +188,7 @@ def test_the_chain_is_the_one_it_says() -> None:
         assert abs((z[apart:] * z[:-apart]).mean() - 0.8**apart) < 0.05
     assert np.abs(z.mean(axis=0)).max() < 0.1
     assert np.abs(np.cov(z.T) - np.eye(2)).max() < 0.1
-    at_seams = z[generated.ROWS :: generated.ROWS], z[generated.ROWS - 1 : -1 : generated.ROWS]
+    at_seams = z[arrays.ROWS :: arrays.ROWS], z[arrays.ROWS - 1 : -1 : arrays.ROWS]
     assert np.corrcoef(at_seams[0].ravel(), at_seams[1].ravel())[0, 1] > 0.5
     X, _ = whole(stream)
     assert ((X * z).sum(axis=1) > 0.0).all()  # rows lie in the directions of the states, or nearly

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from onlinear.streams import sources
-from onlinear.streams.inference import has_quotes
+from onlinear.streams import text_lines
+from onlinear.streams.csv_inference import has_quotes
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import open_stream
 
@@ -40,7 +40,7 @@ def test_cells_are_those_of_pythons_reader_without_quotes(
     with file.open(newline="") as text:
         cells = [[cell.strip() for cell in row] for row in csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "CHUNK", chunk)
+        patch.setattr(text_lines, "CHUNK", chunk)
         found = names_of_rows(file, quoted=False)
     assert found == ([{f"1={one}", f"2={two}"} for one, two, _ in cells], [label for _, _, label in cells])
 
@@ -79,7 +79,7 @@ def test_a_cell_that_goes_on_behind_the_first_megabyte_may_end_there(
     file = tmp_path / "rows.tsv"
     file.write_text('"so\tit\ngoes"\tham\n' * 3)
     for size in range(1, 60):
-        monkeypatch.setattr("onlinear.streams.inference.SNIFFED_BYTES", size)
+        monkeypatch.setattr("onlinear.streams.csv_inference.SNIFFED_BYTES", size)
         assert has_quotes(str(file), "\t"), size
 
 

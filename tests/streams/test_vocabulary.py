@@ -12,12 +12,12 @@ from hypothesis import given, settings, strategies as st
 
 from onlinear.errors import OnlinearError
 from onlinear.features.blocks import Block
-from onlinear.features.collisions import Collisions, Shared, collisions_of, expected_names
 from onlinear.features.names import hash_name
 from onlinear.features.naming import Naming
-from onlinear.features.vocabulary import Vocabulary
-from onlinear.streams.csvtext import Column, CSVText
-from onlinear.streams.sources import chunks
+from onlinear.features.vocabulary import Collisions, Shared, Vocabulary, collisions_of, expected_names
+from onlinear.streams.columns import Column
+from onlinear.streams.csv_text import CSVText
+from onlinear.streams.text_lines import chunks
 from onlinear.streams.vwtext import VWText
 from slow_stages import Entries, Feature, SlowVocabulary
 

@@ -13,8 +13,8 @@ from onlinear import BadLine
 from onlinear.features.blocks import Block
 from onlinear.features.names import HashedNames
 from onlinear.features.naming import Naming
-from onlinear.streams.sources import chunks
 from onlinear.streams.stream import Stream
+from onlinear.streams.text_lines import chunks
 from onlinear.streams.vwtext import VWText
 from slow_parsers import Row, Wrong, vw_line
 

@@ -17,13 +17,14 @@ from onlinear.features.names import HashedNames, hash_name
 from onlinear.features.naming import Naming
 from onlinear.features.words import Words, grams_in, letters
 from onlinear.streams.arrow import ArrowTable
-from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.columns import Column
+from onlinear.streams.csv_inference import infer
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import format_of
-from onlinear.streams.inference import infer
 from onlinear.streams.jsonlines import JSONLines
 from onlinear.streams.options import ReadOptions
 from onlinear.streams.packing import packed, unpacked
-from onlinear.streams.sources import chunks
+from onlinear.streams.text_lines import chunks
 from onlinear.streams.texts import grams_for, grams_of_texts
 from slow_parsers import entries, placed
 from slow_tables import Wrong, grams, table

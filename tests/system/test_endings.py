@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from commands import PLAIN, run_apart, run_here
-from onlinear.cli import jsontext, resuming, steps
-from onlinear.errors import NO_LABEL, BadInput, BadLine, BadSource
+from onlinear.cli import jsontext, progress, training
+from onlinear.errors import BadInput, BadLine, BadLineKind, BadSource
 from onlinear.learning.model import Model
-from onlinear.streams import sources
+from onlinear.streams import text_lines
 from onlinear.streams.stream import open_stream
 from onlinear.workflow.ledger import NAME, Ledger
 
@@ -52,7 +52,7 @@ def test_an_error_is_not_said_of_standard_output(
     def fail(*_: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(resuming, "begun", fail)
+    monkeypatch.setattr(training, "begun", fail)
     ended = run_here("train", "rows.svm", "--quiet")
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.startswith(said)
@@ -61,7 +61,7 @@ def test_an_error_is_not_said_of_standard_output(
 
 def run_in_shell(words: str, **env: str) -> tuple[int, str]:
     """A command line of the shell, and what it says on standard error."""
-    package = str(Path(sources.__file__).parents[2])
+    package = str(Path(text_lines.__file__).parents[2])
     found = subprocess.run(
         ["bash", "-c", words.replace("onlinear", f"{sys.executable} -m onlinear")],
         env=os.environ | PLAIN | {"PYTHONPATH": package} | env,
@@ -193,7 +193,7 @@ def test_nothing_is_read_from_a_standard_file_that_is_closed(folder: Path) -> No
 
 def test_steps_are_shown_to_nobody_where_standard_error_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    with steps.watching(silent=False) as watcher:
+    with progress.steps_for(silent=False) as watcher:
         watcher.tell("reading", 0.5)
 
 
@@ -237,8 +237,8 @@ def test_standard_input_under_two_names_is_read_once(folder: Path) -> None:
 # ------------------------------------------------------------------ bad lines have a kind
 
 
-def kinds(file: str, **options: Any) -> list[str]:
-    found: list[str] = []
+def kinds(file: str, **options: Any) -> list[BadLineKind]:
+    found: list[BadLineKind] = []
     for _ in open_stream(file, on_bad=lambda line, text: found.append(line.kind), **options):
         pass
     return found
@@ -249,23 +249,23 @@ def test_a_line_without_a_label_says_so_by_its_kind(folder: Path) -> None:
     from pyarrow import parquet
 
     Path("rows.csv").write_text("size,answer\n1,a\n2,b\n3,\nx,y,z\n")
-    assert kinds("rows.csv") == [NO_LABEL, ""]
+    assert kinds("rows.csv") == [BadLineKind.NO_LABEL, BadLineKind.UNREADABLE]
     Path("rows.jsonl").write_text('{"size": 1, "answer": "a"}\n{"size": 2}\n[]\n{"size": 3, "answer": "b"}\n')
-    assert kinds("rows.jsonl", target="answer") == [NO_LABEL, ""]
+    assert kinds("rows.jsonl", target="answer") == [BadLineKind.NO_LABEL, BadLineKind.UNREADABLE]
     parquet.write_table(pyarrow.table({"size": [1.0, 2.0], "answer": ["a", None]}), "rows.parquet")
-    assert kinds("rows.parquet") == [NO_LABEL]
+    assert kinds("rows.parquet") == [BadLineKind.NO_LABEL]
 
 
 def test_a_bad_line_survives_pickling() -> None:
-    line = pickle.loads(pickle.dumps(BadLine("a", 1, 2, "why", NO_LABEL)))
-    assert (str(line), line.kind) == ("a:1:2: why", NO_LABEL)
+    line = pickle.loads(pickle.dumps(BadLine("a", 1, 2, "why", BadLineKind.NO_LABEL)))
+    assert (str(line), line.kind) == ("a:1:2: why", BadLineKind.NO_LABEL)
 
 
 # ------------------------------------------------------------------ files that change
 
 
 def test_a_file_that_is_cut_while_it_is_read_is_refused(folder: Path) -> None:
-    pieces = sources.chunks("rows.svm", 200)
+    pieces = text_lines.chunks("rows.svm", 200)
     next(pieces)
     os.truncate("rows.svm", 500)
     with pytest.raises(BadSource, match=r"rows.svm: was cut while it was read, from [\d,]+ to 500 bytes"):

@@ -85,7 +85,7 @@ def names(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
-@pytest.mark.parametrize("module", ["click", "onlinear.cli.declaring", "onlinear.cli.measure"])
+@pytest.mark.parametrize("module", ["click", "onlinear.cli.commands", "onlinear.cli.measure"])
 def test_a_signal_while_the_commands_are_imported_ends_without_a_word(
     folder: Path, number: signal.Signals, code: int, module: str
 ) -> None:

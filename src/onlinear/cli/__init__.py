@@ -15,8 +15,8 @@ import click
 
 import onlinear
 from onlinear.cli.certify import certify, verify
+from onlinear.cli.commands import Command
 from onlinear.cli.convert import convert
-from onlinear.cli.declaring import Command
 from onlinear.cli.demo import demo
 from onlinear.cli.ending import ending, interrupted_code, say
 from onlinear.cli.inspect import inspect

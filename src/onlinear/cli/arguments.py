@@ -6,14 +6,14 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
-from onlinear.cli.declaring import ARGUMENTS, INPUT, LOG, OUTPUT as WRITTEN, PRINTED, ROWS, Declared
+from onlinear.cli.commands import ARGUMENTS, INPUT, LOG, OUTPUT as WRITTEN, PRINTED, READING, ROWS, Declared
 from onlinear.drift import DETECTORS, ON_DRIFT
 from onlinear.registry import LOSSES, RULES, SCHEDULES
 from onlinear.streams.conversion import FORMATS
 
 #: of predictions
 FORMS = ("csv", "jsonl")
-READING, MODEL_FILE, LEARNING, OUTPUT = "Reading", "Model file", "Learning", "Output"
+MODEL_FILE, LEARNING, OUTPUT = "Model file", "Learning", "Output"
 
 
 def named(table: Collection[str], says: str) -> dict[str, Any]:
@@ -38,12 +38,10 @@ ModelFile = argument(Path, "MODEL", "A model that train has saved.", INPUT)
 Converted = argument(str, "OUTPUT", "File to write, compressed if its name says so; - is standard output.", PRINTED)
 Certificate = argument(Path, "CERT", "A certificate that certify has written.", INPUT)
 CertifiedRows = argument(Path, "FILE", "The rows: svmlight, or CSV of numbers with the label last.", INPUT)
-
 _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
 BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", file=LOG, words=("fail", "skip"))
-
 Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m", file=WRITTEN)
-Certified = option(Path | None, MODEL_FILE, "The model; without, a perceptron is learned.", "--model", "-m", file=INPUT)
+Certified = option(Path | None, MODEL_FILE, "The model; by default a perceptron learns.", "--model", "-m", file=INPUT)
 CertifiedModel = option(
     Path | None, MODEL_FILE, "The model file that the certificate is of.", "--model", "-m", file=INPUT
 )
@@ -57,14 +55,13 @@ Resume = option(Path | None, MODEL_FILE, "Go on with this model: where it stoppe
 Every = option(int, MODEL_FILE, "Save the model after every N rows.", "--checkpoint-every", min=0, metavar="N")
 KeepPartial = option(bool, MODEL_FILE, "Save what was learned even if a bad line stops the run.", "--keep-partial")
 Slim = option(bool, MODEL_FILE, "Save only what predictions need.", "--slim")
-
-Loss = option(str | None, LEARNING, **named(LOSSES, "Loss (if you do not say, log_loss, or squared_error for numbers)"))
+Loss = option(str | None, LEARNING, **named(LOSSES, "Loss (by default log_loss, or squared_error for numbers)"))
 Rule = option(str, LEARNING, **named(RULES, "Update rule"))
-Schedule = option(str | None, LEARNING, **named(SCHEDULES, "Rates of the rule sgd (if you do not say, constant)"))
+Schedule = option(str | None, LEARNING, **named(SCHEDULES, "Rates of the rule sgd (by default constant)"))
 Task = option(
     str | None,
     LEARNING,
-    "classification or regression; told from the first labels if you do not say.",
+    "classification or regression; by default inferred from the first labels.",
     metavar="NAME",
     choices=("classification", "regression"),
 )
@@ -95,10 +92,9 @@ OnDrift = option(
 )
 Detector = option(str, LEARNING, **named(DETECTORS, "Detector of drift"))
 DriftDelta = option(
-    float | None, LEARNING, "How readily adwin alarms, 0.002 unless you say.", min=0.0, max=1.0, metavar="X"
+    float | None, LEARNING, "How readily adwin alarms; by default 0.002.", min=0.0, max=1.0, metavar="X"
 )
 Intercept = option(bool, LEARNING, "Learn an intercept.", "--intercept/--no-intercept")
-
 HeldOutFiles = option(
     list[str] | None, READING, "Test on FILE instead of a share of the rows.", "--test", metavar="FILE", file=ROWS
 )
@@ -107,12 +103,12 @@ InOrder = option(bool, READING, "The rows are in the order of time as they stand
 GroupColumn = option(str | None, READING, "Column of rows that belong together.", metavar="COLUMN")
 Keep = option(list[str] | None, READING, "Column to learn from whatever it looks like.", metavar="COLUMN")
 SomeNames = option(
-    str | None, READING, "exact or hashed; exact for few names.", metavar="NAME", choices=("hashed", "exact")
+    str | None, READING, "exact or hashed; by default exact for few names.", metavar="NAME", choices=("hashed", "exact")
 )
 SomeScale = option(
     str | None,
     READING,
-    "standardise, max-abs or none; numbers are standardised if you do not say.",
+    "standardise, max-abs or none; by default numbers are standardised.",
     metavar="NAME",
     choices=("standardise", "max-abs", "none"),
 )
@@ -120,7 +116,7 @@ Clip = option(bool, READING, "Clip outliers.", "--clip/--no-clip")
 SomeRanges = option(
     bool | None,
     READING,
-    "Learn the range that a number lies in, too; if you do not say, from 2,000 rows on, but not in time order.",
+    "Learn the range that a number lies in, too; by default from 2,000 rows on, but not in time order.",
     "--ranges/--no-ranges",
 )
 Losses = option(list[str] | None, LEARNING, "Loss to race; may be repeated.", "--loss", metavar="NAME")
@@ -145,7 +141,6 @@ CertifiedExport = option(
     str | None, OUTPUT, "Write the rows of the certificate, for verify.", "--export", metavar="FILE", file=WRITTEN
 )
 ReportFile = option(Path | None, OUTPUT, "Where to write the report.", "--report", metavar="FILE", file=WRITTEN)
-
 TestFiles = option(list[str] | None, OUTPUT, "Test the model on FILE at the end.", "--test", metavar="FILE", file=ROWS)
 AsJson = option(bool, OUTPUT, "Print one JSON document.", "--json")
 Quiet = option(bool, OUTPUT, "Print nothing but errors.", "--quiet", "-q")
@@ -153,8 +148,12 @@ Scores = option(bool, OUTPUT, "Print scores, too.", "--scores")
 Probabilities = option(bool, OUTPUT, "Print the probability of each class, too.", "--probabilities")
 Output = option(str, OUTPUT, "File to write to; - is standard output.", "--output", "-o", metavar="FILE", file=PRINTED)
 OutputFormat = option(
-    str | None, OUTPUT, "csv or jsonl; by the extension of the output, or csv.", metavar="NAME", choices=FORMS
+    str | None,
+    OUTPUT,
+    "csv or jsonl; by default by the extension, or csv.",
+    metavar="NAME",
+    choices=FORMS,
 )
-To = option(str | None, OUTPUT, **named(FORMATS, "Format of the output, if its name does not say it"))
+To = option(str | None, OUTPUT, **named(FORMATS, "Format of the output; by default by its extension"))
 Force = option(bool, OUTPUT, "Replace the output if it is there already.", "--force")
 Top = option(int, OUTPUT, "How many of the largest weights to show.", min=0, metavar="N")

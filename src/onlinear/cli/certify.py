@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from onlinear.cli import arguments as cli
+from onlinear.cli.commands import with_some_read_options
 from onlinear.cli.ending import BAD_DATA, ending, say
-from onlinear.cli.options import with_some_read_options
 from onlinear.system.outputs import printable_lines
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def certify(
     """Prove what can be proven of a model and the rows it has learned: margins, mistake bounds, separability."""
     with ending():
         from onlinear.files.trained import open_model
-        from onlinear.streams.pipes import refuse_pipes
-        from onlinear.streams.sources import expand
+        from onlinear.streams.sources import expand, refuse_pipes
         from onlinear.streams.stream import open_stream
         from onlinear.workflow.certificates import certificates_of, classes_of, examples_in, perceptron_of
         from onlinear.workflow.run import MOST_PASSES

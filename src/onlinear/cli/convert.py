@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from onlinear.cli import arguments as cli
+from onlinear.cli.commands import with_some_read_options
 from onlinear.cli.ending import ending, say
-from onlinear.cli.options import with_some_read_options
 
 
 @with_some_read_options("format", "target", "weight", "header", "first_index")

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from onlinear.cli.declaring import OUTPUT, Declared
+from onlinear.cli.commands import OUTPUT, Declared
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
 from onlinear.errors import Refused

@@ -14,10 +14,10 @@ import click
 from click.core import ParameterSource
 
 from onlinear.cli import arguments as cli
+from onlinear.cli.commands import with_profile_options
 from onlinear.cli.ending import Interrupted, ending
 from onlinear.cli.jsontext import json_text
-from onlinear.cli.options import with_profile_options
-from onlinear.cli.steps import watching
+from onlinear.cli.progress import steps_for
 from onlinear.system.outputs import as_argument, printable
 
 #: what may be said of a selection that is repeated
@@ -93,7 +93,7 @@ def select(
         check_outputs(outputs, [*expand(asked.files + asked.test_files), *([] if repeat is None else [repeat])])
         unnamed = [proof_path(path), *([page_path] if report is None else [])]
         refuse_others(path, unnamed, origin, named=model is not None)
-        with watching(quiet or as_json) as watcher:
+        with steps_for(quiet or as_json) as watcher:
 
             def save_model(trained: Any) -> None:
                 remove_of_earlier(page_path, proof_path(path))
@@ -125,7 +125,7 @@ def select(
 
 def asked_by(options: dict[str, Any], reading: dict[str, Any]) -> Any:
     """What the options of the command line ask for."""
-    from onlinear.cli.options import reading_in
+    from onlinear.cli.commands import reading_in
     from onlinear.errors import Refused
     from onlinear.streams.options import ReadOptions
     from onlinear.workflow.asked import Asked

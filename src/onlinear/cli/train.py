@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from onlinear.cli import arguments as cli
+from onlinear.cli.commands import with_field_options, with_read_options
 from onlinear.cli.ending import ending, last_words, outlive_broken_pipes
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.measure import NAMES
-from onlinear.cli.options import with_field_options, with_read_options
 from onlinear.system.outputs import as_argument, printable, printable_lines
 
 
@@ -51,7 +51,7 @@ def train(
     outlive_broken_pipes()
     with ending():
         from onlinear.cli.job import NOTHING_LEARNED
-        from onlinear.cli.resuming import job_for
+        from onlinear.cli.training import job_for
 
         with last_words(NOTHING_LEARNED):
             job = job_for(click.get_current_context(), chosen)

@@ -29,15 +29,8 @@ from onlinear.features.names import ExactNames, HashedNames
 from onlinear.kernels.learn.state import PULL
 from onlinear.learning.classes import check_hashable, refuse_mixed
 from onlinear.parameters import ranges_of
-from onlinear.streams.tables import (
-    check_different,
-    check_widths,
-    columns_in,
-    is_frame,
-    is_too_wide,
-    names_in,
-    without_batches,
-)
+from onlinear.streams.sources import is_frame
+from onlinear.streams.tables import check_different, check_widths, columns_in, is_too_wide, names_in, without_batches
 from onlinear.system.forks import lock_of
 from onlinear.system.interrupts import uninterrupted
 

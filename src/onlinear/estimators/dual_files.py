@@ -11,7 +11,7 @@ import numpy as np
 import onlinear
 from onlinear.errors import BadModel, NotSaved
 from onlinear.estimators.dual_dicts import room_for_names
-from onlinear.features.texts import pack_texts
+from onlinear.features.state import pack_texts
 from onlinear.files.classes import pack_classes, unpack_classes
 from onlinear.files.container import Arrays, Header
 from onlinear.files.figures import is_count

@@ -24,7 +24,8 @@ from onlinear.learning.classes import as_array, check_hashable
 from onlinear.learning.learner import Learner
 from onlinear.learning.one_against_rest import Decoder, answering, decoder_of, has_row_loss
 from onlinear.learning.predictor import probabilities_of
-from onlinear.streams.tables import check_different, is_frame, names_in
+from onlinear.streams.sources import is_frame
+from onlinear.streams.tables import check_different, names_in
 from onlinear.system.interrupts import uninterrupted
 
 if TYPE_CHECKING:

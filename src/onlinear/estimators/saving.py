@@ -17,7 +17,7 @@ from onlinear.errors import BadModel, NotSaved
 from onlinear.estimators.checks import whole
 from onlinear.estimators.shown import Shown
 from onlinear.features.names import HashedNames
-from onlinear.features.texts import pack_texts
+from onlinear.features.state import pack_texts
 from onlinear.files.classes import pack_classes, unpack_classes
 from onlinear.files.container import Arrays, Header, PathLike, read_model
 from onlinear.files.figures import check_figures, checked_passes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -65,10 +65,6 @@ class RowNumbers:
 
     def only(self, rows: np.ndarray) -> RowNumbers:
         return replace(self, places=self.places[rows])
-
-
-#: the first row of a block whose label is refused, and why; None if none is
-Refusal = Callable[["Block"], tuple[int, str] | None]
 
 
 @dataclass(slots=True)
@@ -136,16 +132,6 @@ class Block:
             named,
             self.columns,
         )
-
-
-def good_parts(block: Block, refused: Refusal) -> Iterator[tuple[Block, list[tuple[BadLine, bytes]]]]:
-    """The rows of a block between those that are refused, and the bad lines behind each part that it does not have."""
-    while (found := refused(block) if len(block) else None) is not None:
-        row, reason = found
-        part, rest = block.split(row)
-        last, block = rest.split(1)
-        yield part, [(rest.origin.label_error(0, reason), rest.origin.text(0)), *last.bad]
-    yield block, []
 
 
 def part_of(rows: Rows, start: int, stop: int) -> Rows:

@@ -11,19 +11,17 @@ import numpy as np
 from onlinear.data.batch import Rows
 from onlinear.data.rows import SparseRows
 from onlinear.errors import OnlinearError
-from onlinear.features import crosses as crossing
 from onlinear.features.blocks import Block
+from onlinear.features.derived import CROSS_REASONS, with_products, with_ranges, with_rare
 from onlinear.features.names import HashedNames, hash_name
-from onlinear.features.ranges import with_ranges
-from onlinear.features.rare_categories import with_rare
 from onlinear.kernels.text.crosses import FINE
 from onlinear.kernels.text.hash_to_column import place_by_hash
 
 #: what may be wrong with a row, beside what is wrong with its crosses
-INFINITE = max(crossing.REASONS) + 1
+INFINITE = max(CROSS_REASONS) + 1
 SHARED = "features that share a cell add up to infinity: scale them, or take more bits"
-REASONS = crossing.REASONS | {INFINITE: SHARED}
-#: features there may be, unless told; and whatever is told: the number of a column has to fit into 31 bits
+REASONS = CROSS_REASONS | {INFINITE: SHARED}
+#: features there may be by default; and in any case: the number of a column has to fit into 31 bits
 MOST_FEATURES, MOST_COLUMNS = 1 << 22, 1 << 31
 NO_ROWS = SparseRows(np.zeros(1, np.int32), np.empty(0, np.uint32), np.empty(0))
 
@@ -32,8 +30,8 @@ class Naming(NamedTuple):
     """How names become columns: hashed to 2**bits of them, or each with its own (``bits`` None), at most ``cap``.
 
     ``keep`` remembers hashed names, too. ``crosses`` are pairs of columns or namespaces whose features are multiplied,
-    ``frequent`` columns with those of their categories that are not rare (:mod:`onlinear.features.rare_categories`),
-    ``ranges`` columns with the edges of the ranges that their numbers lie in (:mod:`onlinear.features.ranges`).
+    ``frequent`` columns with those of their categories that are not rare (:mod:`onlinear.features.derived`),
+    ``ranges`` columns with the edges of the ranges that their numbers lie in.
     """
 
     bits: int | None = 18
@@ -124,7 +122,7 @@ def with_columns(block: Block, named: NamedRows, naming: Naming, stop_at_bad: bo
     if naming.ranges:
         named = with_ranges(named, naming.ranges)
     if naming.crosses:
-        named, wrong = crossing.with_products(named, naming.crosses)
+        named, wrong = with_products(named, naming.crosses)
     if naming.remembers:
         block.named = named
     else:

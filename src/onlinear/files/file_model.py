@@ -11,16 +11,17 @@ import numpy as np
 
 from onlinear.errors import BadInput, BadRow, NotSaved, Refused
 from onlinear.features.blocks import Block
-from onlinear.features.columns import FEATURE_KINDS
 from onlinear.files.container import PathLike
 from onlinear.files.trained import open_model
 from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
-from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
+from onlinear.streams.arrays import Arrays, matrix_of
+from onlinear.streams.columns import FEATURE_KINDS
 from onlinear.streams.formats import name_of
 from onlinear.streams.recipe import Recipe
-from onlinear.streams.sources import SLACK, Chunk
+from onlinear.streams.sources import is_matrix
 from onlinear.streams.stream import OnBad, Stream, open_alike
+from onlinear.streams.text_lines import SLACK, Chunk
 
 #: what errors call dicts
 DICTS = "the rows"

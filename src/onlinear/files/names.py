@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import BadModel, OnlinearError
-from onlinear.features import texts
+from onlinear.features import state
 from onlinear.features.names import MOST_BITS, ExactNames, HashedNames
-from onlinear.features.texts import pack_texts
+from onlinear.features.state import pack_texts
 from onlinear.files.values import Packer, Unpacker
 
 Names = ExactNames | HashedNames
@@ -82,6 +82,6 @@ def exact_names(unpacker: Unpacker) -> list[Hashable]:
 def unpack_texts(arrays: Mapping[str, np.ndarray], name: str) -> list[str]:
     """The strings of a model file."""
     try:
-        return texts.unpack_texts(arrays, name)
+        return state.unpack_texts(arrays, name)
     except OnlinearError as error:
         raise BadModel(f"the model's {str(error).removeprefix('the ')}: it is not one that we wrote") from None

@@ -15,7 +15,7 @@ import numpy as np
 from onlinear.data.rows import DenseRows
 from onlinear.data.whole_numbers import are_numbers, as_floats, as_objects
 from onlinear.errors import BadInput, Refused
-from onlinear.features.blocks import Block, good_parts, width_of
+from onlinear.features.blocks import Block, width_of
 from onlinear.learning.classes import (
     MOST_IN_STREAM,
     Classes,
@@ -27,8 +27,8 @@ from onlinear.learning.classes import (
 from onlinear.learning.model import plain
 from onlinear.selection.race import RaceExamples, RaceTask
 from onlinear.selection.winner import Ground
-from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.recipe import Recipe
+from onlinear.streams.sources import refuse_pipes
 from onlinear.streams.stream import Stream
 
 #: most classes that can be told apart
@@ -86,7 +86,7 @@ class RaceStream:
     def examples(self, folds: int = 0, seed: int = 0, quiet: bool = False) -> Iterator[RaceExamples]:
         """A pass; bad lines that are not to end it are reported unless ``quiet``."""
         begin, drawn = 0, fold_table(folds, seed) if folds else None
-        for block in good_blocks(self.stream, self.recipe, quiet):
+        for block in self.stream.learned_by(self.recipe, find_unlabelled, quiet=quiet):
             numbers = np.arange(begin, begin + len(block))
             chosen = None if drawn is None else drawn[numbers % len(drawn)]
             begin += len(block)
@@ -110,21 +110,6 @@ def fold_table(folds: int, seed: int) -> np.ndarray:
 # ------------------------------------------------------------------ reading
 
 
-def good_blocks(stream: Stream, recipe: Recipe, quiet: bool) -> Iterator[Block]:
-    """The blocks of a pass as they are learned, without rows that have no label."""
-    stops = stream.on_bad is None
-    for block in stream.blocks(stop_at_bad=stops):
-        for part, bad in good_parts(block, find_unlabelled):
-            if len(part):
-                part = recipe.learn(part, stop_at_bad=stops)
-                yield part
-            for line, text in part.bad + bad:
-                if stream.on_bad is None:
-                    raise line
-                if not quiet:
-                    stream.on_bad(line, text)
-
-
 def find_unlabelled(block: Block) -> tuple[int, str] | None:
     """The first row without a label."""
     missing = block.labels != block.labels
@@ -137,7 +122,7 @@ def look_at(stream: Stream) -> Sample:
     """One pass over rows and labels."""
     rows, columns, dense, numbers = 0, 0, False, True
     labels: set[Hashable] = set()
-    for block in good_blocks(stream, fresh(stream.recipe), quiet=True):
+    for block in stream.learned_by(fresh(stream.recipe), find_unlabelled, quiet=True):
         dense = isinstance(block.rows, DenseRows)
         columns = max(columns, block.width or width_of(block.rows))
         found = block.labels[block.importance > 0.0]

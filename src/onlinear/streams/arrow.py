@@ -14,22 +14,26 @@ from typing import Any
 
 import numpy as np
 
-from onlinear import errors
 from onlinear.data.whole_numbers import with_exact
-from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.errors import BadLine, BadLineKind, BadSource, OnlinearError, Refused
 from onlinear.features.blocks import Block, RowNumbers
-from onlinear.features.columns import ABSENT, FEATURE_KINDS, IS_ABSENT, MISSING, check_target_kind, kinds_for, listed
-from onlinear.features.crosses import check_crosses, piece_size
+from onlinear.features.derived import check_crosses, check_frequent, check_ranges, piece_size
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
-from onlinear.features.ranges import check_ranges
-from onlinear.features.rare_categories import check_frequent
 from onlinear.features.words import Words, check_words
-from onlinear.streams.arrowcells import (
+from onlinear.streams.arrow_cells import (
+    NAMED_KINDS,
+    NUMBERS,
+    TEXTS,
+    TRUTHS,
     Feature,
+    Held,
     category,
+    check_held,
+    check_known,
     coded,
     cut_column,
     exact_numbers,
+    held_in,
     infinite_in,
     is_nothing,
     is_numeric,
@@ -38,16 +42,29 @@ from onlinear.streams.arrowcells import (
     names_in,
     number,
     numbers_of,
+    texts_in,
     uncut,
 )
-from onlinear.streams.blanks import BLANKS
-from onlinear.streams.csvtext import Column, check_columns
-from onlinear.streams.held import Held, check_held, check_known, held_in
-from onlinear.streams.inference import with_roles
+from onlinear.streams.columns import (
+    ABSENT,
+    BLANKS,
+    FEATURE_KINDS,
+    IS_ABSENT,
+    MISSING,
+    Column,
+    check_columns,
+    check_target_kind,
+    kinds_for,
+    listed,
+    with_roles,
+)
+from onlinear.streams.csv_cells import first_record
+from onlinear.streams.csv_inference import has_quotes, sniffed
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.options import DEFAULTS, ReadOptions
+from onlinear.streams.sources import looks_at
 from onlinear.streams.tables import Piece, label_of, pieces_of, rows_of_a_piece, schema_of
-from onlinear.streams.texts import Entries, with_grams
-from onlinear.streams.words import hashes_of, shown
+from onlinear.streams.texts import Entries, hashes_of, shown, with_grams
 
 INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or make it null"
 NO_LABEL = "the label, column {name!r}, is missing: fill it in, or leave the row out"
@@ -213,7 +230,7 @@ class ArrowTable:
         elif isinstance(value, str):
             reason = IS_ABSENT
         said = reason.format(value=shown(value), name=column.name)
-        kind = errors.NO_LABEL if reason == NO_LABEL else ""
+        kind = BadLineKind.NO_LABEL if reason == NO_LABEL else BadLineKind.UNREADABLE
         return BadLine(source, piece.first_row + row, place, said, kind), row_text(piece, row)
 
 
@@ -249,3 +266,66 @@ def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source
 def row_text(piece: Piece, row: int) -> bytes:
     """A row as an object of JSON."""
     return json.dumps(piece.batch.slice(row, 1).to_pylist()[0], default=str).encode()
+
+
+#: why a text is no name of what a table by columns holds
+AMBIGUOUS = {
+    NUMBERS: "the names in column {name!r} are numbers to the model, and 2, 2.0 and 02 are one number but three texts: "
+    "give the table as Parquet, which has numbers (onlinear convert), or as a frame (pandas: read_csv)",
+    TRUTHS: "the names in column {name!r} are truth values to the model, and CSV has but texts for them, as true or "
+    "True: give the table as a frame (pandas: read_csv)",
+}
+
+
+def columns_for_csv(table: CSVText, sources: Sequence[Any]) -> ArrowTable:
+    """The format of tables by columns for a model that has learned from CSV: their cells mean what they would there.
+
+    So blanks around a text do not count, and numbers are no names: nobody knows how they stood there.
+    """
+    schema, label = schema_of(sources[0]), label_of(sources[0])
+    if not table.header and schema.names != [str(k) for k in range(1, len(schema.names) + 1)]:
+        raise Refused(
+            f"{label}: the model has learned from CSV without a header, so it knows columns by their numbers: "
+            f"name the columns 1, 2, 3 and so on, up to {len(table.columns)}, as they came there"
+        )
+    held = texts_in(table.columns, table.target_kind)
+    return ArrowTable(table.columns, table.target_kind, table.missing, table.naming, table.words, held=held)
+
+
+def with_delimiter_of(table: CSVText, sources: Sequence[str]) -> CSVText:
+    """The format of a model of CSV for files that have the same columns between other delimiters."""
+    first = looks_at(sources)[0]
+    if has_columns_of(table, first):
+        return table
+    delimiter = sniffed(first)
+    other = replace(table, delimiter=delimiter, quoted=has_quotes(first, delimiter))
+    return other if has_columns_of(other, first) else table
+
+
+def has_columns_of(table: CSVText, file: str) -> bool:
+    """Whether the first record of a file names some column of a table; or has several cells, if there are no names."""
+    names = [name for _, name in first_record(file, table.delimiter, table.quoted).words]
+    known = {column.name for column in table.columns}
+    return not known.isdisjoint(names) if table.header else len(names) > 1 or len(known) == 1
+
+
+def csv_for_columns(table: ArrowTable, sources: Sequence[str]) -> CSVText:
+    """The format of CSV files for a model that has learned from a table by columns."""
+    kinds = dict(table.columns)
+    for name, what in table.held:
+        if what != TEXTS and kinds.get(name) in NAMED_KINDS:
+            raise Refused(f"{sources[0]}: {AMBIGUOUS[what].format(name=name)}")
+    first = looks_at(sources)[0]
+    delimiter = sniffed(first)
+    quoted = has_quotes(first, delimiter)
+    return CSVText(
+        table.columns,
+        table.target_kind,
+        delimiter,
+        table.missing,
+        table.naming,
+        True,
+        table.words,
+        quoted,
+        table.trimmed,
+    )

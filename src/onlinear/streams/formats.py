@@ -10,11 +10,10 @@ from typing import Any, Protocol
 
 from onlinear.errors import OnlinearError, Refused
 from onlinear.features.blocks import Block
-from onlinear.features.columns import FEATURE_KINDS
 from onlinear.features.naming import MOST_FEATURES, Naming
+from onlinear.streams.columns import FEATURE_KINDS
 from onlinear.streams.options import ReadOptions
-from onlinear.streams.pipes import source_label
-from onlinear.streams.sources import inner_name
+from onlinear.streams.sources import inner_name, source_label
 
 EXTENSIONS = {
     ".svm": "svmlight",
@@ -35,7 +34,7 @@ EXTENSIONS = {
 #: module and class of each format, loaded when something of it is read; Arrow reads Parquet, too
 FORMATS = {
     "arrow": "streams.arrow.ArrowTable",
-    "csv": "streams.csvtext.CSVText",
+    "csv": "streams.csv_text.CSVText",
     "jsonl": "streams.jsonlines.JSONLines",
     "parquet": "streams.arrow.ArrowTable",
     "svmlight": "streams.svmlight.Svmlight",
@@ -44,7 +43,7 @@ FORMATS = {
 #: what finds out how a source of a format with columns is to be read
 INFERRED = {
     "arrow": "streams.arrow.infer_table",
-    "csv": "streams.inference.infer",
+    "csv": "streams.csv_inference.infer",
     "jsonl": "streams.jsonlines.infer_keys",
     "parquet": "streams.arrow.infer_table",
 }
@@ -153,10 +152,10 @@ def format_alike(format: Format, sources: Sequence[Any]) -> Format:
                 f"{what}, and {sources[0]} is {name_of(found)}: files that are read at once have to be of one form, so "
                 "read them apart"
             )
-        found = loaded("streams.alike.csv_for_columns" if name == "csv" else "streams.alike.columns_for_csv")(
+        found = loaded("streams.arrow.csv_for_columns" if name == "csv" else "streams.arrow.columns_for_csv")(
             format, sources
         )
-    return loaded("streams.alike.with_delimiter_of")(found, sources) if known == "csv" and found is format else found
+    return loaded("streams.arrow.with_delimiter_of")(found, sources) if known == "csv" and found is format else found
 
 
 def extension_of(file: str) -> str:

@@ -18,24 +18,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear import errors
 from onlinear.data.whole_numbers import FIRST_INEXACT
-from onlinear.errors import BadLine, BadSource, OnlinearError
+from onlinear.errors import BadLine, BadLineKind, BadSource, OnlinearError
 from onlinear.features.blocks import Block
-from onlinear.features.columns import ABSENT, IS_ABSENT, MISSING, check_target_kind, listed
-from onlinear.features.crosses import check_crosses, piece_size
+from onlinear.features.derived import check_crosses
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.features.words import Words, check_words, grams_in
-from onlinear.streams import sources
-from onlinear.streams.blanks import BLANKS
-from onlinear.streams.inference import ROWS
+from onlinear.streams.columns import ABSENT, BLANKS, IS_ABSENT, MISSING, check_target_kind, listed
+from onlinear.streams.csv_inference import ROWS
 from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, taken
-from onlinear.streams.lines import Lines
 from onlinear.streams.options import DEFAULTS, ReadOptions
-from onlinear.streams.pipes import looks_at
-from onlinear.streams.sources import Chunk, chunks
-from onlinear.streams.texts import Entries, texts_cut, with_grams
-from onlinear.streams.words import hashes_of, is_missing, shown, text_of
+from onlinear.streams.sources import looks_at
+from onlinear.streams.text_lines import Chunk, Lines, chunk_size, chunks
+from onlinear.streams.texts import Entries, hashes_of, is_missing, shown, text_of, texts_cut, with_grams
 
 NO_VALUE = "{value} of {key!r} is neither a number nor a text nor a list of texts: mend it, or ignore the key"
 NO_WORDS = "{value} of {key!r} is not a text to be cut into words: mend it, or do not have the key cut"
@@ -100,7 +95,7 @@ class JSONLines:
         check_target_kind(self.target_kind)
 
     def pieces(self, source: str) -> Iterator[Chunk]:
-        return chunks(source, piece_size(sources.CHUNK, bool(self.naming.crosses)))
+        return chunks(source, chunk_size(self.naming))
 
     def numbers(self) -> list[str]:
         """None: any record may have keys of its own."""
@@ -232,7 +227,7 @@ class JSONLines:
 
     def _label(self, value: Any) -> float | str:
         if is_absent(value, self.missing):
-            raise Wrong(NO_LABEL.format(key=self.target), self.target, kind=errors.NO_LABEL)
+            raise Wrong(NO_LABEL.format(key=self.target), self.target, kind=BadLineKind.NO_LABEL)
         word = word_of(value, self.target in self.categories)
         if self.target_kind == "category":
             if word is None:

@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from onlinear.streams.csvtext import NOT_UTF_8
-from onlinear.streams.sources import Chunk
-from onlinear.streams.words import shown
+from onlinear.errors import BadLineKind
+from onlinear.streams.csv_text import NOT_UTF_8
+from onlinear.streams.text_lines import Chunk
+from onlinear.streams.texts import shown
 
 NOT_FINITE = "{value} of {key!r} is not a finite number: mend it, or write null"
 TWICE = "the key {key!r} is there twice: rename one of them, or leave it out"
@@ -30,7 +31,9 @@ MOST_NESTED = 100
 class Wrong(Exception):
     """What is wrong with a record, and where: at a key, or at a byte of its line."""
 
-    def __init__(self, reason: str, key: str | None = None, byte: int = 0, kind: str = "") -> None:
+    def __init__(
+        self, reason: str, key: str | None = None, byte: int = 0, kind: BadLineKind = BadLineKind.UNREADABLE
+    ) -> None:
         self.reason, self.key, self.byte, self.kind = reason, key, byte, kind
 
 

@@ -16,8 +16,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, cast, get_type_hints
 
 from onlinear.errors import BadInput, OnlinearError, Refused
-from onlinear.features.columns import MISSING
-from onlinear.streams.blanks import bare
+from onlinear.streams.columns import MISSING, bare
 
 if TYPE_CHECKING:
     from onlinear.features.naming import Naming

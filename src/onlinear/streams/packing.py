@@ -1,18 +1,20 @@
-"""Formats as plain JSON, so that a model file can say how its rows were read."""
+"""Records, such as formats, as plain JSON, so that a model file can say how its rows were read."""
 
 from __future__ import annotations
 
 import dataclasses
 import types
-from typing import Any, TypeGuard, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeGuard, Union, get_args, get_origin, get_type_hints
 
 from onlinear.errors import OnlinearError
+
+if TYPE_CHECKING:
+    pass
 
 #: a number of plain JSON
 Number = int | float
 #: whole numbers are of 64 bits, as in arrays: JSON has any, and those beyond the floats could not be reckoned with
 MOST_WHOLE = 1 << 63
-
 #: records that have more fields now than when models were first saved: so many they had then
 FIRST_FIELDS = {"ArrowTable": 5, "CSVText": 7, "Naming": 4}
 #: what fields mean that are missing, if it is not their default

@@ -18,15 +18,13 @@ from onlinear.streams.formats import FORMATS, Format, class_of, loaded, name_of
 from onlinear.streams.packing import packed, unpacked
 
 if TYPE_CHECKING:
-    from onlinear.features.clipping import Bounds, Clipping
-    from onlinear.features.scaling import ColumnsOf, MaxAbs, Standardise
+    from onlinear.features.scaling import Bounds, Clipping, ColumnsOf, MaxAbs, Standardise
     from onlinear.features.vocabulary import Vocabulary
 
 Arrays = dict[str, np.ndarray]
-
 #: what has a memory, by module and class: loaded by recipes that have it
 VOCABULARY = "features.vocabulary.Vocabulary"
-CLIPPING = "features.clipping.Clipping"
+CLIPPING = "features.scaling.Clipping"
 SCALINGS = {"standardise": "features.scaling.Standardise", "max-abs": "features.scaling.MaxAbs"}
 
 
@@ -114,7 +112,7 @@ class Recipe:
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
             raise OnlinearError(f"the format {name!r:.60} is unknown to this version: install a newer onlinear")
-        bounds = [unpacked(loaded("features.clipping.Bounds"), each) for each in header.get("clipping", [])]
+        bounds = [unpacked(loaded("features.scaling.Bounds"), each) for each in header.get("clipping", [])]
         recipe = cls(unpacked(class_of(name), fields), header["scaling"], bounds)
         if recipe.vocabulary is not None:
             recipe.vocabulary = loaded(VOCABULARY).restored(below("vocabulary/", arrays), recipe.vocabulary.naming)

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
-from onlinear.errors import NO_RECORDS, BadLine, BadSource, Refused
+from onlinear.errors import BadLine, BadLineKind, BadSource, Refused
 from onlinear.features.blocks import Block
-from onlinear.features.clipping import Bounds
-from onlinear.streams.ahead import in_order
-from onlinear.streams.arrays import Arrays, is_matrix, matrix_of
+from onlinear.features.scaling import Bounds
+from onlinear.streams.arrays import Arrays, Generated, matrix_of
 from onlinear.streams.formats import Format, check_features, common_format, format_alike, format_of
-from onlinear.streams.generated import Generated
 from onlinear.streams.options import DEFAULTS, ReadOptions, takes_read_options
-from onlinear.streams.pipes import is_pipe, refuse_pipes, source_label, with_looks
 from onlinear.streams.recipe import Recipe
-from onlinear.streams.sources import expand, total_bytes
-from onlinear.streams.tables import is_frame
+from onlinear.streams.sources import (
+    expand,
+    is_frame,
+    is_matrix,
+    is_pipe,
+    refuse_pipes,
+    source_label,
+    total_bytes,
+    with_looks,
+)
+from onlinear.system.signals import check
 
 #: how many threads read ahead of the learner
 THREADS = 2
-
 #: called with each bad line and its text
 OnBad = Callable[[BadLine, bytes], None]
+
+
+#: the first row of a block whose label is refused, and why; None if none is
+Refusal = Callable[[Block], tuple[int, str] | None]
 
 
 def check_on_bad(on_bad: Any) -> None:
@@ -79,6 +91,22 @@ class Stream:
         if passes > 1:
             refuse_pipes(self.files, "a second pass")
 
+    @property
+    def stops_at_bad(self) -> bool:
+        """Whether the first bad line ends the stream."""
+        return self.on_bad is None
+
+    def report(self, bad: Iterable[tuple[BadLine, bytes]], *, quiet: bool = False) -> None:
+        """Raise the first of some bad lines, or hand them all on: here, and nowhere else.
+
+        Those of a pass that is ``quiet`` were handed on in one before.
+        """
+        for line, text in bad:
+            if self.on_bad is None:
+                raise line
+            if not quiet:
+                self.on_bad(line, text)
+
     def __iter__(self) -> Iterator[Block]:
         return self._pass(self._finished)
 
@@ -86,23 +114,30 @@ class Stream:
         """A pass of blocks as they are read: names have no columns yet if they are to be remembered."""
         return self._pass(lambda block: block)
 
-    def as_known(self) -> Iterator[Block]:
-        """A pass of blocks as the recipe knows them. Nothing is learned; what is bad to the recipe is bad, too."""
-        return self._pass(lambda block: self.recipe.apply(block, stop_at_bad=self.on_bad is None))
+    def as_known(self, refused: Refusal | None = None) -> Iterator[Block]:
+        """A pass of blocks as the recipe knows them. Nothing is learned; what is bad to the recipe is bad, too.
 
-    def _pass(self, finish: Callable[[Block], Block]) -> Iterator[Block]:
-        for block in self.blocks(stop_at_bad=self.on_bad is None):
-            if len(block):
-                block = finish(block)
-            if len(block):
-                yield block
-            for line, text in block.bad:
-                if self.on_bad is None:
-                    raise line
-                self.on_bad(line, text)
+        So is a row whose label is ``refused``.
+        """
+        return self._pass(lambda block: self.recipe.apply(block, self.stops_at_bad), refused)
+
+    def learned_by(self, recipe: Recipe, refused: Refusal, *, quiet: bool) -> Iterator[Block]:
+        """A pass of blocks as a recipe learns them, less rows whose label is refused."""
+        return self._pass(lambda block: recipe.learn(block, self.stops_at_bad), refused, quiet)
+
+    def _pass(
+        self, finish: Callable[[Block], Block], refused: Refusal | None = None, quiet: bool = False
+    ) -> Iterator[Block]:
+        for block in self.blocks():
+            for part, bad in [(block, [])] if refused is None else good_parts(block, refused):
+                if len(part):
+                    part = finish(part)
+                if len(part):
+                    yield part
+                self.report([*part.bad, *bad], quiet=quiet)
 
     def _finished(self, block: Block) -> Block:
-        block = self.recipe.learn(block, stop_at_bad=self.on_bad is None)
+        block = self.recipe.learn(block, self.stops_at_bad)
         block.columns = self._columns()
         return block
 
@@ -110,11 +145,13 @@ class Stream:
         """How many columns there may be; 0 if nobody knows."""
         return self.features or (0 if self.recipe.bits is None else 1 << self.recipe.bits)
 
-    def blocks(self, stop_at_bad: bool) -> Iterator[Block]:
+    def blocks(self, stop_at_bad: bool | None = None) -> Iterator[Block]:
         """A pass before its recipe, its bad lines in the blocks; ``stop_at_bad`` ends it with the first one's block.
 
         One behind which there are no records is no line to be left out, and raised.
         """
+        if stop_at_bad is None:
+            stop_at_bad = self.stops_at_bad
         if self._begun:
             self.check_passes(2)
         self._begun = True
@@ -123,7 +160,7 @@ class Stream:
             for block in self._blocks(source, stop_at_bad):
                 self.read = before + block.read
                 last = block.bad[-1][0] if block.bad else None
-                if last is not None and last.kind == NO_RECORDS and not stop_at_bad:
+                if last is not None and last.kind is BadLineKind.NO_RECORDS and not stop_at_bad:
                     block.bad.pop()
                     yield block
                     raise last
@@ -156,6 +193,16 @@ def open_stream(source: Any, format: str | None = None, *, on_bad: OnBad | None 
     {options}
     """
     return stream_of(source, ReadOptions(format, **options), on_bad)
+
+
+def good_parts(block: Block, refused: Refusal) -> Iterator[tuple[Block, list[tuple[BadLine, bytes]]]]:
+    """The rows of a block between those that are refused, and the bad lines behind each part that it does not have."""
+    while (found := refused(block) if len(block) else None) is not None:
+        row, reason = found
+        part, rest = block.split(row)
+        last, block = rest.split(1)
+        yield part, [(rest.origin.label_error(0, reason), rest.origin.text(0)), *last.bad]
+    yield block, []
 
 
 def stream_of(source: Any, options: ReadOptions, on_bad: OnBad | None = None) -> Stream:
@@ -211,3 +258,132 @@ def named_files(source: Any) -> list[str]:
     if not files:
         raise BadSource("there is nothing to read: name at least one file")
     return files
+
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+#: seconds that threads have to end when nobody wants their results; longer, they wait for a pipe, perhaps for ever
+PATIENCE = 2.0
+#: seconds between two questions whether a signal has come, while nothing does
+STEP = 0.1
+
+
+def in_order(work: Callable[[Given], Made], things: Iterable[Given], threads: int) -> Iterator[Made]:
+    """``map(work, things)``, done by other threads, at most two results for each ahead of the consumer.
+
+    The threads take the things themselves, one at a time. An error of ``work`` or of ``things`` is raised where its
+    result would have come, after all those before it. A process that is forked meanwhile has no such threads, and is
+    refused what comes next.
+
+    >>> list(in_order(abs, [-1, 2, -3], threads=2))
+    [1, 2, 3]
+    """
+    ahead = _Ahead(work, iter(things), threads)
+    workers = [threading.Thread(target=ahead.run, name="onlinear-reader", daemon=True) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    try:
+        yield from ahead.results()
+    finally:
+        if ahead.is_at_home():
+            ahead.stop()
+            close = getattr(things, "close", None)
+            if have_ended(workers) and close is not None:
+                close()
+
+
+def have_ended(workers: Sequence[threading.Thread]) -> bool:
+    """Whether threads end in time."""
+    deadline = time.monotonic() + PATIENCE
+    for worker in workers:
+        worker.join(max(deadline - time.monotonic(), 0.0))
+    return not any(worker.is_alive() for worker in workers)
+
+
+class _Ahead(Generic[Given, Made]):
+    """What the threads share: the things, the results by number, and how many of each there are."""
+
+    def __init__(self, work: Callable[[Given], Made], things: Iterator[Given], threads: int) -> None:
+        self.work = work
+        self.things = things
+        self.taking = threading.Lock()  # things are taken one at a time, each with the next number
+        self.changed = threading.Condition()
+        # How many may be taken that the consumer has not got. With fewer, whoever has a core of its own waits for those
+        # that share one.
+        self.room = 2 * threads + 1
+        self.taken = self.given = 0
+        self.end: int | None = None  # the number that will never come
+        self.made: dict[int, Made | _Failure] = {}
+        self.process = os.getpid()
+
+    def run(self) -> None:
+        while True:
+            with self.taking:
+                if not self._may_take():
+                    return
+                number = self.taken
+                try:
+                    thing = next(self.things)
+                except StopIteration:
+                    self._ends(number)
+                    return
+                except BaseException as error:
+                    self._ends(number + 1)
+                    self._hand_over(number, _Failure(error))
+                    return
+                self.taken += 1
+            self._hand_over(number, self._made_of(thing))
+
+    def _may_take(self) -> bool:
+        """Wait until there is room; False if nothing more is to be taken."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.end is not None or self.taken < self.given + self.room)
+            return self.end is None
+
+    def _made_of(self, thing: Given) -> Made | _Failure:
+        try:
+            return self.work(thing)
+        except BaseException as error:
+            return _Failure(error)
+
+    def _hand_over(self, number: int, made: Made | _Failure) -> None:
+        with self.changed:
+            self.made[number] = made
+            self.changed.notify_all()
+
+    def _ends(self, number: int) -> None:
+        with self.changed:
+            self.end = number if self.end is None else min(self.end, number)
+            self.changed.notify_all()
+
+    def stop(self) -> None:
+        """Let the threads end after what they are doing."""
+        self._ends(0)
+
+    def is_at_home(self) -> bool:
+        """Whether this is the process that has the threads, and not one that was forked from it."""
+        return os.getpid() == self.process
+
+    def results(self) -> Iterator[Made]:
+        while True:
+            check()
+            if not self.is_at_home():
+                raise BadSource("this process was forked amid reading, and only its parent can go on: begin again")
+            with self.changed:
+                while not self.changed.wait_for(lambda: self.given in self.made or self.end == self.given, STEP):
+                    check()
+                if self.given not in self.made:
+                    return
+                made = self.made.pop(self.given)
+                self.given += 1
+                self.changed.notify_all()
+            if isinstance(made, _Failure):
+                raise made.error
+            yield made
+
+
+class _Failure:
+    """An error in place of a result."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error

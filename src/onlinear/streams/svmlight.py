@@ -15,9 +15,7 @@ from onlinear.features.naming import MOST_FEATURES, Naming, check_most
 from onlinear.kernels.compiler.simd import EIGHT
 from onlinear.kernels.text import svmlight as kernel
 from onlinear.kernels.text.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
-from onlinear.streams.lines import LONE_RETURN, Lines, word_at
-from onlinear.streams.reading import Text, prepared, read_lines
-from onlinear.streams.sources import Chunk, chunks
+from onlinear.streams.text_lines import LONE_RETURN, Chunk, Lines, Text, chunks, prepared, read_lines, word_at
 
 REASONS = {
     kernel.BAD_LABEL: "the label {word!r} is not a number: mend it, or take another format",

@@ -9,17 +9,12 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from onlinear.errors import BadInput, BadSource
-from onlinear.streams.arrowdecimals import is_readable
-from onlinear.streams.pipes import is_pipe, source_label
+from onlinear.streams.arrow_cells import is_readable
+from onlinear.streams.sources import frame_kind, is_frame, is_pipe, source_label
 
 NOT_UTF_8 = "{}: column {!r} has a text that is not UTF-8 in rows {} to {}: convert it, or ignore the column"
 NO_DECIMALS = "{}: column {!r} is of the type {}, which has too many places for decimals: make it double, or ignore it"
 DAMAGED_CELLS = "{}: column {!r} is damaged in rows {} to {} ({}): write it again"
-
-#: tables in memory, by the package and the name of their class: asked for without importing any
-FRAMES = {("pyarrow", "Table"), ("pyarrow", "RecordBatch"), ("pandas", "DataFrame"), ("polars", "DataFrame")}
-#: a table that is not there yet
-LAZY = ("polars", "LazyFrame")
 #: types of polars that Arrow has not
 TOO_WIDE = ("Int128", "UInt128")
 #: what Arrow and Python raise when a column of pandas becomes none of Arrow's
@@ -28,7 +23,6 @@ UNFIT = (TypeError, OverflowError, UnicodeEncodeError)
 ARROW_MARK = b"ARROW1"
 #: cells of a batch, and rows of one with few columns
 MOST_CELLS, MOST_ROWS = 1 << 20, 1 << 16
-
 #: record batches of some columns, each with the share of the table that is read then
 Batches = Callable[[Sequence[str], int], Iterator[tuple[Any, float]]]
 
@@ -46,19 +40,6 @@ class Piece(NamedTuple):
     batch: Any
     first_row: int
     read: int
-
-
-def is_frame(thing: Any) -> bool:
-    """Whether it is a table in memory."""
-    return frame_kind(thing) is not None
-
-
-def frame_kind(thing: Any) -> tuple[str, str] | None:
-    """The package and the name of the class that makes it a table."""
-    kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(thing).__mro__]
-    if LAZY in kinds:
-        raise BadInput("a LazyFrame has no rows yet: collect() it first")
-    return next((kind for kind in kinds if kind in FRAMES), None)
 
 
 def names_in(frame: Any) -> list[Any]:
@@ -115,10 +96,30 @@ def check_batch(batch: Any, source: str, first_row: int) -> None:
         try:
             cells.validate(full=True)
         except (pyarrow.ArrowException, OverflowError) as error:
-            problem = first_line(error)
-            if "UTF8" in problem:
+            if has_foreign_letters(cells):
                 raise BadSource(NOT_UTF_8.format(source, name, first_row, last_row)) from None
-            raise BadSource(DAMAGED_CELLS.format(source, name, first_row, last_row, problem)) from None
+            raise BadSource(DAMAGED_CELLS.format(source, name, first_row, last_row, first_line(error))) from None
+
+
+def has_foreign_letters(cells: Any) -> bool:
+    """Whether texts, or those of a dictionary, are damaged only in that they are not UTF-8: as bytes they are well."""
+    import pyarrow
+
+    texts = cells.dictionary if pyarrow.types.is_dictionary(cells.type) else cells
+    types = {pyarrow.string(): pyarrow.binary(), pyarrow.large_string(): pyarrow.large_binary()}
+    types[pyarrow.string_view()] = pyarrow.binary_view()
+    return texts.type in types and not is_valid(texts) and is_valid(texts.view(types[texts.type]))
+
+
+def is_valid(cells: Any) -> bool:
+    """Whether cells are where their column says."""
+    import pyarrow
+
+    try:
+        cells.validate(full=True)
+    except (pyarrow.ArrowException, OverflowError):
+        return False
+    return True
 
 
 def first_line(error: Exception) -> str:

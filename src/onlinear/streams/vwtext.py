@@ -10,15 +10,22 @@ import numpy as np
 from onlinear.data.whole_numbers import whole_of, with_exact
 from onlinear.errors import BadLine
 from onlinear.features.blocks import Block
-from onlinear.features.crosses import piece_size
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.kernels.compiler.simd import EIGHT
 from onlinear.kernels.text import vwtext as kernel
 from onlinear.kernels.text.parsed import COUNTS, ENTRIES, ROWS
-from onlinear.streams import sources
-from onlinear.streams.lines import LONE_RETURN, Lines, word_at
-from onlinear.streams.reading import Text, own_room, prepared, read_lines
-from onlinear.streams.sources import Chunk, chunks
+from onlinear.streams.text_lines import (
+    LONE_RETURN,
+    Chunk,
+    Lines,
+    Text,
+    chunk_size,
+    chunks,
+    own_room,
+    prepared,
+    read_lines,
+    word_at,
+)
 
 REASONS = {
     kernel.NO_BAR: "there is no bar in this line: write label | feature feature:value",
@@ -46,7 +53,7 @@ class VWText:
         return []
 
     def pieces(self, source: str) -> Iterator[Chunk]:
-        return chunks(source, piece_size(sources.CHUNK, bool(self.naming.crosses)))
+        return chunks(source, chunk_size(self.naming))
 
     def adapted(self, sources: Sequence[str], labelled: bool) -> VWText:
         """The same: every line says what it has."""

@@ -14,7 +14,7 @@ from onlinear.errors import BadInput, Refused
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
 from onlinear.learning.one_against_rest import has_row_loss
-from onlinear.streams.pipes import refuse_pipes
+from onlinear.streams.sources import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.streams.tables import columns_in
 from onlinear.theory.certificates import Certificate, certificate_of, within_floats

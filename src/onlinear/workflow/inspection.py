@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadModel
-from onlinear.features.collisions import expected_names
+from onlinear.features.vocabulary import expected_names
 from onlinear.files.trained import Trained
 from onlinear.files.values import Unpacker, only_bad_models
 from onlinear.learning.learner import Settings

@@ -19,7 +19,7 @@ from onlinear.workflow.asked import Asked, profiled_options
 from onlinear.workflow.ledger import digest_of_test
 from onlinear.workflow.profile.choice import Choice
 from onlinear.workflow.profile.table import Profile, profile_of
-from onlinear.workflow.rows import Held, check_labels, classes_of, held, scaled
+from onlinear.workflow.rows import Held, check_labels, classes_of, held, pass_over_unlabelled, scaled
 from onlinear.workflow.seen import Seen, seen_rows
 
 
@@ -76,7 +76,7 @@ def labelled(profile: Profile) -> np.ndarray:
 
 def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
     """The rows, read, split and scaled by those that are learned."""
-    stream = choice.open()
+    stream = choice.open(on_bad=pass_over_unlabelled)
     there = labelled(profile)
     rows = held(stream, there, learns=True)
     classes = classes_of(rows.labels) if profile.target.task == "classification" else None
@@ -157,7 +157,9 @@ def check_unseen(asked: Asked, seen: Seen) -> None:
 
 def tested_file(asked: Asked, recipe: Recipe) -> Held:
     """The rows of the test files, whose columns are found by their names."""
-    return held(open_alike(asked.test_files, recipe.format, recipe=recipe), None, learns=False)
+    return held(
+        open_alike(asked.test_files, recipe.format, on_bad=pass_over_unlabelled, recipe=recipe), None, learns=False
+    )
 
 
 def sha256_of(files: list[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import as_floats, missing_in
-from onlinear.errors import NO_LABEL, BadInput, OnlinearError
+from onlinear.errors import BadInput, BadLine, BadLineKind, OnlinearError
 from onlinear.features.blocks import Block, RowNumbers
 from onlinear.learning.classes import Classes, as_array
 from onlinear.learning.model import plain
@@ -56,8 +56,14 @@ def width_of(rows: SparseRows) -> int:
     return int(rows.columns.max()) + 1 if len(rows.columns) else 0
 
 
+def pass_over_unlabelled(line: BadLine, text: bytes) -> None:
+    """Let a row without a label be left out, and any other bad line end the pass."""
+    if line.kind is not BadLineKind.NO_LABEL:
+        raise line
+
+
 def held(stream: Stream, has_label: np.ndarray | None, *, learns: bool) -> Held:
-    """All rows of a stream that have a label, with columns but not scaled.
+    """All rows of a stream that have a label, with columns but not scaled; it passes over the others.
 
     ``has_label`` says of each row of the table whether it has one, if that is known. New names are only remembered
     where it ``learns``.
@@ -85,9 +91,7 @@ def unscaled(stream: Stream, *, learns: bool) -> Iterator[tuple[Block, np.ndarra
     """The blocks of a pass before scaling, less the lines without a label; and the numbers of their rows, from 0 on."""
     recipe, first = stream.recipe, 0
     for block in stream.blocks(stop_at_bad=False):
-        for line, _ in block.bad:
-            if line.kind != NO_LABEL:
-                raise line
+        stream.report(block.bad)
         numbers = first + places_among(block)
         first += len(block) + len(block.bad)
         if not len(block):
@@ -96,8 +100,7 @@ def unscaled(stream: Stream, *, learns: bool) -> Iterator[tuple[Block, np.ndarra
         if recipe.vocabulary is not None:
             take = recipe.vocabulary.take if learns else recipe.vocabulary.look_up
             block = take(block, True)
-        for line, _ in block.bad:
-            raise line
+        stream.report(block.bad)
         yield recipe.clipped(block), numbers
 
 

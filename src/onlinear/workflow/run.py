@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -9,12 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.data.rows import SparseRows
+from onlinear.data.rows import DenseRows, SparseRows
+from onlinear.data.whole_numbers import are_numbers, as_objects
 from onlinear.errors import BadInput, BadLine
-from onlinear.features.blocks import Block, good_parts
+from onlinear.features.blocks import Block
+from onlinear.kernels.text.row_keys import key_rows
 from onlinear.learning.model import Model, Totals
-from onlinear.streams.digests import RowDigest
-from onlinear.streams.stream import Stream
+from onlinear.streams.stream import Stream, good_parts
 
 
 class Figures(NamedTuple):
@@ -57,7 +59,6 @@ class Run:
         *,
         progress: Progress | None = None,
         every: int = 0,
-        on_bad: Callable[[BadLine, bytes], None] | None = None,
         begun: Iterator[Block] | None = None,
     ) -> None:
         """``begun`` are the blocks of the first pass, if someone has begun to read them."""
@@ -67,7 +68,6 @@ class Run:
         self.passes = passes
         self.progress = progress or Progress()
         self.every = every
-        self.on_bad = on_bad
         self._begun = begun
         self._digest = RowDigest()  # of the rows of this pass that were read
         self._skip = self.progress.rows  # done before this run: to be read again, not learned
@@ -111,29 +111,25 @@ class Run:
         if self.progress.number == 1:
             return
         found = RowDigest()
-        for block in self.stream.blocks(stop_at_bad=self.on_bad is None):
+        for block in self.stream.blocks():
             found.take(block, len(block))
-            self._refuse_bad(block)
+            self.stream.report(block.bad, quiet=True)
         if found.hexdigest() != self.progress.whole:
             raise changed_files(self.stream, "the rows are not those of the first pass")
 
-    def _refuse_bad(self, block: Block) -> None:
-        """Let a bad line end the run, unless they are left out, as it may have been when the run began."""
-        if self.on_bad is None:
-            for line, _ in block.bad:
-                raise line
-
     def remaining(self) -> Iterator[Block]:
         """The blocks of this pass without the rows that are done, which have to be those that were learned."""
-        passed = 0 if self.on_bad is None else self.progress.passed  # the blocks end with a bad line that ends the run
-        blocks, self._begun = self._begun or self.stream.blocks(stop_at_bad=self.on_bad is None), None
+        passed = (
+            0 if self.stream.stops_at_bad else self.progress.passed
+        )  # the blocks end with a bad line that ends the run
+        blocks, self._begun = self._begun or self.stream.blocks(), None
         for block in blocks:
             if self._skip:
                 done, block = block.split(min(self._skip, len(block)))
                 self._digest.take(done, len(done))
                 self._skip -= len(done)
                 if self._skip:
-                    self._refuse_bad(done)
+                    self.stream.report(done.bad, quiet=True)
                 block.bad = done.bad[passed:] + block.bad  # a bad line may have ended the run
                 passed = max(passed - len(done.bad), 0)
                 if not self._skip:
@@ -178,7 +174,7 @@ class Run:
     def _learn_part(self, part: Block) -> None:
         learned = part
         if len(part):
-            learned = self.recipe.learn(part, stop_at_bad=self.on_bad is None)
+            learned = self.recipe.learn(part, self.stream.stops_at_bad)
             self.training.learn(learned)
         self.progress.rows += len(part)
         if self.progress.number == 1:
@@ -192,12 +188,10 @@ class Run:
 
         A line that was no row when it was read ``passes``; others are found again among the rows.
         """
-        for line, text in bad:
-            if self.on_bad is None:
-                raise line
-            if self.progress.number == 1:
-                self.on_bad(line, text)
-                self.progress.bad_lines += 1
+        is_first = self.progress.number == 1
+        for each in bad:
+            self.stream.report([each], quiet=not is_first)
+            self.progress.bad_lines += is_first
             self.progress.passed += passes
 
     def _end_pass(self) -> None:
@@ -225,3 +219,72 @@ def entries_in(block: Block) -> int:
     """How many features the rows of a block have together."""
     rows = block.rows
     return int(rows.starts[-1] - rows.starts[0]) if isinstance(rows, SparseRows) else int(np.prod(rows.values.shape))
+
+
+WORD_END, ESCAPE = "\x1f", "\\"
+#: what a digest begins with; those of older versions, which looked at less, have nothing there
+VERSION = "2-"
+
+
+class RowDigest:
+    """A digest of all that is learned from rows: label, importance, and of each feature its column, value and place.
+
+    Of each row there is a key, in which every entry is mixed for itself (:mod:`onlinear.kernels.text.row_keys`), and
+    the digest is of the keys in order: quick enough for every row, and no edit is undone by another. The blocks in
+    which rows come mean nothing.
+    """
+
+    def __init__(self) -> None:
+        self._keys, self._words = hashlib.sha256(), hashlib.sha256()
+
+    def take(self, block: Block, rows: int) -> None:
+        """Count in the first rows of a block as it was read, before its recipe."""
+        if not rows:
+            return
+        labels = block.labels[:rows]
+        if labels.dtype.kind == "O" and are_numbers(labels):
+            exact = [label for label in labels.tolist() if type(label) is int]
+            self._words.update(words_of(as_objects(exact)).encode())
+        elif labels.dtype.kind == "O":
+            self._words.update(words_of(labels).encode("utf-8", "surrogatepass"))
+            labels = np.zeros(rows)
+        keys = np.empty(rows, np.uint64)
+        key_rows()(*entries_of(block, rows), bits_of(labels), bits_of(block.importance[:rows]), keys)
+        self._keys.update(keys.astype("<u8", copy=False).tobytes())
+
+    def hexdigest(self) -> str:
+        """The digest of all rows so far."""
+        return VERSION + hashlib.sha256(self._keys.digest() + self._words.digest()).hexdigest()
+
+
+def bits_of(numbers: np.ndarray) -> np.ndarray:
+    """The bits of numbers in double precision."""
+    return np.ascontiguousarray(numbers, np.float64).view(np.uint64)
+
+
+def words_of(labels: np.ndarray) -> str:
+    """Labels as one text, an end behind each; one within a label is written otherwise."""
+    words = labels.tolist()
+    try:
+        joined = WORD_END.join([*words, ""])
+    except TypeError:  # there is one that is no word
+        words = list(map(str, words))
+        joined = WORD_END.join([*words, ""])
+    if ESCAPE in joined or joined.count(WORD_END) > len(words):
+        escaped = [word.replace(ESCAPE, 2 * ESCAPE).replace(WORD_END, f"{ESCAPE}e") for word in words]
+        return WORD_END.join([*escaped, ""])
+    return joined
+
+
+def entries_of(block: Block, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the first rows start; and columns, or the hashes of names, and the bits of values of all their features."""
+    if block.named is not None:
+        starts, columns, values = block.named.starts, block.named.hashes, block.named.values
+    elif isinstance(block.rows, DenseRows):
+        values = block.rows.values[:rows]
+        starts = np.arange(rows + 1, dtype=np.int64) * values.shape[1]
+        return starts, np.zeros(values.size, np.uint32), bits_of(values).reshape(-1)  # the place is the column
+    else:
+        starts, columns, values = block.rows
+    entries = slice(int(starts[0]), int(starts[rows]))
+    return starts[: rows + 1].astype(np.int64) - int(starts[0]), columns[entries], bits_of(values[entries])

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.data.whole_numbers import are_numbers, as_floats
-from onlinear.features.columns import ABSENT, FEATURE_KINDS
 from onlinear.streams.arrow import ArrowTable
-from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.columns import ABSENT, FEATURE_KINDS, Column
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.stream import open_alike
 from onlinear.workflow.profile.cells import NAMED, OpenTable
 from onlinear.workflow.profile.counting import mix_bits

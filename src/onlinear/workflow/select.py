@@ -21,8 +21,7 @@ from onlinear.learning.predictor import Predictor
 from onlinear.selection.bootstrap import bootstrap_intervals
 from onlinear.selection.configurations import Configuration, check_task, grid, sample_configurations, usual
 from onlinear.selection.winner import lone
-from onlinear.streams.pipes import refuse_pipes
-from onlinear.streams.sources import expand
+from onlinear.streams.sources import expand, refuse_pipes
 from onlinear.theory.examples import Examples
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.drifting import followed

@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinear.data.whole_numbers import are_numbers, as_floats, missing_in
 from onlinear.errors import BadInput
-from onlinear.features.blocks import Block, good_parts
+from onlinear.features.blocks import Block
 from onlinear.learning.model import plain
 from onlinear.learning.predictor import Predictor
 from onlinear.streams.recipe import Recipe
@@ -153,16 +153,9 @@ class Importance:
 
 def figures_of(predictor: Predictor, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:
     """The figures of a test on the rows of files."""
-    test, stop_at_bad = fitting(predictor), on_bad is None
-    for block in open_alike(files, recipe.format).blocks(stop_at_bad):
-        for part, bad in good_parts(block, test.refused):
-            if len(part):
-                part = recipe.apply(part, stop_at_bad)
-                test.take(part)
-            for line, text in part.bad + bad:
-                if on_bad is None:
-                    raise line
-                on_bad(line, text)
+    test = fitting(predictor)
+    for block in open_alike(files, recipe.format, on_bad=on_bad, recipe=recipe).as_known(test.refused):
+        test.take(block)
     return test.figures()
 
 

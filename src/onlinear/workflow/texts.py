@@ -6,8 +6,8 @@ import csv
 from collections.abc import Sequence
 from typing import Any
 
-from onlinear.streams.blanks import BLANKS
-from onlinear.streams.csvtext import CSVText
+from onlinear.streams.columns import BLANKS
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import Format
 from onlinear.streams.stream import Stream, open_alike
 from onlinear.streams.tables import pieces_of, rows_of_a_piece

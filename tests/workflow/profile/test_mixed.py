@@ -11,12 +11,12 @@ import pytest
 from commands import run_here
 from onlinear.cli.ending import BAD_DATA
 from onlinear.errors import BadLine, OnlinearError
-from onlinear.features.columns import MISSING
-from onlinear.streams.csvtext import CSVText
-from onlinear.streams.inference import infer
+from onlinear.streams.columns import MISSING
+from onlinear.streams.csv_inference import infer
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.options import ReadOptions
 from onlinear.streams.stream import open_stream
-from onlinear.workflow.profile.mixed import mixed_columns
+from onlinear.workflow.profile.misread import mixed_columns
 from onlinear.workflow.profile.table import profile_of
 from tables import table
 
@@ -95,12 +95,12 @@ def test_a_later_file_is_looked_at_if_the_first_is_short(tmp_path: Path) -> None
 
 
 def test_only_the_records_that_decide_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from onlinear.workflow.profile import mixed
+    from onlinear.workflow.profile import misread
 
     file = with_word(tmp_path, "nan")
-    monkeypatch.setattr(mixed, "MOST_CELLS", 3 * 70)  # up to the record before
+    monkeypatch.setattr(misread, "MOST_CELLS", 3 * 70)  # up to the record before
     assert told(file) == []
-    monkeypatch.setattr(mixed, "MOST_CELLS", 3 * 71)
+    monkeypatch.setattr(misread, "MOST_CELLS", 3 * 71)
     assert len(told(file)) == 1
 
 

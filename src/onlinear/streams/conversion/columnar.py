@@ -10,8 +10,8 @@ import numpy as np
 
 from onlinear.errors import OnlinearError
 from onlinear.streams.arrow import ArrowTable
+from onlinear.streams.columns import Column
 from onlinear.streams.conversion.objects import name_in
-from onlinear.streams.csvtext import Column
 from onlinear.streams.stream import Stream
 from onlinear.streams.tables import rows_of_a_piece, schema_of
 

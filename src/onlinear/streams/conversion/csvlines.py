@@ -9,11 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 from onlinear.errors import OnlinearError
-from onlinear.features.columns import MISSING
-from onlinear.streams.blanks import BLANKS
+from onlinear.streams.columns import BLANKS, MISSING, Column
 from onlinear.streams.conversion.numbers import text_of
-from onlinear.streams.csvtext import Column
-from onlinear.streams.words import is_missing
+from onlinear.streams.texts import is_missing
 
 #: a line end, a quote, blanks around, the mark of UTF-8, and whatever may be taken for the delimiter
 QUOTED = re.compile(r'[\r\n",;|\t]|^[ \ufeff]| $')

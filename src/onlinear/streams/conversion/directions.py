@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from onlinear.errors import OnlinearError, Refused
 from onlinear.features.naming import Naming
 from onlinear.streams.arrow import ArrowTable
-from onlinear.streams.arrowcells import plain_decimal
+from onlinear.streams.arrow_cells import plain_decimal
+from onlinear.streams.columns import Column
 from onlinear.streams.conversion.columnar import copy_columns, write_columns
 from onlinear.streams.conversion.csvlines import CSVLines
 from onlinear.streams.conversion.kinds import (
@@ -53,11 +54,11 @@ from onlinear.streams.conversion.output import (
     write_lines,
 )
 from onlinear.streams.conversion.records import LOOK, Record, looked_at, records
-from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import Format, format_of
 from onlinear.streams.jsonlines import JSONLines
 from onlinear.streams.options import ReadOptions
-from onlinear.streams.pipes import is_pipe, source_label
+from onlinear.streams.sources import is_pipe, source_label
 from onlinear.streams.stream import OnBad, Stream, sources_of
 from onlinear.streams.svmlight import Svmlight
 from onlinear.streams.vwtext import VWText

@@ -8,9 +8,8 @@ from typing import Any
 
 from onlinear.data.whole_numbers import FIRST_INEXACT, whole_of
 from onlinear.errors import OnlinearError
-from onlinear.streams.blanks import BLANKS
+from onlinear.streams.columns import BLANKS, Column
 from onlinear.streams.conversion.numbers import keeps_digits, plain
-from onlinear.streams.csvtext import Column
 
 #: kinds of columns of whole numbers, with the least and the most they hold
 WHOLE_KINDS = {"int64": (-(2**63), 2**63 - 1), "uint64": (0, 2**64 - 1)}

@@ -11,14 +11,15 @@ import numpy as np
 
 from onlinear.errors import OnlinearError, TooManyNames
 from onlinear.streams.arrow import ArrowTable
-from onlinear.streams.arrowcells import plain_decimal
+from onlinear.streams.arrow_cells import plain_decimal
+from onlinear.streams.columns import Column
 from onlinear.streams.conversion.kinds import WHOLE_KINDS, Object, Rounded, Seen
 from onlinear.streams.conversion.numbers import keeps_digits, plain
 from onlinear.streams.conversion.records import Record, looked_at, merged
-from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.jsonrecords import decoder_of, record_in
 from onlinear.streams.stream import Stream
-from onlinear.streams.words import is_missing, text_of
+from onlinear.streams.texts import is_missing, text_of
 
 #: most columns of a table that is made of rows without columns
 MOST_COLUMNS = 10_000

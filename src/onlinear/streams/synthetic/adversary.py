@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadInput, Refused
-from onlinear.streams.generated import Drawn, Generated
+from onlinear.streams.arrays import Drawn, Generated
 
 #: (R / margin)^2 may fall short of a whole number by so much, relatively: 1 / sqrt(3) is rounded up
 ROUNDING = 1e-12

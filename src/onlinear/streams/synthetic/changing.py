@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import Refused
-from onlinear.streams.generated import Drawn, Generated, check_margin, direction, in_ball, unit, with_margin
+from onlinear.streams.arrays import Drawn, Generated, check_margin, direction, in_ball, unit, with_margin
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from onlinear.errors import Refused
-from onlinear.streams.generated import Drawn, Generated, check_margin, direction, in_ball, with_margin
+from onlinear.streams.arrays import Drawn, Generated, check_margin, direction, in_ball, with_margin
 
 #: rows among which a number of flips can be shared out: NumPy's hypergeometric law knows no more
 MOST_ROWS = 10**9 - 1

@@ -17,15 +17,14 @@ from onlinear.features.blocks import Block, Origin, RowNumbers
 from onlinear.features.names import hash_name
 from onlinear.features.naming import NamedRows, Naming
 from onlinear.streams.arrow import ArrowTable
-from onlinear.streams.arrowcells import is_numeric, is_text
-from onlinear.streams.csvtext import Column, CSVText
+from onlinear.streams.arrow_cells import is_numeric, is_text
+from onlinear.streams.columns import Column, target_position
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import INFERRED, loaded
-from onlinear.streams.inference import target_position
 from onlinear.streams.options import ReadOptions
-from onlinear.streams.pipes import refuse_pipes
-from onlinear.streams.sources import expand
+from onlinear.streams.sources import expand, is_frame, refuse_pipes
 from onlinear.streams.stream import OnBad, Stream
-from onlinear.streams.tables import is_frame, label_of, schema_of
+from onlinear.streams.tables import label_of, schema_of
 from onlinear.workflow.profile.contents import format_of_files
 from onlinear.workflow.profile.exact import Exact, exact_in
 from onlinear.workflow.profile.unread import hashes_of_unread

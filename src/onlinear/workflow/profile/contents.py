@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from onlinear.errors import BadSource, Refused
+from onlinear.streams.decompression import LONGEST_SIGNATURE, SIGNATURES, open_bytes
 from onlinear.streams.formats import EXTENSIONS, TABLES, common_format, extension_of
-from onlinear.streams.sources import COMPRESSIONS, LONGEST_SIGNATURE, SIGNATURES, open_bytes
+from onlinear.streams.sources import COMPRESSIONS
 
 #: how files begin that are no text
 MARKS = {

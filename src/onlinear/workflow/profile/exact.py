@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.data.whole_numbers import places_beyond, whole_of
-from onlinear.streams.arrowcells import exact_numbers
-from onlinear.streams.blanks import BLANKS
-from onlinear.streams.words import hashes_of
+from onlinear.streams.arrow_cells import exact_numbers
+from onlinear.streams.columns import BLANKS
+from onlinear.streams.texts import hashes_of
 
 
 class Exact(NamedTuple):

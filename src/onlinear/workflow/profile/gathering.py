@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.streams.csvtext import Column
+from onlinear.streams.columns import Column
 from onlinear.streams.stream import OnBad
 from onlinear.workflow.profile.cells import OpenTable, TableBlock
 from onlinear.workflow.profile.counting import ColumnMoments, Counts, mix_bits, moments_of

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from onlinear.errors import NO_LABEL, BadLine
+from onlinear.errors import BadLine, BadLineKind
 from onlinear.features.blocks import Origin
 from onlinear.streams.stream import OnBad
 from onlinear.streams.tables import label_of, pieces_of, rows_of_a_piece
@@ -48,7 +48,7 @@ def refuse_missing(name: str, bad_lines: int) -> OnBad:
     """Raises what is wrong with a time that is read as a label; other bad lines are passed over, if there were any."""
 
     def refuse(line: BadLine, text: bytes) -> None:
-        if line.kind == NO_LABEL:
+        if line.kind is BadLineKind.NO_LABEL:
             raise BadLine(line.source, line.line, line.column, NO_TIME.format(name=name))
         if not bad_lines:
             raise line

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadLine, BadSource, OnlinearError
-from onlinear.streams.inference import position_of
+from onlinear.streams.columns import position_of
 from onlinear.streams.options import ReadOptions, takes_read_options
 from onlinear.streams.stream import OnBad, check_on_bad
 from onlinear.streams.tables import label_of

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from onlinear.streams.blanks import BLANKS
+from onlinear.streams.columns import BLANKS
 
 #: words and characters of a text to be cut into words, on average, and how many texts have to be different
 WORDS, CHARACTERS, DIFFERENT = 4.0, 20.0, 0.5

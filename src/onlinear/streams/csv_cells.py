@@ -1,23 +1,23 @@
-"""The cells of a CSV text: where each ends, and where a text may be cut."""
+"""The cells of a CSV text: where each ends, where a text may be cut, and the records that they make."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.errors import NO_RECORDS, BadLine, BadSource
+from onlinear.errors import BadLine, BadLineKind, BadSource
 from onlinear.kernels.text.csv import CLOSED, NEVER, NOWHERE, OPENED, find_cells, last_record_end
 from onlinear.kernels.text.line_breaks import LINE_FEED
-from onlinear.streams import blanks
-from onlinear.streams.lines import SHOWN, Lines
-from onlinear.streams.pipes import source_label
-from onlinear.streams.reading import with_room
-from onlinear.streams.sources import Chunk, chunks
+from onlinear.streams.columns import BEFORE, BLANKS
+from onlinear.streams.sources import source_label
+from onlinear.streams.text_lines import SHOWN, Chunk, Lines, chunks, with_room
 
-BEFORE, BEHIND = blanks.BEFORE.encode(), blanks.BLANKS.encode()
+#: blanks before a cell, and those around one, as bytes
+BEFORE_CELL, BEHIND_CELL = BEFORE.encode(), BLANKS.encode()
 #: a whole cell in quotes
 QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 LONE_RETURNS = (
@@ -97,7 +97,7 @@ class Cells(NamedTuple):
         k, place = 0, 0
         while place < self.stop:
             last = self.record_break(k)
-            if last > k or self.buffer[place : self.breaks[last]].tobytes().strip(BEHIND):
+            if last > k or self.buffer[place : self.breaks[last]].tobytes().strip(BEHIND_CELL):
                 return k, last
             k, place = last + 1, int(self.breaks[last]) + 1
         return len(self.breaks), len(self.breaks)
@@ -108,7 +108,7 @@ class Cells(NamedTuple):
         start = int(self.breaks[first - 1]) + 1 if first else 0
         for end in map(int, self.breaks[first : last + 1]):
             cell = self.buffer[start:end].tobytes()
-            found.append((start + len(cell) - len(cell.lstrip(BEFORE)), word(cell, self.quoted)))
+            found.append((start + len(cell) - len(cell.lstrip(BEFORE_CELL)), word(cell, self.quoted)))
             start = end + 1
         return found
 
@@ -125,12 +125,12 @@ def word(cell: bytes, quoted: bool = True) -> str:
     >>> word(b' Bern '), word(b'"6"" pipe"'), word(b'6" pipe')
     ('Bern', '6" pipe', '6" pipe')
     """
-    return unquoted(cell, quoted).strip(blanks.BLANKS)
+    return unquoted(cell, quoted).strip(BLANKS)
 
 
 def unquoted(cell: bytes, quoted: bool = True) -> str:
     """What a cell says, without quotes if it may be quoted, but with the blanks within them."""
-    cell = cell.lstrip(BEFORE).rstrip(BEHIND)
+    cell = cell.lstrip(BEFORE_CELL).rstrip(BEHIND_CELL)
     if quoted and len(cell) > 1 and cell.startswith(b'"') and cell.endswith(b'"'):
         cell = cell[1:-1].replace(b'""', b'"')
     return cell.decode("utf-8", "backslashreplace")
@@ -156,7 +156,7 @@ def no_quotes(quoted: bool) -> np.ndarray:
 
 def unclosed(cells: Cells, lines: Lines) -> tuple[BadLine, bytes]:
     """What is wrong with a text whose last quote is never closed, and all of its last record."""
-    return lines.at(cells.unclosed, UNCLOSED, NO_RECORDS), lines.chunk.text[cells.stop :].tobytes()
+    return lines.at(cells.unclosed, UNCLOSED, BadLineKind.NO_RECORDS), lines.chunk.text[cells.stop :].tobytes()
 
 
 class Swallowing(NamedTuple):
@@ -169,7 +169,7 @@ class Swallowing(NamedTuple):
     def bad_line(self, lines: Lines) -> tuple[BadLine, bytes]:
         """What is wrong, and the line where it begins."""
         reason = SWALLOWING.format(lines=self.line_ends)
-        return lines.at(self.quote, reason, NO_RECORDS), lines.line(self.record)
+        return lines.at(self.quote, reason, BadLineKind.NO_RECORDS), lines.line(self.record)
 
 
 def swallowing(cells: Cells, delimiter: str, columns: int) -> Swallowing | None:
@@ -186,7 +186,7 @@ def swallowing(cells: Cells, delimiter: str, columns: int) -> Swallowing | None:
             cell = cells.buffer[start:stop].tobytes()
             alike = sum(line.count(delimiter.encode()) == columns - 1 for line in cell.split(b"\n")[1:-1])
             if alike >= SHARE_ALIKE * (count - 1):
-                return Swallowing(cells.record_start(k), start + len(cell) - len(cell.lstrip(BEFORE)), count)
+                return Swallowing(cells.record_start(k), start + len(cell) - len(cell.lstrip(BEFORE_CELL)), count)
     return None
 
 
@@ -203,7 +203,7 @@ class RecordEnds:
 
     def __call__(self, text: np.ndarray, shown: int) -> int:
         end = int(last_record_end()(text, shown, self._delimiter, self._quoting))
-        self._begun = self._begun or bool(text[:end].tobytes().strip(BEHIND + b"\n"))
+        self._begun = self._begun or bool(text[:end].tobytes().strip(BEHIND_CELL + b"\n"))
         if not self._begun:
             return 0
         if self._quoted:
@@ -246,3 +246,35 @@ def has_lone_returns(record: bytes, delimiter: str, quoted: bool) -> bool:
 def texts(file: str, delimiter: str, quoted: bool = True) -> Iterator[tuple[Chunk, Cells]]:
     for chunk in chunks(file, ends=RecordEnds(delimiter, quoted)):
         yield chunk, cut(chunk, delimiter, quoted)
+
+
+def records_below(file: str, delimiter: str, rows: int, quoted: bool) -> Iterator[list[str]]:
+    """The words of so many records below the first one."""
+    records = (record for _, cells in texts(file, delimiter, quoted) for record in records_in(cells))
+    return islice(records, 1, rows + 1)
+
+
+def records_in(cells: Cells) -> Iterator[list[str]]:
+    """The words of each record, blank ones aside."""
+    return ([word for _, word in record] for record in placed_records_in(cells))
+
+
+def placed_records_in(cells: Cells) -> Iterator[list[tuple[int, str]]]:
+    """The words of each record with the places where they start, blank records aside."""
+    k = 0
+    while k < len(cells.breaks) and cells.breaks[k] < cells.stop:
+        last = cells.record_break(k)
+        record = cells.words(k, last)
+        if len(record) > 1 or record[0][1]:
+            yield record
+        k = last + 1
+
+
+def raw_records_in(cells: Cells) -> Iterator[list[bytes]]:
+    """The cells of each record as they stand there, blank records aside."""
+    place = 0
+    while place < cells.stop:
+        record = cells.raw_from(place)
+        if len(record) > 1 or record[0].strip():
+            yield record
+        place += sum(map(len, record)) + len(record)

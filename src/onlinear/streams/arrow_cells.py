@@ -1,20 +1,22 @@
-"""The cells of a column of Arrow's: of which kind they are, and the features they stand for."""
+"""The cells of a column of Arrow's: of which kind they are, and the features they stand for.
+
+A column of categories, texts or classes has to hold what it held at first: texts, numbers or truth values, of which
+each makes its own names. ``01201`` is not 1201, and ``2.0`` is not 2.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.features.columns import ABSENT
+from onlinear.errors import OnlinearError, Refused
 from onlinear.features.words import Words, grams_in
-from onlinear.streams.arrowdecimals import decimals_of
-from onlinear.streams.blanks import BEFORE, BLANKS
-from onlinear.streams.texts import Cut, grams_of_texts
-from onlinear.streams.words import is_missing, text_of
+from onlinear.streams.columns import ABSENT, BEFORE, BLANKS, Column
+from onlinear.streams.texts import Cut, grams_of_texts, is_missing, text_of
 
 
 class Feature(NamedTuple):
@@ -174,7 +176,7 @@ def coded(cells: Any, missing: Sequence[str], trimmed: bool = False) -> tuple[li
 
 
 def without_blanks(cells: Any) -> Any:
-    """Texts without the blanks around them, as :func:`onlinear.streams.blanks.bare` leaves them; others as they are."""
+    """Texts without the blanks around them, as ``bare`` of :mod:`onlinear.streams.columns` leaves them."""
     from pyarrow import compute
 
     if is_numeric(cells.type) or is_nothing(cells.type):
@@ -186,3 +188,116 @@ def word_of(value: Any, missing: Sequence[str]) -> str | None:
     if isinstance(value, str):
         return None if is_missing(value, missing) else value
     return None if value is None or not math.isfinite(value) else text_of(value)
+
+
+#: whole numbers and powers of ten that doubles hold exactly, so that a quotient of them is rounded just once
+MOST_WHOLE, MOST_DIGITS = 1 << 53, 22
+
+
+def is_readable(kind: Any) -> bool:
+    """Whether Arrow can say what the decimals of a type are: one may have any scale, and those of some have no text."""
+    import pyarrow
+
+    zero = pyarrow.Array.from_buffers(kind, 1, [None, pyarrow.py_buffer(bytes(kind.byte_width))])
+    try:
+        zero.to_pylist()
+    except ArithmeticError:
+        return False
+    return True
+
+
+def decimals_of(cells: Any) -> np.ndarray:
+    """The nearest doubles, NaN for those that are null. Arrow's own cast is a few bits off now and then."""
+    width, scale = cells.type.byte_width, cells.type.scale
+    size = min(width, 8)
+    stop = cells.offset + len(cells)  # behind which a buffer may have any number of bytes
+    words = np.frombuffer(cells.buffers()[1] or b"", f"<i{size}", stop * width // size).reshape(-1, width // size)
+    words = words[cells.offset :]
+    absent = cells.is_null().to_numpy(zero_copy_only=False)
+    whole, is_exact = whole_numbers(words)
+    if 0 <= scale <= MOST_DIGITS:
+        numbers = whole / float(10**scale)
+    else:
+        numbers, is_exact = np.empty(len(cells)), np.zeros(len(cells), np.bool_)
+    numbers[absent] = np.nan
+    for row in np.flatnonzero(~is_exact & ~absent).tolist():
+        digits = int.from_bytes(words[row].tobytes(), "little", signed=True)
+        numbers[row] = float(f"{digits}e{-scale}")
+    return numbers
+
+
+def whole_numbers(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The digits of decimals as whole numbers, lowest word first, and whether these are exact, as doubles too."""
+    whole = words[:, 0].astype(np.int64)
+    is_short = (words[:, 1:] == (whole >> 63)[:, None]).all(axis=1)  # the higher words only repeat the sign
+    return whole, is_short & (whole >= -MOST_WHOLE) & (whole <= MOST_WHOLE)
+
+
+TEXTS, NUMBERS, TRUTHS = "texts", "numbers", "truth values"
+#: kinds of columns whose cells become names
+NAMED_KINDS = ("category", "text")
+NUMBERS_FOR_TEXTS = ", where 007 and 7.0 are not 7: read it as text (pandas: dtype={{{name!r}: str}})"
+
+
+class Held(NamedTuple):
+    """A column, and what its cells are made of."""
+
+    name: str
+    what: str
+
+
+def held_in(columns: Iterable[Column], target_kind: str, schema: Any) -> tuple[Held, ...]:
+    """What a table of this schema holds in its columns of names; nothing is said of those of nulls."""
+    found = zip(columns, schema, strict=True)
+    return tuple(
+        Held(column.name, made_of(field.type))
+        for column, field in found
+        if is_of_names(column, target_kind) and not is_nothing(field.type)
+    )
+
+
+def texts_in(columns: Iterable[Column], target_kind: str) -> tuple[Held, ...]:
+    """What a CSV file holds there."""
+    return tuple(Held(column.name, TEXTS) for column in columns if is_of_names(column, target_kind))
+
+
+def is_of_names(column: Column, target_kind: str) -> bool:
+    """Whether the cells of a column become names: of features, or of the classes."""
+    return (target_kind if column.kind == "target" else column.kind) in NAMED_KINDS
+
+
+def check_known(held: Sequence[Held]) -> None:
+    """Refuse what a model file says of columns if no column can hold it."""
+    for name, what in held:
+        if what not in (TEXTS, NUMBERS, TRUTHS):
+            raise OnlinearError(f"column {name!r} holds {what!r:.60}: choose one of {TEXTS}, {NUMBERS}, {TRUTHS}")
+
+
+def made_of(kind: Any) -> str:
+    """What a column of one of Arrow's types holds, as itself or by a dictionary."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if is_truth(kind):
+        return TRUTHS
+    return NUMBERS if is_numeric(kind) else TEXTS
+
+
+def check_held(held: Sequence[Held], batch: Any, source: str) -> None:
+    """Refuse a batch with a column that holds something else; one with nothing but missing cells may be anything."""
+    for name, known in held:
+        if name in batch.schema.names:
+            cells = batch.column(name)
+            found = made_of(cells.type)
+            if found != known and not is_all_missing(cells):
+                is_written = found == NUMBERS and known == TEXTS
+                advice = NUMBERS_FOR_TEXTS.format(name=name) if is_written else ": convert it to those"
+                raise Refused(f"{source}: column {name!r} holds {found}, which the model knows as {known}{advice}")
+
+
+def is_all_missing(cells: Any) -> bool:
+    cells = decoded(cells)
+    if is_numeric(cells.type):
+        return bool(np.isnan(numbers_of(cells)).all())
+    return bool(cells.null_count == len(cells))

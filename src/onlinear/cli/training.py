@@ -1,41 +1,136 @@
-"""From the options of ``train`` to a job that begins."""
+"""From the options of ``train`` to a job: a new one, or one that goes on with a model."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import threading
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
+from click.core import ParameterSource
 
 from onlinear.cli.badlines import FAIL, BadLines
+from onlinear.cli.commands import fields, reading_in
 from onlinear.cli.ending import say
-from onlinear.cli.job import Job
-from onlinear.cli.options import loss_and_rule, reading_in
-from onlinear.cli.waiting import FOR_ONE, SENTENCE, saying_that_it_waits
-from onlinear.cli.watching import watcher
+from onlinear.cli.job import Checkpoint, Job, lasting
+from onlinear.cli.progress import progress_for
 from onlinear.data.whole_numbers import are_numbers
 from onlinear.drift import ADWIN, DETECTORS
 from onlinear.drift.adapting import Adapting
 from onlinear.drift.policies import check_policy
 from onlinear.errors import BadLine, BadSource, Refused
 from onlinear.features.blocks import Block
+from onlinear.files.trained import Trained, open_model
+from onlinear.files.values import only_bad_models
 from onlinear.learning.classes import MOST_IN_STREAM, Classes, as_array, sorted_unique, task_of_numbers
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in, plain
-from onlinear.registry import FOR_CLASSES, REGRESSION, RULES
-from onlinear.streams.blanks import BLANKS
-from onlinear.streams.csvtext import CSVText
+from onlinear.parameters import ranges_of
+from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, SCHEDULES
+from onlinear.streams.columns import BLANKS
+from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import Format
 from onlinear.streams.options import ReadOptions
-from onlinear.streams.pipes import with_looks
 from onlinear.streams.recipe import Recipe
-from onlinear.streams.sources import expand
-from onlinear.streams.stream import Stream, stream_of
-from onlinear.workflow.profile.mixed import has_mixed_target, mixed_columns
-from onlinear.workflow.run import Run
+from onlinear.streams.sources import Pipe, expand, source_label, with_looks
+from onlinear.streams.stream import Stream, open_alike, stream_of
+from onlinear.system.outputs import check_outputs, is_in_place, printable
+from onlinear.workflow.profile.misread import has_mixed_target, mixed_columns
+from onlinear.workflow.run import MOST_PASSES, Progress, Run
+
+#: options that a model which goes on has not settled
+FREE = {"files", "model", "resume", "checkpoint_every", "keep_partial", "slim", "test", "as_json", "quiet"}
+
+FREE |= {"bad_lines", "passes"}
+
+
+def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
+    """The job that a command line asks for."""
+    wanted = context.params
+    if not (wanted["files"] or wanted["resume"]):
+        raise Refused("there is no file to learn from: name one, or - for standard input")
+    if wanted["checkpoint_every"] and not (wanted["model"] or wanted["resume"]):
+        raise Refused("--checkpoint-every needs a file to save to: name one with --model")
+    if wanted["checkpoint_every"] and is_in_place(place_of(wanted)):
+        raise Refused(
+            f"{printable(place_of(wanted))} takes one model, and --checkpoint-every saves several, of which each takes "
+            "the place of the one before: name a file with --model, or leave out --checkpoint-every"
+        )
+    check_outputs([place_of(wanted)] if wanted["resume"] else [], expand(wanted["files"] or []))
+    return begun(wanted, chosen) if wanted["resume"] is None else resumed(context, wanted)
+
+
+def resumed(context: click.Context, wanted: dict[str, Any]) -> Job:
+    """A job that goes on with a model."""
+    for name in sorted(set(wanted) - FREE):
+        if is_given(context, name):
+            raise Refused(f"--{name.replace('_', '-')} is settled in the model that goes on: leave it out")
+    path = wanted["resume"]
+    trained = open_model(path)
+    if trained.training.learner.slim:
+        raise Refused(f"{path} was saved slim, for predictions only: resume one that was saved in full")
+    if trained.unfinished is None:
+        return with_more_files(trained, wanted)
+    with only_bad_models(path):
+        left = Checkpoint.unpacked(trained.unfinished, trained.training.totals())
+    check_repeated(context, left, wanted)
+    wish = wanted["bad_lines"] if is_given(context, "bad_lines") else left.bad_lines
+    return where_it_stopped(trained, left, wish, wanted)
+
+
+def check_repeated(context: click.Context, left: Checkpoint, wanted: dict[str, Any]) -> None:
+    """Refuse to take from a model file what only the user may say: what is read and written, and work without end."""
+    path, files = wanted["resume"], expand(wanted["files"] or [])
+    if len(files) != len(left.files):
+        many = "1 file" if len(left.files) == 1 else f"{len(left.files):,} files"
+        raise Refused(f"{path} stopped on its way through {many}: name the same again, as in {left.command(path)}")
+    if left.log is not None and not is_given(context, "bad_lines"):
+        raise Refused(f"{path} has copied bad lines to a file: name it again, as in {left.command(path)}")
+    if is_given(context, "passes"):
+        if wanted["passes"] != left.passes:
+            raise Refused(f"{path} stopped on its way through {left.passes:,} passes: leave out --passes")
+    elif left.passes > MOST_PASSES:
+        raise Refused(f"{path} would make {left.passes:,} passes: say --passes {left.passes} if that is meant")
+
+
+def is_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def with_more_files(trained: Trained, wanted: dict[str, Any]) -> Job:
+    """A model that was finished learns from other files."""
+    if not wanted["files"]:
+        raise Refused(f"{wanted['resume']} is finished: name more files to learn from")
+    if trained.training.adapting is not None and wanted["passes"] > 1:
+        raise Refused(f"{wanted['resume']} follows the rows in time, and a second pass would go back: take one")
+    stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
+    stream.check_passes(wanted["passes"])
+    bad = BadLines(wanted["bad_lines"])
+    stream.on_bad, progress = bad.on_bad, Progress(before=trained.training.totals())
+    passes, every = wanted["passes"], wanted["checkpoint_every"]
+    run = Run(trained.training, stream, passes, progress=progress, every=every)
+    return job_of(run, bad, wanted, place_of(wanted))
+
+
+def where_it_stopped(trained: Trained, left: Checkpoint, wish: str, wanted: dict[str, Any]) -> Job:
+    """A run that stopped on its way goes on with the same files."""
+    stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
+    bad = BadLines(wish, kept=left.log if lasting(wish) == left.bad_lines else None)
+    bad.count, stream.on_bad = left.progress.bad_lines, bad.on_bad
+    every = wanted["checkpoint_every"] or (0 if is_in_place(place_of(wanted)) else left.checkpoint_every)
+    run = Run(trained.training, stream, left.passes, progress=left.progress, every=every)
+    return job_of(run, bad, wanted | {"slim": wanted["slim"] or left.slim}, place_of(wanted))
+
+
+def place_of(wanted: dict[str, Any]) -> Path:
+    """Where the model goes: to where it came from, unless another place is named."""
+    return wanted["model"] or wanted["resume"]
+
 
 #: rows whose labels say what is to be learned
 LOOK = 10_000
@@ -52,7 +147,8 @@ def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
         labels, blocks = first_labels(blocks, labels_needed(wanted))
     training = training_for(labels, stream.recipe, wanted, chosen)
     bad = BadLines(wanted["bad_lines"])
-    run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], on_bad=bad.on_bad, begun=blocks)
+    stream.on_bad = bad.on_bad
+    run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], begun=blocks)
     job = job_of(run, bad, wanted, wanted["model"])
     job.task_reason = reason_for_task(labels, stream.format, wanted)
     if job.task_reason is not None and is_doubtful(labels) and not wanted["quiet"]:
@@ -63,7 +159,7 @@ def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
 
 
 def job_of(run: Run, bad: BadLines, wanted: dict[str, Any], path: Path | None) -> Job:
-    watch = watcher(wanted["quiet"] or wanted["as_json"])
+    watch = progress_for(wanted["quiet"] or wanted["as_json"])
     return Job(run, bad, watch, path, slim=wanted["slim"], keep=wanted["keep_partial"])
 
 
@@ -226,3 +322,76 @@ def class_of(word: str, labels: np.ndarray) -> Hashable:
         return int(word)
     except ValueError:
         raise Refused(f"--classes names {word!r}, but the labels in the file are numbers: name some of those") from None
+
+
+class Chosen:
+    """The values of options; each is to be used once."""
+
+    def __init__(self, given: Mapping[str, float | None]) -> None:
+        self.left = {name: value for name, value in given.items() if value is not None}
+
+    def made(self, cls: Any, **parts: Any) -> Any:
+        """A loss, a rule or a schedule with the values that belong to it."""
+        return cls(**parts, **self.taken(cls))
+
+    def taken(self, cls: Any) -> dict[str, float]:
+        """The values that belong to the fields of a class; one out of its range is refused."""
+        taken = {name: float(self.left.pop(name)) for name in cls._fields if name in self.left}
+        for name, value in taken.items():
+            if value not in (limits := ranges_of(cls)[name]):
+                raise Refused(f"--{name} is {value}: give {limits.words}")
+        return taken
+
+    def refuse_rest(self, loss: str, rule: str) -> None:
+        """Refuse values that nothing has taken."""
+        for name in self.left:
+            owners = ", ".join(f"the {field.kind} {field.owner}" for field in fields()[name])
+            raise Refused(f"--{name} means nothing for the loss {loss} and the rule {rule}: it belongs to {owners}")
+
+
+def loss_and_rule(loss: str, rule: str, schedule: str | None, given: Mapping[str, float | None]) -> tuple[Any, Any]:
+    """The loss and the rule of these names, with the values that were given."""
+    if schedule is not None and "schedule" not in RULES[rule]._fields:  # type: ignore[attr-defined]
+        raise Refused(f"--schedule means nothing for the rule {rule}: it belongs to the rule sgd")
+    chosen = Chosen(given)
+    made_loss = chosen.made(LOSSES[loss])
+    parts = {}
+    if "schedule" in RULES[rule]._fields:  # type: ignore[attr-defined]
+        default = RULES[rule]._field_defaults["schedule"]  # type: ignore[attr-defined]
+        parts["schedule"] = (
+            chosen.made(SCHEDULES[schedule]) if schedule else default._replace(**chosen.taken(type(default)))
+        )
+    made_rule = chosen.made(RULES[rule], **parts)
+    chosen.refuse_rest(loss, rule)
+    return made_loss, made_rule
+
+
+#: seconds between two questions whether it waits
+STEP = 1.0
+SENTENCE = (
+    "Waiting for the first rows of {}: 10,000 of them, or its end, tell the types and classes. Rows are learned as "
+    "they come if these are known: svmlight and vw with --classes or --task regression, any format with --resume MODEL."
+)
+#: where types and classes are known
+FOR_ONE = "Waiting for the first row of {}."
+
+
+@contextmanager
+def saying_that_it_waits(files: Sequence[str], sentence: str = SENTENCE) -> Iterator[None]:
+    """Within the block, say once that a pipe is waited for, if it is."""
+    pipes = [file for file in files if isinstance(file, Pipe)]
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(STEP):
+            for pipe in pipes:
+                if pipe.is_waited_for():
+                    say(sentence.format(source_label(pipe)))
+                    return
+
+    if pipes:
+        threading.Thread(target=watch, name="onlinear-waiting", daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()

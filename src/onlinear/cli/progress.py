@@ -1,22 +1,29 @@
-"""What is seen of a run: a bar and a table on a terminal, plain lines in a pipe, nothing with ``--json``."""
+"""What is seen of a run or a selection: a bar on a terminal, plain lines in a pipe, nothing with ``--json``."""
 
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
-from typing import IO, Any, cast
+from contextlib import suppress
+from types import FrameType
+from typing import IO, TYPE_CHECKING, Any, cast
 
-from onlinear.cli.ending import ProgressOutput
-from onlinear.drift.adapting import Alarm
-from onlinear.learning.model import Totals
-from onlinear.workflow.run import Run
+from onlinear.cli.ending import ProgressOutput, handle_signals, restore_signals, say
+from onlinear.system.signals import end_at_once
+from onlinear.workflow.watching import Watcher
+
+if TYPE_CHECKING:
+    from onlinear.drift.adapting import Alarm
+    from onlinear.learning.model import Totals
+    from onlinear.workflow.run import Run
 
 HEADINGS = ("examples", "loss since last", "loss", "mistakes", "features/s")
 WIDTHS = (12, 16, 10, 10, 11)
 
 
-class Silent:
+class SilentProgress:
     """Watches nothing."""
 
     def begin(self, run: Run) -> None: ...
@@ -26,7 +33,7 @@ class Silent:
     def end(self, run: Run) -> None: ...
 
 
-class Lines(Silent):
+class ProgressLines(SilentProgress):
     """Prints a line at 1, 2, 4, 8, ... examples of the first pass, and at its end."""
 
     def begin(self, run: Run) -> None:
@@ -75,7 +82,7 @@ class Lines(Silent):
         print(line, file=ProgressOutput(sys.stdout), flush=True)
 
 
-class Bar(Lines):
+class ProgressBar(ProgressLines):
     """The lines with a bar below them: bytes, rate and time left."""
 
     def begin(self, run: Run) -> None:
@@ -110,11 +117,11 @@ def alarms_of(run: Run) -> list[Alarm]:
     return [] if run.training.adapting is None else run.training.adapting.alarms
 
 
-def watcher(quiet: bool) -> Silent:
+def progress_for(quiet: bool) -> SilentProgress:
     """What suits whoever looks at standard output."""
     if quiet:
-        return Silent()
-    return Bar() if sys.stdout.isatty() else Lines()
+        return SilentProgress()
+    return ProgressBar() if sys.stdout.isatty() else ProgressLines()
 
 
 def line_of(cells: tuple[str, ...]) -> str:
@@ -131,3 +138,71 @@ def shortened(rate: float) -> str:
         if rate >= size:
             return f"{rate / size:.1f} {letter}"
     return f"{rate:.0f}"
+
+
+class StepLines(Watcher):
+    """A line for each step."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self.ended_by: int | None = None  # the first signal that wants an end
+        self._step = ""
+        self._before: dict[int, Any] = {}
+
+    def tell(self, step: str, share: float) -> None:
+        if step != self._step:
+            self._step = step
+            self.show(step)
+
+    def show(self, step: str) -> None:
+        say(f"{step} ...")
+
+    def __enter__(self) -> StepLines:
+        self._before = handle_signals(self._note)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        restore_signals(self._before)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        """A first Ctrl-C, or its like, ends what can be ended early; a second one everything."""
+        if self.stopped:
+            end_at_once(number, frame)
+        self.stopped, self.ended_by = True, number
+        with suppress(OSError):  # not by say: the signal may have come while something was being said
+            os.write(2, b"ending with what is done; once more to end at once\n")
+
+
+class SilentSteps(StepLines):
+    """Shows nothing, but ends early all the same."""
+
+    def show(self, step: str) -> None: ...
+
+
+class StepBar(StepLines):
+    """A bar that fills with each step."""
+
+    def __enter__(self) -> StepBar:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns: tuple[Any, ...] = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.task = self.bar.add_task("", total=None)
+        self.bar.start()
+        super().__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self.bar.stop()
+
+    def tell(self, step: str, share: float) -> None:
+        self.bar.update(self.task, description=step, total=1.0 if share else None, completed=share)
+
+
+def steps_for(silent: bool) -> StepLines:
+    """What suits whoever looks."""
+    if silent:
+        return SilentSteps()
+    return StepBar() if sys.stderr is not None and sys.stderr.isatty() else StepLines()

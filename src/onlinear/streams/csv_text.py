@@ -9,37 +9,35 @@ within its quotes or without.
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
 from onlinear.data.whole_numbers import whole_of, with_exact
-from onlinear.errors import NO_LABEL, BadLine, OnlinearError
+from onlinear.errors import BadLine, BadLineKind, OnlinearError
 from onlinear.features.blocks import Block
-from onlinear.features.columns import (
-    FEATURE_KINDS,
-    IS_ABSENT,
-    MISSING,
-    ROLES,
-    check_target_kind,
-    kind_now,
-    kinds_for,
-)
-from onlinear.features.crosses import check_crosses, piece_size
+from onlinear.features.derived import check_crosses, check_frequent, check_ranges
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
-from onlinear.features.ranges import check_ranges
-from onlinear.features.rare_categories import check_frequent
 from onlinear.features.words import Words, check_words, grams_in
 from onlinear.kernels.text import csv as kernel
 from onlinear.kernels.text.grams import Grams, room_for_grams
 from onlinear.kernels.text.parsed import BREAK, ENTRIES, NEXT, ROWS
-from onlinear.streams import sources
-from onlinear.streams.blanks import BLANKS, bare
-from onlinear.streams.cells import (
+from onlinear.streams.columns import (
+    BLANKS,
+    FEATURE_KINDS,
+    IS_ABSENT,
+    MISSING,
+    ROLES,
+    Column,
+    bare,
+    check_columns,
+    check_target_kind,
+    kind_now,
+    kinds_for,
+)
+from onlinear.streams.csv_cells import (
     MOST_LINE_ENDS,
     Cells,
     RecordEnds,
@@ -51,10 +49,8 @@ from onlinear.streams.cells import (
     unquoted,
     word,
 )
-from onlinear.streams.lines import Lines
-from onlinear.streams.pipes import looks_at
-from onlinear.streams.reading import own_room, read_lines
-from onlinear.streams.sources import Chunk, chunks
+from onlinear.streams.sources import looks_at
+from onlinear.streams.text_lines import Chunk, Lines, chunk_size, chunks, own_room, read_lines
 from onlinear.streams.texts import grams_for
 
 KINDS = {
@@ -65,7 +61,6 @@ KINDS = {
     "weight": kernel.WEIGHT,
     "ignore": kernel.IGNORED,
 }
-
 NOT_UTF_8 = "there is a byte here that is not UTF-8: convert the file to UTF-8"
 REASONS = {
     kernel.WRONG_COUNT: "this record has {cells}, {model} {columns}: mend it, and quote cells with a {delimiter} "
@@ -81,13 +76,6 @@ REASONS = {
     kernel.IS_ABSENT: IS_ABSENT,
 }
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
-
-
-class Column(NamedTuple):
-    """A column: kind is "number", "category", "text", "target", "weight" or "ignore"."""
-
-    name: str
-    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +110,7 @@ class CSVText:
         return [column.name for column in self.columns if column.kind == "number"]
 
     def pieces(self, source: str) -> Iterator[Chunk]:
-        return chunks(
-            source, piece_size(sources.CHUNK, bool(self.naming.crosses)), RecordEnds(self.delimiter, self.quoted)
-        )
+        return chunks(source, chunk_size(self.naming), RecordEnds(self.delimiter, self.quoted))
 
     def adapted(self, sources: Sequence[str], labelled: bool) -> CSVText:
         """The same for other files, whose columns are found by the names in the header, or else by their number."""
@@ -163,7 +149,7 @@ class CSVText:
 
         def explain(code: int, where: int) -> tuple[BadLine, bytes]:
             start, reason = int(found.counts[kernel.START]), self._reason(code, where, cells, found.counts)
-            kind = NO_LABEL if code == kernel.NO_LABEL else ""
+            kind = BadLineKind.NO_LABEL if code == kernel.NO_LABEL else BadLineKind.UNREADABLE
             return lines.at(where, reason, kind), cells.record_from(start)
 
         bad = read_lines(read, explain, found.counts, cells.stop, stop_at_bad)
@@ -270,20 +256,6 @@ def before_swallowing(block: Block, found: Swallowing, lines: Lines, stop_at_bad
 def check_delimiter(delimiter: str) -> None:
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n .+-\0':
         raise OnlinearError(f"{delimiter!r} is no delimiter: take one character, such as a comma or a tab")
-
-
-def check_columns(columns: tuple[Column, ...]) -> None:
-    if not columns:
-        raise OnlinearError("there is no column: a table has at least one")
-    counts = Counter(column.name for column in columns)
-    for column in columns:
-        if column.kind not in KINDS:
-            raise OnlinearError(f"column {column.name!r} has kind {column.kind!r}: choose one of {', '.join(KINDS)}")
-        if counts[column.name] > 1:
-            raise OnlinearError(f"there are two columns {column.name!r}: give each a name of its own")
-    for kind in ("target", "weight"):
-        if sum(column.kind == kind for column in columns) > 1:
-            raise OnlinearError(f"there are two columns of kind {kind!r}: a row has one")
 
 
 @lru_cache

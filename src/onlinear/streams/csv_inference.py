@@ -1,11 +1,13 @@
-"""What the columns of a CSV file are, by a look at its first records: always as many, however the file is read."""
+"""What the columns of a CSV file are, by its first records: always as many, however the file is read.
+
+That is the delimiter, whether there are quotes, whether the first record has the names, and which columns are numbers.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import PurePath
 from typing import NamedTuple
@@ -13,25 +15,32 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.errors import BadSource, OnlinearError
-from onlinear.features.columns import listed
 from onlinear.kernels.text.csv import NUMBER, QUOTE, Plan, judge_columns, plan_of
-from onlinear.streams.cells import MOST_LINE_ENDS, QUOTED, Cells, Top, cut, first_record, texts, unclosed
-from onlinear.streams.csvtext import NOT_UTF_8, Column, CSVText, check_delimiter
-from onlinear.streams.headers import has_header, raw_records_in, records_in
-from onlinear.streams.lines import Lines
+from onlinear.streams.columns import position_of, with_roles
+from onlinear.streams.csv_cells import (
+    MOST_LINE_ENDS,
+    QUOTED,
+    Cells,
+    Top,
+    cut,
+    first_record,
+    raw_records_in,
+    records_below,
+    records_in,
+    texts,
+    unclosed,
+)
+from onlinear.streams.csv_text import NOT_UTF_8, CSVText, check_delimiter
 from onlinear.streams.options import DEFAULTS, ReadOptions
-from onlinear.streams.pipes import looks_at
-from onlinear.streams.sources import Chunk, Path, chunks, expand, inner_name
+from onlinear.streams.sources import Path, expand, inner_name, looks_at
+from onlinear.streams.text_lines import Chunk, Lines, chunks
 
 #: records that are looked at
 ROWS = 10_000
-#: those of them by which the delimiter is told, and in how many bytes they have to be
+#: those of them by which the delimiter is found, and in how many bytes they have to be
 SNIFFED, SNIFFED_BYTES = 100, 1 << 20
 CANDIDATES = (",", "\t", ";", "|")
 EXTENSIONS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-
-#: a column by its number
-WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def infer(paths: Path | Sequence[Path], options: ReadOptions = DEFAULTS, *, rows: int = ROWS) -> CSVText:
@@ -55,24 +64,6 @@ def infer(paths: Path | Sequence[Path], options: ReadOptions = DEFAULTS, *, rows
         kinds[place] = "number"
     columns, target_kind = with_roles(names, kinds, options)
     return CSVText(columns, target_kind, delimiter, options.missing, options.naming, look.header, options.words, quoted)
-
-
-def with_roles(names: Sequence[str], kinds: Sequence[str], options: ReadOptions) -> tuple[tuple[Column, ...], str]:
-    """The columns, some of which have another kind than their cells say, and the kind of the target's cells."""
-    kinds = list(kinds)
-    for column in options.categories:
-        kinds[position_of(names, column)] = "category"
-    chosen = target_position(names, options.target)
-    target_kind = kinds[chosen]
-    kinds[chosen] = "target"
-    others = [(column, "text") for column in options.text] + [(column, "ignore") for column in options.ignore]
-    others += [] if options.weight is None else [(options.weight, "weight")]
-    for column, kind in others:
-        place = position_of(names, column)
-        if kinds[place] in ("target", "weight", "text") and kinds[place] != kind:
-            raise OnlinearError(f"column {names[place]!r} cannot be {kinds[place]} and {kind} at once: choose one")
-        kinds[place] = kind
-    return tuple(map(Column, names, kinds)), target_kind
 
 
 class Look(NamedTuple):
@@ -144,7 +135,7 @@ def sniffed(file: str) -> str:
 def has_quotes(file: str, delimiter: str) -> bool:
     """Whether quotes are around cells; not if tabs are between cells, and quotes make no sense as such.
 
-    That is told from whole lines of the first SNIFFED_BYTES. If all of them have equally many cells, nothing has to be
+    That is found from whole lines of the first SNIFFED_BYTES. If all of them have equally many cells, nothing has to be
     in quotes; but it may be, and then every cell that opens with a quote ends with one, on whatever line.
     """
     heads = chunks(file, SNIFFED_BYTES, whole=True)
@@ -195,29 +186,129 @@ def checked_names(top: Top) -> list[str]:
     return list(names)
 
 
-def position_of(names: Sequence[str], wanted: str | int) -> int:
-    """Which column is meant: the one of that name, also if the name is a number; else by its number.
+#: what is counted for each column
+NUMBERS, TEXTS = range(2)
+#: rows, or texts and no number among them, below a cell that may be a name; fewer say nothing
+FEWEST = 10
+#: the rows of an index that are looked at
+COUNTED = 10
+#: a number that may be a name
+YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+Records = Callable[[], Iterator[list[str]]]
 
-    >>> position_of(["age", "town"], "town"), position_of(["age", "town"], 1), position_of(["age", "town"], -1)
-    (1, 0, 1)
-    >>> position_of(["0", "1", "2"], 2), position_of(["2019", "2020"], 2020)
-    (2, 1)
+
+def has_header(
+    file: str, top: Top, first: np.ndarray, below: np.ndarray, seen: int, delimiter: str, rows: int, quoted: bool
+) -> bool:
+    """Whether the first record of a file has names: texts above numbers, or words that never come again below.
+
+    ``first`` and ``below`` count numbers and texts of each column, in it and in the ``seen`` records below it.
     """
-    text = str(wanted)
-    if text in names:
-        return names.index(text)
-    counted = list(names) == [str(k) for k in range(1, len(names) + 1)]
-    hint = "; if the first record has the names, say so (--header)" if counted else ""
-    if not WHOLE_NUMBER.fullmatch(text):
-        near = get_close_matches(text, names, 1) or get_close_matches(text.lower(), names, 1)
-        meant = f"did you mean {near[0]!r}? The" if near else "the"
-        raise OnlinearError(f"there is no column {wanted!r}: {meant} columns are {listed(names)}{hint}")
-    number = int(text)
-    if number == 0 or abs(number) > len(names):
-        raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1{hint}")
-    return number - 1 if number > 0 else len(names) + number
+    numeric = (below[:, NUMBERS] > 0) & (below[:, TEXTS] == 0)
+    texts_above, numbers_above = first[numeric, TEXTS].any(), first[numeric, NUMBERS].any()
+    words = [word for _, word in top.words]
+    if texts_above and numbers_above:
+        text = words[int(np.flatnonzero(numeric & (first[:, TEXTS] > 0))[0])]
+        number = words[int(np.flatnonzero(numeric & (first[:, NUMBERS] > 0))[0])]
+        raise unclear(top, f"both {text!r} and {number!r} above numbers")
+    odd = (first[:, NUMBERS] > 0) & (below[:, NUMBERS] == 0) & (below[:, TEXTS] >= FEWEST)
+    if numbers_above and odd.any():
+        raise unclear(top, f"{words[int(np.flatnonzero(odd)[0])]!r} above texts")
+    if texts_above or seen == 0:
+        return bool(texts_above) or not first[:, NUMBERS].any()
+
+    def records() -> Iterator[list[str]]:
+        return records_below(file, delimiter, rows, quoted)
+
+    if is_index(words, records()):
+        return True
+    if numbers_above:
+        above = numeric & (first[:, NUMBERS] > 0)
+        may_be = first[:, TEXTS].any() or (above.all() and not is_curve(words))
+        if seen >= FEWEST and may_be and is_series(words, above, records()):
+            words_and = "words that never come again below, and " if first[:, TEXTS].any() else ""
+            raise unclear(top, f"{words_and}numbers that may be names")
+        return False
+    whole, partly = again(words, records())
+    if whole and not partly and is_put_together(first, whole, seen, records):
+        raise unclear(top, "all of it again further down, as where files with headers were put together")
+    return not whole and not partly and are_names(top, words, first, odd, seen)
 
 
-def target_position(names: Sequence[str], target: str | int | None) -> int:
-    """Which column is the target: the last one, if nobody says."""
-    return len(names) - 1 if target is None else position_of(names, target)
+def unclear(top: Top, above: str) -> OnlinearError:
+    """What to say of a first record that may be either."""
+    return OnlinearError(
+        f"{top.lines.source}: the first record may be a header or a row, with {above}: "
+        "say which (--header or --no-header; in Python header=True or False)"
+    )
+
+
+def is_index(words: Sequence[str], records: Iterator[list[str]]) -> bool:
+    """Whether the first column has no name, and counts the rows: pandas' index."""
+    cells = [record[0] for record in islice(records, COUNTED)] if len(words) > 1 and not words[0] else []
+    return len(cells) > 1 and cells == [str(k) for k in range(len(cells))]
+
+
+def is_series(words: Sequence[str], numbers: np.ndarray, records: Iterator[list[str]]) -> bool:
+    """Whether the numbers of the first record are years, or count from 0 or 1, and nothing like it stands below."""
+    places = np.flatnonzero(numbers).tolist()
+    names = [words[k] for k in places]
+    are_years = all(map(YEAR.fullmatch, names))
+    if len(names) < 2 or len(set(words)) < len(words) or not (are_years or are_counted(names)):
+        return False
+    for record in records:
+        if any(name == word for name, word in zip(words, record, strict=False)):
+            return False
+        if are_years and any(YEAR.fullmatch(record[k]) for k in places if k < len(record)):
+            return False
+    return True
+
+
+def is_curve(words: Sequence[str]) -> bool:
+    """Whether numbers are rather the first of many points than names: 0 and 1, or 1 and 2."""
+    return len(words) < 3 and not all(map(YEAR.fullmatch, words))
+
+
+def are_counted(names: Sequence[str]) -> bool:
+    """Whether names count from 0 or 1: what pandas calls columns, if nobody names them.
+
+    >>> are_counted(["0", "1"]), are_counted(["1", "2", "3"]), are_counted(["1", "3"])
+    (True, True, False)
+    """
+    return any(list(names) == [str(k) for k in range(start, start + len(names))] for start in (0, 1))
+
+
+def again(words: Sequence[str], records: Iterator[list[str]]) -> tuple[int, bool]:
+    """How often a record comes again as a whole, until some of its words stand below themselves without the others."""
+    whole = 0
+    for record in records:
+        same = sum(name == word for name, word in zip(words, record, strict=False))
+        if same == len(words) == len(record):
+            whole += 1
+        elif same:
+            return whole, True
+    return whole, False
+
+
+def is_put_together(first: np.ndarray, whole: int, seen: int, records: Records) -> bool:
+    """Whether a record that now and then comes again as a whole, but never in part, may be the header of several files.
+
+    The row below it has to have words that come again without the others, or else rows do that here.
+    """
+    if len(first) < 2 or not first[:, TEXTS].all() or seen < FEWEST or whole * FEWEST > seen:
+        return False
+    return again(next(records()), islice(records(), 1, None))[1]
+
+
+def are_names(top: Top, words: Sequence[str], first: np.ndarray, odd: np.ndarray, seen: int) -> bool:
+    """Whether words of which none comes again are names; that is unclear if some are missing words or numbers."""
+    is_distinct, are_texts = len(set(words)) == len(words), first[:, TEXTS] > 0
+    if is_distinct and are_texts[1:].all() and (are_texts[0] or (len(words) > 1 and not words[0])):
+        return True  # an index of pandas has no name
+    is_code = bool(((first[:, NUMBERS] > 0) & ~odd).any())
+    if seen < FEWEST or is_code or not first.any():
+        return False
+    if odd.any():
+        raise unclear(top, f"{words[int(np.flatnonzero(odd)[0])]!r} above texts")
+    strange = next(word for k, word in enumerate(words) if not are_texts[k] or words.count(word) > 1)
+    raise unclear(top, f"{repr(strange) if strange else 'an empty cell'} among words that never come again below")
