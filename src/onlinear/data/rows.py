@@ -23,10 +23,12 @@ def lane_dot(w: Any, x: Any, stop: int) -> float:
     sums = [0.0] * LANES
     for k in range(0, stop, LANES):
         for lane in range(LANES):
-            sums[lane] += w[k + lane] * float(x[k + lane])
-    while len(sums) > 1:
-        half = len(sums) // 2
-        sums = [low + high for low, high in zip(sums[:half], sums[half:], strict=True)]
+            sums[lane] += double(w[k + lane]) * double(x[k + lane])
+    half = LANES
+    while half > 1:
+        half //= 2
+        for lane in range(half):
+            sums[lane] += sums[lane + half]
     return sums[0]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from onlinear.data.batch import Rows
 from onlinear.data.rows import WHOLE, DenseRows
-from onlinear.kernels.compiler.prefetch import LINE
+from onlinear.kernels.compiler.hints import LINE
 from onlinear.kernels.learn.state import CLOCK, SPARE
 
 #: numbers of a table that are looked at at once for whether anything was written there

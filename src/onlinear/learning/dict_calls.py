@@ -89,9 +89,9 @@ class Index:
         if self.entered[0] == names.size:
             larger.held[: names.size] = self.held[: names.size]
             larger.entered[0] = names.size
-            move_all()(self.slots, larger.slots)
+            move_all(self.slots, larger.slots)
         else:
-            enter_all()(id(names.positions), larger.slots, larger.held, larger.entered)
+            enter_all(id(names.positions), larger.slots, larger.held, larger.entered)
         return larger
 
 

@@ -14,6 +14,7 @@ from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Averaged, Labels, Watched
 from onlinear.errors import Diverged, Refused
 from onlinear.kernels.learn.bank import bank_of, shape_of
+from onlinear.kernels.learn.loops import compiled_loop, interpreted_loop, kind_of
 from onlinear.kernels.learn.read_weights import read_weights
 from onlinear.kernels.learn.state import (
     ACTIVE,
@@ -42,7 +43,6 @@ from onlinear.kernels.learn.state import (
     State,
     T,
 )
-from onlinear.kernels.loops import compiled_loop, interpreted_loop, kind_of
 from onlinear.learning.buffers import Scratch, copied, copy_touched, scratch_of, sparse_zeros, writeable, zeros
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of

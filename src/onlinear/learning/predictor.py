@@ -39,7 +39,7 @@ class Predictor:
         scores = np.empty((len(block), len(self.intercepts)))
         rows = block.rows
         if isinstance(rows, SparseRows):
-            score_rows()(rows.starts, rows.columns, rows.values, self.weights, self.intercepts, scores)
+            score_rows(rows.starts, rows.columns, rows.values, self.weights, self.intercepts, scores)
             return scores
         return rows.values @ self.weights + self.intercepts
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import BadLine
-from onlinear.kernels.text.line_breaks import LINE_FEED, find_all_breaks, room_for_breaks
-from onlinear.kernels.text.parsed import CODE, FINE, NEXT, WHERE
-from onlinear.kernels.text.svmlight_simd import BREAKS
+from onlinear.kernels.text.byte_marks import LINE_FEED
+from onlinear.kernels.text.line_breaks import find_all_breaks, room_for_breaks
+from onlinear.kernels.text.parsed import BREAKS, CODE, FINE, NEXT, WHERE
 from onlinear.streams.sources import Chunk
 
 
@@ -40,7 +40,7 @@ def own_room(name: str, size: int, dtype: Any) -> np.ndarray:
 def prepared(chunk: Chunk) -> Text:
     """The text of a chunk, ready to be read; until the same thread prepares the next one."""
     stop, breaks = with_room(chunk)
-    words, lines = find_all_breaks()(chunk.buffer, stop, breaks)
+    words, lines = find_all_breaks(chunk.buffer, stop, breaks)
     breaks[words : words + BREAKS] = stop - 1  # for readers that look ahead, and see that there the text ends
     return Text(chunk.buffer, stop, breaks, words, lines)
 

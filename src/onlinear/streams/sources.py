@@ -183,7 +183,7 @@ def _cut(source: Source, size: int, ends: Ends, live: bool) -> Iterator[Chunk]:
         visible = min(filled.have, room)
         end = visible if filled.ended else ends(buffer[:visible], shown)
         if end > 0:
-            lines = int(count_line_ends()(buffer, end))  # before the consumer may write to it
+            lines = int(count_line_ends(buffer, end))  # before the consumer may write to it
             yield Chunk(buffer, end, line, offset, source.consumed, filled.ended, lines)
             line, offset = line + lines, offset + end
         elif visible > MOST_LINE:

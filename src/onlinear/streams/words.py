@@ -24,7 +24,7 @@ def hashes_of(names: Sequence[str]) -> np.ndarray:
     lengths = map(len, names) if text.isascii() else (len(name.encode()) for name in names)
     ends = np.cumsum(np.fromiter(lengths, np.int64, len(names)))
     hashes = np.empty(len(names), np.uint64)
-    hash_names()(np.frombuffer(text.encode(), np.uint8), ends, hashes)
+    hash_names(np.frombuffer(text.encode(), np.uint8), ends, hashes)
     return hashes
 
 

@@ -15,7 +15,7 @@ from numba import types
 
 from onlinear import losses, powers
 from onlinear.data import rows, targets
-from onlinear.kernels.compiler.inlining import in_place_of, part
+from onlinear.kernels.compiler.inlining import inlined, overload_of, plain_way
 from onlinear.rules import dispatch as calls
 
 #: free function -> (method it stands for, function to take where a class has no such method)
@@ -80,7 +80,7 @@ def teach(function: Callable[..., Any], choose: Callable[[type], Callable[..., A
         if list(inspect.signature(method).parameters) == names:
             return method
         # Numba insists on equal argument names; a user's method may name its own as it likes
-        scope: dict[str, Any] = {"method": part(method)}
+        scope: dict[str, Any] = {"method": inlined(method)}
         exec(f"def renamed({arguments}): return method({arguments})", scope)
         return scope["renamed"]
 
@@ -91,7 +91,7 @@ def teach(function: Callable[..., Any], choose: Callable[[type], Callable[..., A
         f"        return implementation_for(self.instance_class)\n",
         scope,
     )
-    in_place_of(function)(scope["typed"])
+    overload_of(function)(scope["typed"])
 
 
 def method_of(name: str, otherwise: Callable[..., Any] | None) -> Callable[[type], Any]:
@@ -136,5 +136,17 @@ HELPERS = (
     losses.highest,
     losses.softmax,
 )
+#: functions that modules of ``internals`` overload, and the piece that does
+PLAIN_WAYS: dict[Callable[..., Any], str] = {
+    rows.fetch: "prefetch",
+    rows.gather: "gather",
+    rows.scatter: "gather",
+    rows.lane_dot: "dense_dot",
+    rows.dots_abreast: "bank_simd",
+    rows.add_abreast: "bank_simd",
+    powers.two_to: "powers",
+}
 for helper in HELPERS:
-    part(helper)
+    inlined(helper)
+for plain, piece in PLAIN_WAYS.items():
+    plain_way(piece)(plain)

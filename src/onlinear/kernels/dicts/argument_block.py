@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import carray, types
-from numba.extending import intrinsic
+from numba import carray
 
-from onlinear.kernels.compiler.inlining import part
+from onlinear.kernels.compiler.cpython import pointer
+from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.dicts.name_index import Lexicon
 from onlinear.kernels.text.entries import DIGITS, Entries
 
@@ -32,17 +32,7 @@ OUTPUT_ROOM = 33  # how many outputs the table has room for
 PLACE = 34
 
 
-@intrinsic
-def pointer(typing, address):
-    """An address as a pointer."""
-
-    def emit(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.int64), emit
-
-
-@part
+@inlined
 def lexicon_at(place):
     return Lexicon(
         place[POSITIONS],
@@ -60,7 +50,7 @@ def spare_words(room: int) -> int:
     return 5 * room + DIGITS
 
 
-@part
+@inlined
 def entries_at(place):
     room, spare = place[ROOM], place[SPARE]
     return Entries(

@@ -13,10 +13,8 @@ wait for one name after the other; here the row's names are asked for together (
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from onlinear.kernels.compiler.cpython import (
@@ -32,9 +30,9 @@ from onlinear.kernels.compiler.cpython import (
     type_of,
     type_str,
 )
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.compiler.prefetch import prefetch
-from onlinear.kernels.loops import kept, named, source_digest
+from onlinear.kernels.compiler.hints import prefetch
+from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.compiler.loop import compiled_loop
 
 NEEDS_PYTHON = -1
 UNKNOWN = -2
@@ -61,7 +59,7 @@ def empty_slots(names: int) -> np.ndarray:
     return np.zeros(1 << max(1, 2 * names - 1).bit_length(), dtype=np.int64)
 
 
-@part
+@inlined
 def enter(lexicon, name, position):
     """Put a name that is not in a slot yet, and is a key of ``positions``, into one. Too many are left out."""
     if position < len(lexicon.held):
@@ -70,7 +68,7 @@ def enter(lexicon, name, position):
         lexicon.entered[0] += 1
 
 
-@part
+@inlined
 def take_slot(slots, word):
     """The first empty slot from its home on."""
     mask = len(slots) - 1
@@ -80,7 +78,7 @@ def take_slot(slots, word):
     slots[slot] = word
 
 
-@part
+@inlined
 def fetch(lexicon, names, homes, n):
     """Ask for the slots of n names, and for the names they lead to, before anyone has to wait for them."""
     mask = len(lexicon.slots) - 1
@@ -94,7 +92,7 @@ def fetch(lexicon, names, homes, n):
         prefetch_text(lexicon.held[homes[k]])
 
 
-@part
+@inlined
 def find_position(lexicon, is_complete, name):
     """The position of a name, UNKNOWN or NEEDS_PYTHON; ``is_complete`` says that all names are in the slots."""
     if type_of(name) == type_str():
@@ -105,7 +103,7 @@ def find_position(lexicon, is_complete, name):
     return long_as_ssize(item) if item >= 0 else item
 
 
-@part
+@inlined
 def find_slot(lexicon, name):
     slots, held = lexicon.slots, lexicon.held
     mask = len(slots) - 1
@@ -120,12 +118,12 @@ def find_slot(lexicon, name):
     return UNKNOWN
 
 
-@part
+@inlined
 def is_complete(lexicon):
     return lexicon.entered[0] == dict_size(lexicon.positions)
 
 
-@part
+@inlined
 def find(dictionary, key):
     """The address of the item, UNKNOWN or NEEDS_PYTHON."""
     item = get_item(dictionary, key)
@@ -137,32 +135,20 @@ def find(dictionary, key):
     return UNKNOWN
 
 
-@cache
-def enter_all() -> Any:
-    """Compiled ``enter_all(positions, slots, held, entered)``: fill empty slots with the names of ``positions``."""
-    digest = source_digest()
-
-    def loop(positions, slots, held, entered):
-        _ = digest  # captured: see source_digest
-        lexicon = Lexicon(positions, 0, slots, 0, held, 0, entered)
-        more, cursor, name, position = next_item(positions, 0)
-        while more != 0:
-            if type_of(name) == type_str():
-                enter(lexicon, name, long_as_ssize(position))
-            more, cursor, name, position = next_item(positions, cursor)
-
-    return kept(numba.njit(named(loop, enter_all)))
+@compiled_loop(nogil=False)
+def enter_all(positions, slots, held, entered):
+    """Fill empty slots with the names of ``positions``."""
+    lexicon = Lexicon(positions, 0, slots, 0, held, 0, entered)
+    more, cursor, name, position = next_item(positions, 0)
+    while more != 0:
+        if type_of(name) == type_str():
+            enter(lexicon, name, long_as_ssize(position))
+        more, cursor, name, position = next_item(positions, cursor)
 
 
-@cache
-def move_all() -> Any:
-    """Compiled ``move_all(slots, larger)``: fill larger, empty slots with what is in the slots."""
-    digest = source_digest()
-
-    def loop(slots, larger):
-        _ = digest
-        for word in slots:
-            if word != 0:
-                take_slot(larger, word)
-
-    return kept(numba.njit(named(loop, move_all)))
+@compiled_loop(nogil=False)
+def move_all(slots, larger):
+    """Fill larger, empty slots with what is in the slots."""
+    for word in slots:
+        if word != 0:
+            take_slot(larger, word)

@@ -15,14 +15,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba import carray, types
 
 from onlinear.data.rows import SparseRows, cell_get, row_dot
 from onlinear.data.targets import Averaged, Labels, Numbers
-from onlinear.kernels.compiler.explain import explaining
-from onlinear.kernels.compiler.inlining import in_place_of, part
+from onlinear.kernels.compiler.cpython import call_at, pointer
+from onlinear.kernels.compiler.inlining import inlined, overload_of
+from onlinear.kernels.compiler.loop import compile_loop
 from onlinear.kernels.dicts.argument_block import (
     BESIDE,
     BESIDE_ROOM,
@@ -49,10 +49,9 @@ from onlinear.kernels.dicts.argument_block import (
     SMALL,
     TABLE,
     VALUES,
-    pointer,
 )
-from onlinear.kernels.dicts.readers import call_reader
 from onlinear.kernels.learn.cells import load_cell, wake
+from onlinear.kernels.learn.loops import interpreted_loop, kind_of
 from onlinear.kernels.learn.state import (
     CLOCK,
     COUNT,
@@ -66,7 +65,6 @@ from onlinear.kernels.learn.state import (
     State,
     T,
 )
-from onlinear.kernels.loops import interpreted_loop, is_ours, kept, kind_of, named, source_digest
 from onlinear.system.locks import BUSY, GENERATION, VERSION
 
 #: how many numbers the options are
@@ -83,7 +81,7 @@ MARK = 1
 READ = 0
 
 
-@part
+@inlined
 def state_at(place):
     """The learner's arrays, from their addresses."""
     outputs, slots = place[OUTPUTS], place[SLOTS]
@@ -96,7 +94,7 @@ def state_at(place):
     )
 
 
-@part
+@inlined
 def rows_at(place, length):
     """One row of the given length in the scratch arrays."""
     small = carray(pointer(place[SMALL]), 8, np.int64)
@@ -113,7 +111,7 @@ def make(cls, inner, numbers, start):
     raise NotImplementedError("compiled code only")
 
 
-@in_place_of(make)
+@overload_of(make)
 def _make(cls, inner, numbers, start):
     def fields(count):
         return ", ".join(f"numbers[start + {k}]" for k in range(count))
@@ -136,10 +134,6 @@ class Shape(NamedTuple):
     inner: type | None  # the schedule, where the rule has one
     labels: bool
     averages: bool  # whether it answers with averaged weights
-
-    @property
-    def is_ours(self) -> bool:
-        return is_ours((self.loss, self.rule, self.inner or self.rule))
 
     @property
     def nested(self) -> tuple[Any, Any]:
@@ -166,10 +160,8 @@ def learn_one_loop(shape: Shape) -> Any:
     answer = averaged_answer if shape.averages else answer_before
     rule_at = len(Loss._fields)
     options_at = rule_at + len((Inner or Rule)._fields)
-    digest = source_digest()
 
     def learn(place_at, x, target, importance):
-        _ = digest  # captured: see source_digest
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
         gate = carray(pointer(place[GATE]), 2, np.int64)
@@ -183,7 +175,7 @@ def learn_one_loop(shape: Shape) -> Any:
             return np.nan  # figures are kept at 1, 2, 4, 8, ... examples, which takes more than one step
         length = place[GIVEN]
         if x != READ:
-            length = call_reader(place[READER], place_at, x)
+            length = call_at(place[READER], place_at, x)
             if length < 0:
                 small[CODE] = length
                 return np.nan
@@ -210,23 +202,22 @@ def learn_one_loop(shape: Shape) -> Any:
             return np.nan
         return score
 
-    compiled = numba.njit(error_model="numpy")(named(learn, *shape))
-    return kept(compiled) if shape.is_ours else explaining(compiled, *shape.nested)
+    return compile_loop(learn, *shape.nested, shape.labels, shape.averages, nogil=False)
 
 
-@part
+@inlined
 def label_of(place, small, weights, target):
     small[LABEL] = np.int64(target)
     return Labels(small[LABEL : LABEL + 1], place[FIRST], place[CLASSES])
 
 
-@part
+@inlined
 def number_of(place, small, weights, target):
     return Numbers(weights[1:2])
 
 
 def averaged_targets(plain_targets):
-    @part
+    @inlined
     def targets_of(place, small, weights, target):
         answers = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
         return Averaged(plain_targets(place, small, weights, target), answers)
@@ -234,13 +225,13 @@ def averaged_targets(plain_targets):
     return targets_of
 
 
-@part
+@inlined
 def averaged_answer(place, state):
     """The first output's score; all are in SCORES already."""
     return carray(pointer(place[SCORES]), 1, np.float64)[0]
 
 
-@part
+@inlined
 def answer_before(place, state):
     """The first output's score; all go to SCORES."""
     scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
@@ -262,17 +253,15 @@ def answer_one_loop(shape: Shape) -> Any:
     weight_now = cell_weight if kind_of(shape.rule) == "cells" else uniform_weight
     rule_at = len(Loss._fields)
     options_at = rule_at + len((Inner or Rule)._fields)
-    digest = source_digest()
 
     def answer(place_at, x):
-        _ = digest  # captured: see source_digest
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
         scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
         gate = carray(pointer(place[GATE]), 2, np.int64)
         if gate[GENERATION] != place[LOOKED]:
             return np.nan
-        length = call_reader(place[KNOWN_READER], place_at, x)
+        length = call_at(place[KNOWN_READER], place_at, x)
         if length < 0:
             return np.nan
         rows = rows_at(place, length)
@@ -283,11 +272,10 @@ def answer_one_loop(shape: Shape) -> Any:
             scores[m] = score_now(rule, options, rows, m, weight_now, state)
         return scores[0]
 
-    compiled = numba.njit(error_model="numpy")(named(answer, *shape))
-    return kept(compiled) if shape.is_ours else explaining(compiled, *shape.nested)
+    return compile_loop(answer, *shape.nested, nogil=False)
 
 
-@part
+@inlined
 def score_now(rule, options, rows, m, weight_now, state):
     """The row's score with the weights as of now: penalties paid, averages formed, nothing changed."""
     clock = state.clock
@@ -303,7 +291,7 @@ def score_now(rule, options, rows, m, weight_now, state):
     return total + bias
 
 
-@part
+@inlined
 def uniform_weight(rule, options, rows, j, m, state):
     clock = state.clock
     v = cell_get(rows, state.table, j, m, 0)
@@ -321,7 +309,7 @@ def uniform_weight(rule, options, rows, j, m, state):
     return w
 
 
-@part
+@inlined
 def cell_weight(rule, options, rows, j, m, state):
     clock = state.clock
     if options.average_from > 0.0 and clock[m, COUNT] > 0.0:

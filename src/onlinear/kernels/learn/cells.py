@@ -31,7 +31,7 @@ from onlinear.data.rows import (
     width_of,
 )
 from onlinear.data.targets import take_answer
-from onlinear.kernels.compiler.inlining import in_place_of, part
+from onlinear.kernels.compiler.inlining import inlined, overload_of
 from onlinear.kernels.learn.bank import member
 from onlinear.kernels.learn.row_steps import (
     all_finite,
@@ -70,7 +70,7 @@ APART, HERE, MOVED = 0.0, 1.0, 2.0
 MOST = sys.float_info.max
 
 
-@part
+@inlined
 def learn_cells(
     loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
 ) -> int:
@@ -105,7 +105,7 @@ def learn_cells(
     return order.shape[0]
 
 
-@part
+@inlined
 def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, state: Any) -> bool:
     """Move the row's cells, side by side; answer whether all is finite."""
     clock = state.clock
@@ -128,7 +128,7 @@ def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: in
     return True
 
 
-@part
+@inlined
 def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
     """What output m answers: by its average, if it has one."""
     clock = state.clock
@@ -139,7 +139,7 @@ def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
     return averaged(m, mass, clock[m, SCORE] - state.bias[m, 0], spent, options, state)
 
 
-@part
+@inlined
 def score_row(rule: Any, rows: Any, i: int, row: Any, m: int, options: Any, state: Any) -> float:
     """The row's score without the intercept, its cells awake.
 
@@ -162,7 +162,7 @@ def score_row(rule: Any, rows: Any, i: int, row: Any, m: int, options: Any, stat
     return row_near_dot(rows, row, cells[m, 0])
 
 
-@part
+@inlined
 def learn_output(
     loss: Any, rule: Any, options: Any, rows: Any, i: int, row: Any, m: int, seen: Seen, state: Any
 ) -> bool:
@@ -185,7 +185,7 @@ def learn_output(
     return fine
 
 
-@part
+@inlined
 def move_row(
     rule: Any, row: Any, cells: Any, m: int, options: Any, step: float, seen: Seen, before: float, state: Any
 ) -> bool:
@@ -211,12 +211,12 @@ def move_row(
 # ------------------------------------------------------------------ the lazy average
 
 
-@part
+@inlined
 def is_lazy(options: Any) -> bool:
     return options.average_from > 0.0 and options.eager == 0.0
 
 
-@part
+@inlined
 def remember(row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
     """Write down the weights, which are about to move, if there is a lazy average."""
     if is_lazy(options):
@@ -225,7 +225,7 @@ def remember(row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
             weights[k] = cell_get(row, cells, k, m, 0)
 
 
-@part
+@inlined
 def lean(row: Any, cells: Any, m: int, options: Any, count: float, state: Any) -> None:
     """Tell the lazy average how far the weights have moved."""
     if is_lazy(options):
@@ -246,7 +246,7 @@ def stretch_row(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: See
     return seen
 
 
-@part
+@inlined
 def stretch_cells(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: Seen, state: Any) -> Seen:
     bias = state.bias
     clock = state.clock
@@ -291,7 +291,7 @@ def stretch_cells(rule: Any, row: Any, cells: Any, m: int, options: Any, seen: S
     )
 
 
-@in_place_of(stretch_row)
+@overload_of(stretch_row)
 def _stretch_row(rule: Any, row: Any, cells: Any, m: Any, options: Any, seen: Any, state: Any) -> Any:
     if hasattr(rule.instance_class, "stretch"):
         return lambda rule, row, cells, m, options, seen, state: stretch_cells(
@@ -314,26 +314,26 @@ def can(rule: Any, method: str) -> bool:
     return hasattr(rule, method)
 
 
-@part
+@inlined
 def fading(rule: Any, cell: Any, slept: float, options: Any) -> Any:
     if options.forget == 0.0:
         return cell
     return rule_fade(rule, cell, (1.0 - options.forget) ** slept)
 
 
-@part
+@inlined
 def shrinking(rule: Any, cell: Any, slept: float, options: Any) -> Any:
     return shrunk(cell, rule_pace(rule, cell) * slept, options)
 
 
-@part
+@inlined
 def either(rule: Any, cell: Any, slept: float, options: Any) -> Any:
     if options.forget > 0.0:
         return fading(rule, cell, slept, options)
     return shrinking(rule, cell, slept, options)
 
 
-@in_place_of(wake)
+@overload_of(wake)
 def _wake(rule: Any, cell: Any, slept: Any, options: Any) -> Any:
     fades = hasattr(rule.instance_class, "fade")
     shrinks = hasattr(rule.instance_class, "pace")
@@ -346,7 +346,7 @@ def _wake(rule: Any, cell: Any, slept: Any, options: Any) -> Any:
     return lambda rule, cell, slept, options: cell
 
 
-@part
+@inlined
 def shrunk(cell: Any, amount: float, options: Any) -> Any:
     """Follow ``dw/da = -alpha (l2 w + l1 sign(w))`` for ``amount``, stopping at zero: penalties compose exactly."""
     size = abs(cell[0])
@@ -358,7 +358,7 @@ def shrunk(cell: Any, amount: float, options: Any) -> Any:
     return (math.copysign(max(size, 0.0), cell[0]),) + cell[1:]
 
 
-@part
+@inlined
 def wake_cell(rule: Any, rows: Any, table: Any, j: int, m: int, options: Any, state: Any) -> None:
     clock = state.clock
     slot = int(options.sleep_slot)
@@ -370,7 +370,7 @@ def wake_cell(rule: Any, rows: Any, table: Any, j: int, m: int, options: Any, st
         cell_set(rows, table, j, m, slot, now)
 
 
-@part
+@inlined
 def wake_row(rule: Any, row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
     bias = state.bias
     clock = state.clock
@@ -383,7 +383,7 @@ def wake_row(rule: Any, row: Any, cells: Any, m: int, options: Any, state: Any) 
         bias[m, slot] = clock[m, T]
 
 
-@part
+@inlined
 def add_all_cells(rule: Any, rows: Any, m: int, options: Any, state: Any) -> None:
     """The eager average: wake every cell and add its weight."""
     table = state.table
@@ -434,13 +434,13 @@ def repeat(pattern: str, rule: Any, between: str) -> str:
     return between.join(pattern.format(s=s) for s in range(len(rule.instance_class.CELL)))
 
 
-@in_place_of(load_cell)
+@overload_of(load_cell)
 def _load_cell(rule: Any, rows: Any, table: Any, j: Any, m: Any) -> Any:
     numbers = repeat("cell_get(rows, table, j, m, {s})", rule, ", ")
     return unrolled(f"def implementation(rule, rows, table, j, m): return ({numbers},)", rule)
 
 
-@in_place_of(store_cell)
+@overload_of(store_cell)
 def _store_cell(rule: Any, rows: Any, table: Any, j: Any, m: Any, cell: Any) -> Any:
     writes = repeat("cell_set(rows, table, j, m, {s}, cell[{s}])", rule, "; ")
     finite = repeat("(abs(cell[{s}]) <= MOST)", rule, " & ")
@@ -448,13 +448,13 @@ def _store_cell(rule: Any, rows: Any, table: Any, j: Any, m: Any, cell: Any) -> 
     return unrolled(f"{head}\n    {writes}\n    return {finite}", rule)
 
 
-@in_place_of(load_bias)
+@overload_of(load_bias)
 def _load_bias(rule: Any, bias: Any, m: Any) -> Any:
     numbers = repeat("bias[m, {s}]", rule, ", ")
     return unrolled(f"def implementation(rule, bias, m): return ({numbers},)", rule)
 
 
-@in_place_of(store_bias)
+@overload_of(store_bias)
 def _store_bias(rule: Any, bias: Any, m: Any, cell: Any) -> Any:
     writes = repeat("bias[m, {s}] = cell[{s}]", rule, "; ")
     finite = repeat("(abs(cell[{s}]) <= MOST)", rule, " & ")

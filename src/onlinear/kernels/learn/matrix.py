@@ -7,7 +7,7 @@ from typing import Any
 
 from onlinear.data.rows import row_column, row_columns, row_fits, row_values
 from onlinear.data.targets import take_answer
-from onlinear.kernels.compiler.inlining import part
+from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.learn.bank import member
 from onlinear.kernels.learn.row_steps import (
     all_finite,
@@ -25,7 +25,7 @@ from onlinear.rules.context import Seen
 from onlinear.rules.dispatch import rule_growth, rule_step
 
 
-@part
+@inlined
 def learn_matrix(
     loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
 ) -> int:
@@ -62,7 +62,7 @@ def learn_matrix(
     return order.shape[0]
 
 
-@part
+@inlined
 def answer_of(m: int, options: Any, state: Any) -> float:
     """What output m answers: by its average, if it has one."""
     if not has_average(m, options, state):
@@ -71,7 +71,7 @@ def answer_of(m: int, options: Any, state: Any) -> float:
     return -(dense_dot(state.table[m, slot], state.dense[0]) + state.bias[m, slot]) / state.clock[m, COUNT]
 
 
-@part
+@inlined
 def spread_out(rows: Any, i: int, x: Any) -> None:
     """Write the row to ``x``; the place behind it is the intercept's."""
     x[:] = 0.0
@@ -81,7 +81,7 @@ def spread_out(rows: Any, i: int, x: Any) -> None:
         x[row_column(rows, columns, k)] += float(values[k])
 
 
-@part
+@inlined
 def dense_dot(a: Any, b: Any) -> float:
     """The product of ``a`` with the beginning of ``b``, in four lanes.
 
@@ -103,7 +103,7 @@ def dense_dot(a: Any, b: Any) -> float:
     return (a0 + a2) + (a1 + a3)
 
 
-@part
+@inlined
 def times(matrix: Any, x: Any, z: Any) -> None:
     """Write ``P x`` to ``z``; P is symmetric, so its rows serve as columns, and zeros cost nothing."""
     z[:] = 0.0
@@ -113,7 +113,7 @@ def times(matrix: Any, x: Any, z: Any) -> None:
                 z[k] += x[j] * matrix[j, k]
 
 
-@part
+@inlined
 def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: Any) -> bool:
     """Grow the matrix of one output by its share of ``x x^T`` and step; answer whether all is finite."""
     table = state.table
@@ -144,7 +144,7 @@ def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: 
     return fine
 
 
-@part
+@inlined
 def rank_one(inverse: Any, z: Any, share: float) -> None:
     """Sherman-Morrison: ``P -= share z z^T``."""
     for j in range(z.shape[0]):
@@ -153,7 +153,7 @@ def rank_one(inverse: Any, z: Any, share: float) -> None:
             inverse[j, k] -= scaled * z[k]
 
 
-@part
+@inlined
 def move(weights: Any, bias: Any, m: int, z: Any, step: float) -> None:
     for j in range(weights.shape[0]):
         weights[j] += step * z[j]

@@ -9,7 +9,7 @@ from numba import types
 
 from onlinear.data.rows import double, row_values
 from onlinear.data.targets import Averaged, count_mistakes, judge, label_of, share_of, target_of, target_size
-from onlinear.kernels.compiler.inlining import in_place_of, part
+from onlinear.kernels.compiler.inlining import inlined, overload_of
 from onlinear.kernels.learn.bank import member
 from onlinear.kernels.learn.state import (
     ACTIVE,
@@ -46,7 +46,7 @@ def outputs_of(state: Any) -> int:
     return int(state.clock.shape[0])
 
 
-@in_place_of(outputs_of)
+@overload_of(outputs_of)
 def _outputs_of(state: Any) -> Any:
     if state.instance_class is LoneState:
         return lambda state: 1
@@ -61,7 +61,7 @@ def assess(loss: Any, targets: Any, i: int, state: Any) -> float:
     return assess_row(loss, targets, i, state) if hasattr(loss, "slopes") else assess_each(loss, targets, i, state)
 
 
-@part
+@inlined
 def assess_each(loss: Any, targets: Any, i: int, state: Any) -> float:
     clock = state.clock
     for m in range(outputs_of(state)):
@@ -71,7 +71,7 @@ def assess_each(loss: Any, targets: Any, i: int, state: Any) -> float:
     return 1.0
 
 
-@part
+@inlined
 def assess_abreast(loss: Any, targets: Any, i: int, state: Any) -> float:
     """The same for a bank, whose numbers are laid side by side: for vector registers, if the loss has no branch."""
     clock = state.clock
@@ -91,7 +91,7 @@ def assess_abreast(loss: Any, targets: Any, i: int, state: Any) -> float:
     return 1.0
 
 
-@part
+@inlined
 def assess_row(loss: Any, targets: Any, i: int, state: Any) -> float:
     clock = state.clock
     label = label_of(targets, i)
@@ -108,7 +108,7 @@ def is_row_loss(loss: Any) -> bool:
     return isinstance(loss, types.BaseNamedTuple) and hasattr(loss.instance_class, "slopes")
 
 
-@in_place_of(assess)
+@overload_of(assess)
 def _assess(loss: Any, targets: Any, i: Any, state: Any) -> Any:
     if is_row_loss(loss):
         return lambda loss, targets, i, state: assess_row(loss, targets, i, state)
@@ -122,14 +122,14 @@ def curvature_of(loss: Any, score: float, target: float) -> float:
     return 0.0 if hasattr(loss, "slopes") else loss_curvature(loss, score, target)
 
 
-@in_place_of(curvature_of)
+@overload_of(curvature_of)
 def _curvature_of(loss: Any, score: Any, target: Any) -> Any:
     if is_row_loss(loss):
         return lambda loss, score, target: 0.0
     return lambda loss, score, target: loss_curvature(loss, score, target)
 
 
-@part
+@inlined
 def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, together: float, state: Any) -> Seen:
     """The row as output m sees it."""
     clock = state.clock
@@ -151,13 +151,13 @@ def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, togethe
     )
 
 
-@part
+@inlined
 def learns(targets: Any, i: int, m: int, state: Any) -> bool:
     """Whether output m learns from the row: it has not stopped, and has a share of the row."""
     return state.clock[m, ACTIVE] > 0.0 and share_of(targets, i, m) > 0.0
 
 
-@part
+@inlined
 def row_length(rows: Any, i: int) -> float:
     """The row's squared length."""
     total = 0.0
@@ -166,7 +166,7 @@ def row_length(rows: Any, i: int) -> float:
     return total
 
 
-@part
+@inlined
 def all_finite(numbers: Any) -> bool:
     for number in numbers:
         if not math.isfinite(number):
@@ -179,14 +179,14 @@ def averages(targets: Any) -> bool:
     return isinstance(targets, Averaged)
 
 
-@in_place_of(averages)
+@overload_of(averages)
 def _averages(targets: Any) -> Any:
     if targets.instance_class is Averaged:
         return lambda targets: True
     return lambda targets: False
 
 
-@part
+@inlined
 def averaged(m: int, mass: float, dot: float, spent: float, options: Any, state: Any) -> float:
     """What output m answers by its lazy average.
 
@@ -198,12 +198,12 @@ def averaged(m: int, mass: float, dot: float, spent: float, options: Any, state:
     return (mass * dot - spent) / count + bias[m, 0] - bias[m, int(options.mean_slot)] / count
 
 
-@part
+@inlined
 def has_average(m: int, options: Any, state: Any) -> bool:
     return options.average_from > 0.0 and state.clock[m, COUNT] > 0.0
 
 
-@part
+@inlined
 def keep_count(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
     """Add the row to the progressive figures: called before any weight moves (law 1)."""
     count_row(loss, targets, i, h, state)
@@ -211,7 +211,7 @@ def keep_count(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
         count_output(targets, i, m, h, state)
 
 
-@part
+@inlined
 def count_row(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
     """The part of :func:`keep_count` that looks at all outputs at once."""
     clock = state.clock
@@ -226,13 +226,13 @@ def count_answers(loss: Any, targets: Any, i: int, h: float, state: Any) -> None
     count(loss, targets, i, h, state)
 
 
-@part
+@inlined
 def count_scores(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
     clock = state.clock
     judge(targets, i, clock[:, SCORE], clock[:, MISTAKES])
 
 
-@part
+@inlined
 def count_averaged(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
     clock = state.clock
     judge(targets, i, targets.answers, clock[:, MISTAKES])
@@ -240,7 +240,7 @@ def count_averaged(loss: Any, targets: Any, i: int, h: float, state: Any) -> Non
     add_losses(loss, targets, i, h, state)
 
 
-@in_place_of(count_answers)
+@overload_of(count_answers)
 def _count_answers(loss: Any, targets: Any, i: Any, h: Any, state: Any) -> Any:
     if targets.instance_class is Averaged:
         return lambda loss, targets, i, h, state: count_averaged(loss, targets, i, h, state)
@@ -253,21 +253,21 @@ def add_losses(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
     add(loss, targets, i, h, state)
 
 
-@part
+@inlined
 def add_row_loss(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
     value = row_value(loss, targets.answers, label_of(targets, i))
     for m in range(outputs_of(state)):
         add_loss(targets, i, m, h, value, state)
 
 
-@part
+@inlined
 def add_each_loss(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
     for m in range(outputs_of(state)):
         value = loss_value(member(loss, m), targets.answers[m], target_of(targets, i, m))
         add_loss(targets, i, m, h, value, state)
 
 
-@part
+@inlined
 def add_losses_abreast(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
     """The same for a bank: see :func:`assess_abreast`."""
     values = state.spare[VALUES]
@@ -277,13 +277,13 @@ def add_losses_abreast(loss: Any, targets: Any, i: int, h: float, state: Any) ->
         add_loss(targets, i, m, h, values[m], state)
 
 
-@part
+@inlined
 def add_loss(targets: Any, i: int, m: int, h: float, value: float, state: Any) -> None:
     if learns(targets, i, m, state):
         state.clock[m, LOSS] += h * share_of(targets, i, m) * value
 
 
-@in_place_of(add_losses)
+@overload_of(add_losses)
 def _add_losses(loss: Any, targets: Any, i: Any, h: Any, state: Any) -> Any:
     if is_row_loss(loss):
         return lambda loss, targets, i, h, state: add_row_loss(loss, targets, i, h, state)
@@ -292,7 +292,7 @@ def _add_losses(loss: Any, targets: Any, i: Any, h: Any, state: Any) -> Any:
     return lambda loss, targets, i, h, state: add_each_loss(loss, targets, i, h, state)
 
 
-@part
+@inlined
 def count_output(targets: Any, i: int, m: int, h: float, state: Any) -> None:
     """The part of :func:`keep_count` that looks at one output: called before its weights move."""
     clock = state.clock
@@ -304,7 +304,7 @@ def count_output(targets: Any, i: int, m: int, h: float, state: Any) -> None:
         clock[m, UPDATES] += 1.0 if clock[m, SLOPE] != 0.0 else 0.0
 
 
-@part
+@inlined
 def keep(state: Any, first: int) -> None:
     """Copy the clock from a column on, before a row changes it that perhaps cannot be learned.
 
@@ -323,7 +323,7 @@ def keep(state: Any, first: int) -> None:
                 kept[at + m * bias.shape[1] + k] = bias[m, k]
 
 
-@part
+@inlined
 def restore(state: Any, first: int) -> None:
     """The inverse of :func:`keep`."""
     kept = state.spare[KEPT]
@@ -339,7 +339,7 @@ def restore(state: Any, first: int) -> None:
                 bias[m, k] = kept[at + m * bias.shape[1] + k]
 
 
-@part
+@inlined
 def tick(m: int, forget: float, average_from: float, state: Any) -> bool:
     """Count the example for output m; answer whether it belongs to the average."""
     clock = state.clock

@@ -32,7 +32,7 @@ from onlinear.data.rows import (
     width_of,
 )
 from onlinear.data.targets import take_answer
-from onlinear.kernels.compiler.inlining import part, seldom
+from onlinear.kernels.compiler.inlining import cold, inlined
 from onlinear.kernels.learn.bank import member
 from onlinear.kernels.learn.row_steps import (
     assess,
@@ -79,7 +79,7 @@ LARGEST_MOVE = 1e290
 FEW = 4
 
 
-@part
+@inlined
 def learn_uniform(
     loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
 ) -> int:
@@ -117,7 +117,7 @@ def learn_uniform(
     return order.shape[0]
 
 
-@part
+@inlined
 def score_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, state: Any) -> float:
     """Score the row, the penalties on its weights paid; answer its squared length if the rule keeps the radius."""
     table = state.table
@@ -145,7 +145,7 @@ def score_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, stat
     return square
 
 
-@part
+@inlined
 def answer_of(m: int, options: Any, state: Any) -> float:
     """What output m answers: by its average, if it has one, whose slot :func:`score_outputs` has added up, too."""
     clock = state.clock
@@ -157,7 +157,7 @@ def answer_of(m: int, options: Any, state: Any) -> float:
     return averaged(m, mass, sums[first], sums[first + int(options.mean_slot)], options, state)
 
 
-@part
+@inlined
 def plan_steps(
     loss: Any,
     rule: Any,
@@ -183,13 +183,13 @@ def plan_steps(
     return fine
 
 
-@part
+@inlined
 def step_fits(rows: Any, i: int, step: float) -> bool:
     """Whether no weight can overflow: a step of up to 1 moves none by more than the row's own values."""
     return abs(step) <= 1.0 or abs(step) * row_peak(rows, i) <= LARGEST_MOVE
 
 
-@seldom
+@cold
 def row_peak(rows: Any, i: int) -> float:
     """The largest absolute value of the row, with the intercept's 1."""
     peak = 1.0
@@ -198,7 +198,7 @@ def row_peak(rows: Any, i: int) -> float:
     return peak
 
 
-@part
+@inlined
 def move_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, norm: float, state: Any) -> None:
     """Count, shrink, step and average, in this order: one output after the other, or a bank together."""
     outputs = outputs_of(state)
@@ -215,7 +215,7 @@ def move_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: fl
             settle_all(rows, m, member(options, m), state)
 
 
-@part
+@inlined
 def move_abreast(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, norm: float, state: Any) -> None:
     """The same for a bank whose outputs step together, unless few of them do."""
     slots = state.table.shape[2]
@@ -250,7 +250,7 @@ def move_abreast(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: fl
                 settle_all(rows, m, member(options, m), state)
 
 
-@part
+@inlined
 def set_out(rule: Any, options: Any, rows: Any, m: int, norm: float, state: Any) -> float:
     """Shrink the weights of one output and move its intercept; answer by how many times the row the table moves."""
     bias = state.bias
@@ -281,7 +281,7 @@ def set_out(rule: Any, options: Any, rows: Any, m: int, norm: float, state: Any)
     return step / clock[m, SCALE]
 
 
-@part
+@inlined
 def line_up(m: int, amount: float, mass: float, options: Any, state: Any) -> None:
     """Write down how far the other slots of one output move: none, but the average's, which is the last."""
     slots = state.table.shape[2]
@@ -294,7 +294,7 @@ def line_up(m: int, amount: float, mass: float, options: Any, state: Any) -> Non
         amounts[m * slots + slots - 1] = amount
 
 
-@part
+@inlined
 def shift(rows: Any, i: int, m: int, amount: float, mass: float, options: Any, state: Any) -> None:
     """Add ``amount * x`` to the table, and what the lazy average needs."""
     table = state.table
@@ -304,7 +304,7 @@ def shift(rows: Any, i: int, m: int, amount: float, mass: float, options: Any, s
         row_add(rows, i, table, m, amount)
 
 
-@part
+@inlined
 def arrive(m: int, options: Any, state: Any) -> None:
     """Count what is averaged."""
     clock = state.clock
@@ -314,7 +314,7 @@ def arrive(m: int, options: Any, state: Any) -> None:
             clock[m, MASS] += clock[m, SCALE]
 
 
-@part
+@inlined
 def settle_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """Pay and average where that takes every weight, once the row's have moved."""
     if options.eager > 0.0:
@@ -323,7 +323,7 @@ def settle_all(rows: Any, m: int, options: Any, state: Any) -> None:
             add_all(rows, m, options, state)
 
 
-@part
+@inlined
 def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
     """Multiply the weights of one output: by the scale, until that grows too small to divide by."""
     clock = state.clock
@@ -336,7 +336,7 @@ def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
         flush(rows, m, options, state)  # the average is a difference, which a small scale would blur
 
 
-@seldom
+@cold
 def unscale(rows: Any, m: int, options: Any, state: Any) -> None:
     """Write the scale into the table."""
     table = state.table
@@ -347,7 +347,7 @@ def unscale(rows: Any, m: int, options: Any, state: Any) -> None:
     clock[m, SCALE] = clock[m, FLUSHED] = 1.0
 
 
-@seldom
+@cold
 def flush(rows: Any, m: int, options: Any, state: Any) -> None:
     """Write the mass averaged so far into the average."""
     table = state.table
@@ -361,7 +361,7 @@ def flush(rows: Any, m: int, options: Any, state: Any) -> None:
     clock[m, FLUSHED] = clock[m, SCALE]
 
 
-@part
+@inlined
 def pay_row(rows: Any, i: int, m: int, options: Any, state: Any) -> None:
     """Let the weights of the row pay what they owe."""
     if options.l1 == 0.0 or options.eager > 0.0:
@@ -370,7 +370,7 @@ def pay_row(rows: Any, i: int, m: int, options: Any, state: Any) -> None:
         pay(rows, j, m, options, state)
 
 
-@seldom
+@cold
 def pay_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """Let every weight pay what it owes."""
     table = state.table
@@ -379,7 +379,7 @@ def pay_all(rows: Any, m: int, options: Any, state: Any) -> None:
             pay(rows, j, m, options, state)
 
 
-@part
+@inlined
 def pay(rows: Any, j: int, m: int, options: Any, state: Any) -> None:
     """One weight pays its L1 penalty, but never through zero; what it cannot pay it goes on owing."""
     table = state.table
@@ -399,7 +399,7 @@ def pay(rows: Any, j: int, m: int, options: Any, state: Any) -> None:
     cell_set(rows, table, j, m, slot, paid + scale * (left - v))
 
 
-@seldom
+@cold
 def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """The eager average: add every weight as it stands."""
     table = state.table
@@ -412,7 +412,7 @@ def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
         cell_set(rows, table, j, m, slot, total)
 
 
-@seldom
+@cold
 def penalty_now(rows: Any, m: int, options: Any, state: Any) -> float:
     """The penalty at the weights the row was scored with."""
     table = state.table

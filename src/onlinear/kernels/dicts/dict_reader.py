@@ -35,7 +35,7 @@ from onlinear.kernels.compiler.cpython import (
     type_str,
     utf8,
 )
-from onlinear.kernels.compiler.inlining import part
+from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.dicts.name_index import NEEDS_PYTHON, UNKNOWN, enter, fetch, find, find_position, is_complete
 from onlinear.kernels.text.entries import sort_and_sum
 from onlinear.kernels.text.name_hash import OFFSET, PRIME, mixed
@@ -50,7 +50,7 @@ FEW = 16  # names that are found as fast without asking for all of them first
 MOST_NEW = 256  # new names of one row: Python sorts more of them faster than insertion does
 
 
-@part
+@inlined
 def collect(x, entries):
     """Write down where the row's names and values are; how many there are, or NEEDS_PYTHON."""
     if type_of(x) != type_dict():
@@ -70,7 +70,7 @@ def collect(x, entries):
 # --- exact names --------------------------------------------------------------------------------
 
 
-@part
+@inlined
 def walk_exact(x, lexicon, entries, skip_unknown, cap):
     """Fill in columns and values, and return how many there are.
 
@@ -117,7 +117,7 @@ def walk_exact(x, lexicon, entries, skip_unknown, cap):
     return sort_and_sum(entries, n + new)
 
 
-@part
+@inlined
 def find_category(categories, name, value):
     if type_of(name) != type_str():
         return NEEDS_PYTHON  # only str(name) can tell what the category is called
@@ -130,13 +130,13 @@ def find_category(categories, name, value):
     return item
 
 
-@part
+@inlined
 def is_split_first(name):
     """Whether ``categories`` is sure to hold all values of this name: see ExactNames."""
     return prefix_of(name) >= 0
 
 
-@part
+@inlined
 def prefix_of(name):
     """The first bytes of a plain name, as a number that sorts like names; -1 for a name with "=" or surrogates."""
     address, size = utf8(name)
@@ -154,7 +154,7 @@ def prefix_of(name):
     return np.int64(prefix)
 
 
-@part
+@inlined
 def adopt(lexicon, entries, n, new, cap):
     """Give the new names the next positions, in sorted order; False, with nothing changed, where the cap forbids it."""
     positions = lexicon.positions
@@ -175,7 +175,7 @@ def adopt(lexicon, entries, n, new, cap):
     return True
 
 
-@part
+@inlined
 def sort_names(fresh, prefixes, numbers, n):
     for start in range(1, n):
         name, prefix, number = fresh[start], prefixes[start], numbers[start]
@@ -186,7 +186,7 @@ def sort_names(fresh, prefixes, numbers, n):
         fresh[k], prefixes[k], numbers[k] = name, prefix, number
 
 
-@part
+@inlined
 def is_after(name, prefix, other, other_prefix):
     if prefix != other_prefix:
         return prefix > other_prefix
@@ -196,7 +196,7 @@ def is_after(name, prefix, other, other_prefix):
 # --- hashed names -------------------------------------------------------------------------------
 
 
-@part
+@inlined
 def walk_hashed(x, bits, entries):
     """As above for ``HashedNames(bits)``."""
     columns, values = entries.columns, entries.values
@@ -215,7 +215,7 @@ def walk_hashed(x, bits, entries):
     return sort_and_sum(entries, count) if count >= 0 else count
 
 
-@part
+@inlined
 def hash_position(name, value, is_category, shift):
     """The top bits of the hash of ``name``, or of ``name=value``; NEEDS_PYTHON for surrogates."""
     address, size = utf8(name)
@@ -232,7 +232,7 @@ def hash_position(name, value, is_category, shift):
     return np.int64(mixed(bits) >> np.uint64(shift))
 
 
-@part
+@inlined
 def hash_bytes(address, size, bits):
     for k in range(size):
         bits = (bits ^ byte_at(address + k)) * PRIME

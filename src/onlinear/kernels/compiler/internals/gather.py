@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from onlinear.data.rows import fill_up, gather, scatter
-from onlinear.kernels.compiler.inlining import in_place_of, part
+from onlinear.kernels.compiler.inlining import inlined, overload_of
 
 FOUR = 4
 NUMBER = 8  # bytes
@@ -130,21 +130,21 @@ def turning(turner: Any, move: Any) -> Any:
     return implementation
 
 
-@part
+@inlined
 def bring(column: Any, table: Any, m: int, slot: int, near: Any, k: int) -> None:
     near[m, slot, k] = table[column, m, slot]
 
 
-@part
+@inlined
 def put_back(column: Any, table: Any, m: int, slot: int, near: Any, k: int) -> None:
     table[column, m, slot] = near[m, slot, k]
 
 
-@in_place_of(gather)
+@overload_of(gather)
 def _gather(columns: Any, table: Any, m: Any, near: Any) -> Any:
     return turning(turner_in, bring)
 
 
-@in_place_of(scatter)
+@overload_of(scatter)
 def _scatter(columns: Any, table: Any, m: Any, near: Any) -> Any:
     return turning(turner_out, put_back)
