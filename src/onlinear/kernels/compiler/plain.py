@@ -25,7 +25,6 @@ OVERLOADING = (
     "hash_simd",
     "powers",
     "prefetch",
-    "rank_simd",
     "svmlight_simd",
     "text_bytes",
     "uncounted",

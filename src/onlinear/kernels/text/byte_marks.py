@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import plain_way
+from onlinear.kernels.compiler.inlining import inlined, plain_way
 from onlinear.kernels.text.bits import byte_of
 
 #: bytes that are looked at together; as many behind a text may be read, and must belong to it
@@ -37,7 +37,7 @@ def line_ends_in(text, at):
     return bits
 
 
-@plain_way("byte_marks")
+@inlined
 def cell_marks_in(text, at, delimiter):
     """Three times: which are a delimiter or line end, which a quote, which zero or no ASCII character."""
     ends = quotes = strange = np.uint64(0)
@@ -49,7 +49,7 @@ def cell_marks_in(text, at, delimiter):
     return ends, quotes, strange
 
 
-@plain_way("byte_marks")
+@inlined
 def record_marks_in(text, at):
     """Twice: which are a line end, which a quote."""
     lines = quotes = np.uint64(0)
