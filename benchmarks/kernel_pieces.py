@@ -74,6 +74,14 @@ def learn(model: Any, X: Any, y: Any) -> Job:
     return lambda: [model.partial_fit(X, y) for _ in range(3)]
 
 
+def far_cells() -> Job:
+    """Rows in any order, whose cells are anywhere in half a gigabyte."""
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.random(20_000, 1 << 22, density=68 / (1 << 22), format="csr", random_state=rng)
+    model, y = onlinear.OnlineClassifier("hinge", "adagrad", order="shuffle"), rng.integers(0, 2, 20_000)
+    return lambda: model.fit(X, y)
+
+
 def sparse_sgd() -> Job:
     return learn(onlinear.OnlineClassifier("hinge", "sgd"), *sparse_rows(1 << 22))
 
@@ -146,7 +154,7 @@ PIECES = {
     "text_bytes": Piece(table, "text_bytes", "svmlight_simd byte_marks hash_simd"),
     "hash_simd": Piece(words, "hash_simd"),
     "uncounted": Piece(sparse_sgd, "uncounted"),
-    "prefetch": Piece(sparse_sgd, "prefetch"),
+    "prefetch": Piece(far_cells, "prefetch"),
     "gather": Piece(sparse_adagrad, "gather"),
     "dense_dot": Piece(dense_rows, "dense_dot"),
     "bank_simd": Piece(bank, "bank_simd"),

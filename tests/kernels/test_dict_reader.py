@@ -22,7 +22,7 @@ from onlinear.features.names import ExactNames, HashedNames
 from onlinear.kernels.compiler.inlining import register_overloads
 from onlinear.kernels.compiler.object_layout import AVAILABLE
 from onlinear.kernels.dicts import dict_reader
-from onlinear.kernels.dicts.name_index import Lexicon
+from onlinear.kernels.dicts.name_index import NameIndex
 from onlinear.kernels.text.entries import DIGITS, Entries
 from onlinear.learning.dict_calls import Index, address_of
 
@@ -34,30 +34,30 @@ CAPACITY = 64
 
 
 @njit
-def exact(x, lexicon, entries):
-    return dict_reader.walk_exact(x, lexicon, entries, False, 0)
+def exact(x, name_index, entries):
+    return dict_reader.read_exact(x, name_index, entries, False, 0)
 
 
 @njit
-def exact_known(x, lexicon, entries):
-    return dict_reader.walk_exact(x, lexicon, entries, True, 0)
+def exact_known(x, name_index, entries):
+    return dict_reader.read_exact(x, name_index, entries, True, 0)
 
 
 @njit
-def adopting(x, lexicon, entries):
-    return dict_reader.walk_exact(x, lexicon, entries, False, 1 << 30)
+def adopting(x, name_index, entries):
+    return dict_reader.read_exact(x, name_index, entries, False, 1 << 30)
 
 
 @njit
 def hashed(x, bits, entries):
-    return dict_reader.walk_hashed(x, bits, entries)
+    return dict_reader.read_hashed(x, bits, entries)
 
 
 @njit
-def exact_often(x, lexicon, entries, times):
+def exact_often(x, name_index, entries, times):
     total = 0
     for _ in range(times):
-        total += dict_reader.walk_exact(x, lexicon, entries, False, 0)
+        total += dict_reader.read_exact(x, name_index, entries, False, 0)
     return total
 
 
@@ -65,7 +65,7 @@ def exact_often(x, lexicon, entries, times):
 def hashed_often(x, bits, entries, times):
     total = 0
     for _ in range(times):
-        total += dict_reader.walk_hashed(x, bits, entries)
+        total += dict_reader.read_hashed(x, bits, entries)
     return total
 
 
@@ -81,9 +81,11 @@ def room(capacity=CAPACITY):
     )
 
 
-def lexicon_of(names, index):
+def name_index_of(names, index):
     addresses = [id(names.positions), id(names.categories)]
-    return Lexicon(*addresses, index.slots, address_of(index.slots), index.held, address_of(index.held), index.entered)
+    return NameIndex(
+        *addresses, index.slots, address_of(index.slots), index.held, address_of(index.held), index.entered
+    )
 
 
 def indexed(names, more=0):
@@ -97,7 +99,7 @@ def walked(kernel, x, names, capacity=CAPACITY, index=None):
     if isinstance(names, HashedNames):
         n = kernel(id(x), names.bits, entries)
     else:
-        n = kernel(id(x), lexicon_of(names, index or indexed(names)), entries)
+        n = kernel(id(x), name_index_of(names, index or indexed(names)), entries)
     return (entries.columns[:n], entries.values[:n]) if n >= 0 else n
 
 
@@ -403,14 +405,14 @@ def test_nothing_leaks():
     names.register(good)
     objects = [*keys, *values, good, bad, names.positions, names.categories]
     entries, index = room(), indexed(names)
-    lexicon = lexicon_of(names, index)
-    exact_often(id(good), lexicon, entries, 1)  # compiled, and UTF-8 forms cached, before counting
+    name_index = name_index_of(names, index)
+    exact_often(id(good), name_index, entries, 1)  # compiled, and UTF-8 forms cached, before counting
     hashed_often(id(good), hashed_names.bits, entries, 1)
     gc.collect()
     before = [sys.getrefcount(thing) for thing in objects]
     blocks = sys.getallocatedblocks()
     for x in (good, bad):
-        exact_often(id(x), lexicon, entries, 100_000)
+        exact_often(id(x), name_index, entries, 100_000)
         hashed_often(id(x), hashed_names.bits, entries, 100_000)
     del x
     assert sys.getallocatedblocks() - blocks < 1000
@@ -423,26 +425,27 @@ CACHED_PROGRAM = """
     from onlinear.features.names import ExactNames, HashedNames
     from onlinear.kernels.text.entries import DIGITS, Entries
     from onlinear.kernels.compiler.inlining import register_overloads
-    from onlinear.kernels.dicts.name_index import Lexicon
-    from onlinear.kernels.dicts.dict_reader import walk_exact, walk_hashed
+    from onlinear.kernels.dicts.name_index import NameIndex
+    from onlinear.kernels.dicts.dict_reader import read_exact, read_hashed
 
     register_overloads()
 
     @njit(cache=True)
-    def exact(x, lexicon, entries):
-        return walk_exact(x, lexicon, entries, True, 0)
+    def exact(x, name_index, entries):
+        return read_exact(x, name_index, entries, True, 0)
 
     @njit(cache=True)
     def hashed(x, bits, entries):
-        return walk_hashed(x, bits, entries)
+        return read_hashed(x, bits, entries)
 
     words = [np.empty(size, np.int64) for size in (9, 9, 18)]
     entries = Entries(np.empty(9, np.uint32), np.empty(9), *words, np.empty(9), np.empty(DIGITS, np.int64))
     names, x = ExactNames(), {"a": 1.5, "b": "c", "d": 7, "e": np.float32(2)}
     none = np.zeros(2, np.int64)
-    lexicon = Lexicon(id(names.positions), id(names.categories), none, none.ctypes.data, none, none.ctypes.data, none)
+    at = none.ctypes.data
+    name_index = NameIndex(id(names.positions), id(names.categories), none, at, none, at, none)
     row = names.register(x)
-    assert exact(id(x), lexicon, entries) == 4
+    assert exact(id(x), name_index, entries) == 4
     assert (entries.columns[:4] == row[0]).all() and (entries.values[:4] == row[1]).all()
     row = HashedNames(18).register(x)
     assert hashed(id(x), 18, entries) == 4

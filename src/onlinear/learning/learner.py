@@ -270,7 +270,7 @@ class Learner:
                 slots, scale = self.table[m], self.clock[m, SCALE]
                 before = slots[0] * scale
                 slots[0] = read_weights(self.rules[0], option, slots, self.clock[m], self.kind, averaged=False) / scale
-                slots[int(option.sleep_slot)] += slots[0] * scale - before
+                slots[int(option.last_touched_slot)] += slots[0] * scale - before
 
     def face_sparse(self) -> None:
         """Turn the table to face sparse rows, for a caller who holds the lock or the only reference."""
@@ -293,7 +293,7 @@ class Learner:
                 intercept_rate=float(s.intercept_rate),
                 intercept_norm=float(s.intercept and s.intercept_in_norm),
                 track=float(track),
-                sleep_slot=float(sleep),
+                last_touched_slot=float(sleep),
                 mean_slot=float(mean),
             )
             for s in self.settings
@@ -459,12 +459,12 @@ class Learner:
         if self.kind == "matrix":
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.base, self.bias, self.clock, self.matrix, scratch)
-        near, spare = self._scratch_for(batch.rows)
+        gathered, scratch = self._scratch_for(batch.rows)
         targets = batch.targets.targets if isinstance(batch.targets, Watched) else batch.targets
         alone = self.outputs == 1 and not self.banked
         if alone and not isinstance(targets, Labels):  # of labels there may soon be more
-            return LoneState(self.base, self.bias, self.clock, near, spare)
-        return State(self.base, self.bias, self.clock, near, spare)
+            return LoneState(self.base, self.bias, self.clock, gathered, scratch)
+        return State(self.base, self.bias, self.clock, gathered, scratch)
 
     def _scratch_for(self, rows: Rows) -> Scratch:
         """Scratch for the rows: the same as for those before, if that is enough."""

@@ -71,7 +71,7 @@ def collect(x, entries):
 
 
 @inlined
-def walk_exact(x, lexicon, entries, skip_unknown, cap):
+def read_exact(x, name_index, entries, skip_unknown, cap):
     """Fill in columns and values, and return how many there are.
 
     Unknown names are left out or, up to ``cap`` names, get positions, as ``ExactNames.register`` gives them. UNKNOWN,
@@ -80,8 +80,8 @@ def walk_exact(x, lexicon, entries, skip_unknown, cap):
     columns, values = entries.columns, entries.values
     count = collect(x, entries)
     if count > FEW:
-        fetch(lexicon, entries.names, entries.keys, count)
-    complete = is_complete(lexicon)
+        fetch(name_index, entries.names, entries.keys, count)
+    complete = is_complete(name_index)
     n = 0
     new = 0
     for k in range(count):
@@ -91,12 +91,12 @@ def walk_exact(x, lexicon, entries, skip_unknown, cap):
         is_category = type_of(item) == type_str()
         if is_category:
             number = 1.0
-            position = find_category(lexicon.categories, name, item)
+            position = find_category(name_index.categories, name, item)
         else:
             number = finite_number(item)
             if math.isnan(number):
                 return NEEDS_PYTHON
-            position = find_position(lexicon, complete, name)
+            position = find_position(name_index, complete, name)
         if position >= 0:
             columns[n], values[n] = position, number
             n += 1
@@ -112,7 +112,7 @@ def walk_exact(x, lexicon, entries, skip_unknown, cap):
             new += 1
     if count < 0:
         return count
-    if new > 0 and not adopt(lexicon, entries, n, new, cap):
+    if new > 0 and not adopt(name_index, entries, n, new, cap):
         return UNKNOWN
     return sort_and_sum(entries, n + new)
 
@@ -155,9 +155,9 @@ def prefix_of(name):
 
 
 @inlined
-def adopt(lexicon, entries, n, new, cap):
+def adopt(name_index, entries, n, new, cap):
     """Give the new names the next positions, in sorted order; False, with nothing changed, where the cap forbids it."""
-    positions = lexicon.positions
+    positions = name_index.positions
     size = dict_size(positions)
     if size + new > cap:
         return False
@@ -170,7 +170,7 @@ def adopt(lexicon, entries, n, new, cap):
         if failed != 0:
             clear_error()
             return False
-        enter(lexicon, name, size + k)
+        enter(name_index, name, size + k)
         entries.columns[n + k], entries.values[n + k] = size + k, number
     return True
 
@@ -197,7 +197,7 @@ def is_after(name, prefix, other, other_prefix):
 
 
 @inlined
-def walk_hashed(x, bits, entries):
+def read_hashed(x, bits, entries):
     """As above for ``HashedNames(bits)``."""
     columns, values = entries.columns, entries.values
     shift = 64 - bits

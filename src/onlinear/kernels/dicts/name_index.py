@@ -42,7 +42,7 @@ LOWER_HALF = (1 << HALF) - 1
 WORD = 8  # bytes
 
 
-class Lexicon(NamedTuple):
+class NameIndex(NamedTuple):
     """The names and where they stand."""
 
     positions: Any  # address of the dict name -> position
@@ -60,12 +60,12 @@ def empty_slots(names: int) -> np.ndarray:
 
 
 @inlined
-def enter(lexicon, name, position):
+def enter(name_index, name, position):
     """Put a name that is not in a slot yet, and is a key of ``positions``, into one. Too many are left out."""
-    if position < len(lexicon.held):
-        lexicon.held[position] = name
-        take_slot(lexicon.slots, ((hash_of(name) >> HALF) << HALF) | (position + 1))
-        lexicon.entered[0] += 1
+    if position < len(name_index.held):
+        name_index.held[position] = name
+        take_slot(name_index.slots, ((hash_of(name) >> HALF) << HALF) | (position + 1))
+        name_index.entered[0] += 1
 
 
 @inlined
@@ -79,33 +79,33 @@ def take_slot(slots, word):
 
 
 @inlined
-def fetch(lexicon, names, homes, n):
+def fetch(name_index, names, homes, n):
     """Ask for the slots of n names, and for the names they lead to, before anyone has to wait for them."""
-    mask = len(lexicon.slots) - 1
+    mask = len(name_index.slots) - 1
     for k in range(n):
         homes[k] = (hash_of(names[k]) >> HALF) & mask if type_of(names[k]) == type_str() else 0
-        prefetch(lexicon.slots_at + WORD * homes[k])
+        prefetch(name_index.slots_at + WORD * homes[k])
     for k in range(n):
-        homes[k] = max(0, (lexicon.slots[homes[k]] & LOWER_HALF) - 1)
-        prefetch(lexicon.held_at + WORD * homes[k])
+        homes[k] = max(0, (name_index.slots[homes[k]] & LOWER_HALF) - 1)
+        prefetch(name_index.held_at + WORD * homes[k])
     for k in range(n):
-        prefetch_text(lexicon.held[homes[k]])
+        prefetch_text(name_index.held[homes[k]])
 
 
 @inlined
-def find_position(lexicon, is_complete, name):
+def find_position(name_index, is_complete, name):
     """The position of a name, UNKNOWN or NEEDS_PYTHON; ``is_complete`` says that all names are in the slots."""
     if type_of(name) == type_str():
-        position = find_slot(lexicon, name)
+        position = find_slot(name_index, name)
         if position >= 0 or is_complete:
             return position
-    item = find(lexicon.positions, name)
+    item = find(name_index.positions, name)
     return long_as_ssize(item) if item >= 0 else item
 
 
 @inlined
-def find_slot(lexicon, name):
-    slots, held = lexicon.slots, lexicon.held
+def find_slot(name_index, name):
+    slots, held = name_index.slots, name_index.held
     mask = len(slots) - 1
     half = hash_of(name) >> HALF
     slot = half & mask
@@ -119,8 +119,8 @@ def find_slot(lexicon, name):
 
 
 @inlined
-def is_complete(lexicon):
-    return lexicon.entered[0] == dict_size(lexicon.positions)
+def is_complete(name_index):
+    return name_index.entered[0] == dict_size(name_index.positions)
 
 
 @inlined
@@ -138,11 +138,11 @@ def find(dictionary, key):
 @compiled_loop(nogil=False)
 def enter_all(positions, slots, held, entered):
     """Fill empty slots with the names of ``positions``."""
-    lexicon = Lexicon(positions, 0, slots, 0, held, 0, entered)
+    name_index = NameIndex(positions, 0, slots, 0, held, 0, entered)
     more, cursor, name, position = next_item(positions, 0)
     while more != 0:
         if type_of(name) == type_str():
-            enter(lexicon, name, long_as_ssize(position))
+            enter(name_index, name, long_as_ssize(position))
         more, cursor, name, position = next_item(positions, cursor)
 
 

@@ -24,8 +24,6 @@ from onlinear.kernels.compiler.cpython import call_at, pointer
 from onlinear.kernels.compiler.inlining import inlined, overload_of
 from onlinear.kernels.compiler.loop import compile_loop
 from onlinear.kernels.dicts.argument_block import (
-    BESIDE,
-    BESIDE_ROOM,
     BIAS,
     CLASSES,
     CLOCK_AT,
@@ -33,11 +31,11 @@ from onlinear.kernels.dicts.argument_block import (
     FEATURES,
     FIRST,
     GATE,
+    GATHERED,
+    GATHERED_ROOM,
     GIVEN,
     KNOWN_READER,
     LOOKED,
-    NEAR,
-    NEAR_ROOM,
     NUMBERS,
     OUTPUT_ROOM,
     OUTPUTS,
@@ -45,12 +43,14 @@ from onlinear.kernels.dicts.argument_block import (
     READER,
     ROOM,
     SCORES,
+    SCRATCH_AT,
+    SCRATCH_ROOM,
     SLOTS,
     SMALL,
     TABLE,
     VALUES,
 )
-from onlinear.kernels.learn.cells import load_cell, wake
+from onlinear.kernels.learn.cells import apply_lazy_penalty, load_cell
 from onlinear.kernels.learn.loops import interpreted_loop, kind_of
 from onlinear.kernels.learn.state import (
     CLOCK,
@@ -60,7 +60,7 @@ from onlinear.kernels.learn.state import (
     OWED,
     SCALE,
     SCORE,
-    SPARE,
+    SCRATCH,
     Options,
     State,
     T,
@@ -89,8 +89,8 @@ def state_at(place):
         carray(pointer(place[TABLE]), (place[FEATURES], place[OUTPUT_ROOM], slots), np.float64),
         carray(pointer(place[BIAS]), (outputs, slots), np.float64),
         carray(pointer(place[CLOCK_AT]), (outputs, CLOCK), np.float64),
-        carray(pointer(place[NEAR]), (outputs, slots, place[NEAR_ROOM]), np.float64),
-        carray(pointer(place[BESIDE]), (SPARE, place[BESIDE_ROOM]), np.float64),
+        carray(pointer(place[GATHERED]), (outputs, slots, place[GATHERED_ROOM]), np.float64),
+        carray(pointer(place[SCRATCH_AT]), (SCRATCH, place[SCRATCH_ROOM]), np.float64),
     )
 
 
@@ -280,7 +280,7 @@ def score_now(rule, options, rows, m, weight_now, state):
     """The row's score with the weights as of now: penalties paid, averages formed, nothing changed."""
     clock = state.clock
     length = rows.starts[1]
-    if options.average_from == 0.0 and options.sleep_slot < 0.0:
+    if options.average_from == 0.0 and options.last_touched_slot < 0.0:
         return row_dot(rows, 0, state.table, m) * clock[m, SCALE] + state.bias[m, 0]
     total = 0.0
     for k in range(length):
@@ -301,7 +301,7 @@ def uniform_weight(rule, options, rows, j, m, state):
         return (mass * v - spent) / clock[m, COUNT]
     w = v * clock[m, SCALE]
     if options.l1 > 0.0:
-        paid = cell_get(rows, state.table, j, m, int(options.sleep_slot))
+        paid = cell_get(rows, state.table, j, m, int(options.last_touched_slot))
         if w > 0.0:
             w = max(0.0, w - (clock[m, OWED] + paid))
         elif w < 0.0:
@@ -317,7 +317,7 @@ def cell_weight(rule, options, rows, j, m, state):
         mass = 0.0 if options.eager > 0.0 else clock[m, COUNT]
         return (mass * cell_get(rows, state.table, j, m, 0) - spent) / clock[m, COUNT]
     cell = load_cell(rule, rows, state.table, j, m)
-    if options.sleep_slot >= 0.0 and options.forget == 0.0:
-        slept = clock[m, T] - cell_get(rows, state.table, j, m, int(options.sleep_slot))
-        return wake(rule, cell, slept, options)[0]
+    if options.last_touched_slot >= 0.0 and options.forget == 0.0:
+        skipped = clock[m, T] - cell_get(rows, state.table, j, m, int(options.last_touched_slot))
+        return apply_lazy_penalty(rule, cell, skipped, options)[0]
     return cell[0]

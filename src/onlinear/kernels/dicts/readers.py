@@ -18,7 +18,7 @@ from onlinear.kernels.compiler.cpython import pointer
 from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.compiler.loop import compile_callback
 from onlinear.kernels.dicts import dict_reader
-from onlinear.kernels.dicts.argument_block import BITS, CAP, FEATURES, PLACE, entries_at, lexicon_at
+from onlinear.kernels.dicts.argument_block import BITS, CAP, FEATURES, PLACE, entries_at, name_index_at
 from onlinear.kernels.dicts.name_index import UNKNOWN
 
 
@@ -26,7 +26,7 @@ from onlinear.kernels.dicts.name_index import UNKNOWN
 def adopting(place, x):
     """For learning: new names get positions. UNKNOWN, too, where the table has to grow first."""
     entries = entries_at(place)
-    length = dict_reader.walk_exact(x, lexicon_at(place), entries, False, place[CAP])
+    length = dict_reader.read_exact(x, name_index_at(place), entries, False, place[CAP])
     if length > 0 and entries.columns[length - 1] >= place[FEATURES]:
         return UNKNOWN
     return length
@@ -36,7 +36,7 @@ def adopting(place, x):
 def known(place, x):
     """For answers: unknown names are left out, and those that another thread has just adopted but not learned yet."""
     entries = entries_at(place)
-    length = dict_reader.walk_exact(x, lexicon_at(place), entries, True, 0)
+    length = dict_reader.read_exact(x, name_index_at(place), entries, True, 0)
     while length > 0 and entries.columns[length - 1] >= place[FEATURES]:
         length -= 1
     return length
@@ -45,7 +45,7 @@ def known(place, x):
 @inlined
 def hashed(place, x):
     """For both, with hashed names."""
-    return dict_reader.walk_hashed(x, place[BITS], entries_at(place))
+    return dict_reader.read_hashed(x, place[BITS], entries_at(place))
 
 
 @cache

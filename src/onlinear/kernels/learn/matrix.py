@@ -21,7 +21,7 @@ from onlinear.kernels.learn.row_steps import (
     tick,
 )
 from onlinear.kernels.learn.state import COUNT, SCORE, SLOPE, VALUE
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 from onlinear.rules.dispatch import rule_growth, rule_step
 
 
@@ -54,9 +54,9 @@ def learn_matrix(
                 take_answer(targets, m, answer_of(m, member(options, m), state))
         keep_count(loss, targets, i, h, state)
         for m in range(outputs):
-            seen = look(loss, targets, i, m, h, 0.0, together, state)
+            context = look(loss, targets, i, m, h, 0.0, together, state)
             if learns(targets, i, m, state) and not learn_output(
-                member(loss, m), member(rule, m), member(options, m), m, seen, state
+                member(loss, m), member(rule, m), member(options, m), m, context, state
             ):
                 return position
     return order.shape[0]
@@ -114,7 +114,7 @@ def times(matrix: Any, x: Any, z: Any) -> None:
 
 
 @inlined
-def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: Any) -> bool:
+def learn_output(loss: Any, rule: Any, options: Any, m: int, context: StepContext, state: Any) -> bool:
     """Grow the matrix of one output by its share of ``x x^T`` and step; answer whether all is finite."""
     table = state.table
     bias = state.bias
@@ -122,8 +122,8 @@ def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: 
     matrix = state.matrix
     dense = state.dense
     fine = True
-    growth = rule_growth(rule, seen)
-    if (clock[m, SLOPE] != 0.0 or growth != 0.0) and seen.importance > 0.0:
+    growth = rule_growth(rule, context)
+    if (clock[m, SLOPE] != 0.0 or growth != 0.0) and context.importance > 0.0:
         x = dense[0]
         z = dense[1]
         last = len(x) - 1
@@ -131,7 +131,7 @@ def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: 
         times(matrix[m], x, z)
         reach = dense_dot(x[:last], z) + x[last] * z[last]  # apart: its place, and so its lane, moves with the width
         divisor = 1.0 + growth * reach
-        step = rule_step(rule, loss, seen) / divisor
+        step = rule_step(rule, loss, context) / divisor
         fine = math.isfinite(step) and divisor > 0.0
         if fine:
             rank_one(matrix[m], z, growth / divisor)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.kernels.learn.cells import wake
+from onlinear.kernels.learn.cells import apply_lazy_penalty
 from onlinear.kernels.learn.state import COUNT, MASS, OWED, SCALE, T
 
 
@@ -16,8 +16,8 @@ def read_weights(rule: Any, option: Any, slots: np.ndarray, clock: np.ndarray, k
         return average(slots, int(option.mean_slot), clock, kind, option.eager > 0.0)
     if kind == "uniform":
         return paid(slots, option, clock)
-    if kind == "cells" and option.sleep_slot >= 0.0 and option.forget == 0.0:
-        return awake(rule, option, slots, clock)
+    if kind == "cells" and option.last_touched_slot >= 0.0 and option.forget == 0.0:
+        return caught_up(rule, option, slots, clock)
     return slots[0].copy()
 
 
@@ -34,15 +34,17 @@ def paid(slots: np.ndarray, option: Any, clock: np.ndarray) -> np.ndarray:
     weights = slots[0] * clock[SCALE]
     if option.l1 == 0.0:
         return weights
-    had = slots[int(option.sleep_slot)]
+    had = slots[int(option.last_touched_slot)]
     above = np.maximum(0.0, weights - (clock[OWED] + had))
     below = np.minimum(0.0, weights + (clock[OWED] - had))
     return np.where(weights > 0.0, above, np.where(weights < 0.0, below, 0.0))
 
 
-def awake(rule: Any, option: Any, slots: np.ndarray, clock: np.ndarray) -> np.ndarray:
-    """A cell rule's weights after the penalty for the examples they slept through."""
+def caught_up(rule: Any, option: Any, slots: np.ndarray, clock: np.ndarray) -> np.ndarray:
+    """A cell rule's weights after the penalty for the examples without them."""
     size = len(rule.CELL)
-    slept = clock[T] - slots[int(option.sleep_slot)]
+    skipped = clock[T] - slots[int(option.last_touched_slot)]
     cells = slots[:size].T.tolist()
-    return np.array([wake(rule, tuple(cell), s, option)[0] for cell, s in zip(cells, slept, strict=True)])
+    return np.array(
+        [apply_lazy_penalty(rule, tuple(cell), s, option)[0] for cell, s in zip(cells, skipped, strict=True)]
+    )

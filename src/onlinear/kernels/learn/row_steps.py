@@ -38,7 +38,7 @@ from onlinear.kernels.learn.state import (
     State,
     T,
 )
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 from onlinear.rules.dispatch import loss_curvature, loss_slope, loss_value, row_slopes, row_value
 
 
@@ -72,12 +72,12 @@ def assess_each(loss: Any, targets: Any, i: int, state: Any) -> float:
 
 
 @inlined
-def assess_abreast(loss: Any, targets: Any, i: int, state: Any) -> float:
+def assess_bank(loss: Any, targets: Any, i: int, state: Any) -> float:
     """The same for a bank, whose numbers are laid side by side: for vector registers, if the loss has no branch."""
     clock = state.clock
-    scores = state.spare[SCORES]
-    values = state.spare[VALUES]
-    slopes = state.spare[SLOPES]
+    scores = state.scratch[SCORES]
+    values = state.scratch[VALUES]
+    slopes = state.scratch[SLOPES]
     outputs = outputs_of(state)
     for m in range(outputs):
         scores[m] = clock[m, SCORE]
@@ -113,7 +113,7 @@ def _assess(loss: Any, targets: Any, i: Any, state: Any) -> Any:
     if is_row_loss(loss):
         return lambda loss, targets, i, state: assess_row(loss, targets, i, state)
     if state.instance_class is State:
-        return lambda loss, targets, i, state: assess_abreast(loss, targets, i, state)
+        return lambda loss, targets, i, state: assess_bank(loss, targets, i, state)
     return lambda loss, targets, i, state: assess_each(loss, targets, i, state)
 
 
@@ -130,11 +130,11 @@ def _curvature_of(loss: Any, score: Any, target: Any) -> Any:
 
 
 @inlined
-def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, together: float, state: Any) -> Seen:
+def look(loss: Any, targets: Any, i: int, m: int, h: float, norm: float, together: float, state: Any) -> StepContext:
     """The row as output m sees it."""
     clock = state.clock
     target = target_of(targets, i, m)
-    return Seen(
+    return StepContext(
         clock[m, SCORE],
         target,
         clock[m, VALUE],
@@ -268,9 +268,9 @@ def add_each_loss(loss: Any, targets: Any, i: int, h: float, state: Any) -> None
 
 
 @inlined
-def add_losses_abreast(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
-    """The same for a bank: see :func:`assess_abreast`."""
-    values = state.spare[VALUES]
+def add_bank_losses(loss: Any, targets: Any, i: int, h: float, state: Any) -> None:
+    """The same for a bank: see :func:`assess_bank`."""
+    values = state.scratch[VALUES]
     for m in range(outputs_of(state)):
         values[m] = loss_value(member(loss, m), targets.answers[m], target_of(targets, i, m))
     for m in range(outputs_of(state)):
@@ -288,7 +288,7 @@ def _add_losses(loss: Any, targets: Any, i: Any, h: Any, state: Any) -> Any:
     if is_row_loss(loss):
         return lambda loss, targets, i, h, state: add_row_loss(loss, targets, i, h, state)
     if state.instance_class is State:
-        return lambda loss, targets, i, h, state: add_losses_abreast(loss, targets, i, h, state)
+        return lambda loss, targets, i, h, state: add_bank_losses(loss, targets, i, h, state)
     return lambda loss, targets, i, h, state: add_each_loss(loss, targets, i, h, state)
 
 
@@ -310,7 +310,7 @@ def keep(state: Any, first: int) -> None:
 
     Intercepts come along with the first column: where only the last ones are kept, the rule looks before it moves.
     """
-    kept = state.spare[KEPT]
+    kept = state.scratch[KEPT]
     bias = state.bias
     clock = state.clock
     for m in range(outputs_of(state)):
@@ -326,7 +326,7 @@ def keep(state: Any, first: int) -> None:
 @inlined
 def restore(state: Any, first: int) -> None:
     """The inverse of :func:`keep`."""
-    kept = state.spare[KEPT]
+    kept = state.scratch[KEPT]
     bias = state.bias
     clock = state.clock
     for m in range(outputs_of(state)):

@@ -18,7 +18,6 @@ from onlinear.data.rows import (
     cell_get,
     cell_set,
     double,
-    row_abreast,
     row_add,
     row_add_to_all,
     row_add_twice,
@@ -28,6 +27,7 @@ from onlinear.data.rows import (
     row_dots,
     row_fetch,
     row_fits,
+    row_serves_bank,
     row_values,
     width_of,
 )
@@ -128,8 +128,8 @@ def score_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, stat
     if bias.shape[1] > 1:  # else there is no slot for what is paid
         for m in range(outputs):
             pay_row(rows, i, m, member(options, m), state)
-    if averages(targets) or (outputs > 1 and row_abreast(rows)):
-        sums = state.spare[SUMS]
+    if averages(targets) or (outputs > 1 and row_serves_bank(rows)):
+        sums = state.scratch[SUMS]
         length = row_dots(rows, i, table, sums)
         if rule_radius(member(rule, 0)):
             square = length
@@ -151,7 +151,7 @@ def answer_of(m: int, options: Any, state: Any) -> float:
     clock = state.clock
     if not has_average(m, options, state):
         return clock[m, SCORE]
-    sums = state.spare[SUMS]
+    sums = state.scratch[SUMS]
     first = m * state.bias.shape[1]
     mass = 0.0 if options.eager > 0.0 else clock[m, MASS]
     return averaged(m, mass, sums[first], sums[first + int(options.mean_slot)], options, state)
@@ -174,10 +174,10 @@ def plan_steps(
     clock = state.clock
     fine = True
     for m in range(outputs_of(state)):
-        seen = look(loss, targets, i, m, h, norm + member(options, m).intercept_norm, together, state)
+        context = look(loss, targets, i, m, h, norm + member(options, m).intercept_norm, together, state)
         step = 0.0
         if learns(targets, i, m, state):
-            step = rule_step(member(rule, m), member(loss, m), seen)
+            step = rule_step(member(rule, m), member(loss, m), context)
         clock[m, STEP] = step
         fine &= math.isfinite(clock[m, SCORE]) and math.isfinite(clock[m, VALUE]) and step_fits(rows, i, step)
     return fine
@@ -202,8 +202,8 @@ def row_peak(rows: Any, i: int) -> float:
 def move_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, norm: float, state: Any) -> None:
     """Count, shrink, step and average, in this order: one output after the other, or a bank together."""
     outputs = outputs_of(state)
-    if outputs > 1 and row_abreast(rows):
-        move_abreast(rule, options, rows, targets, i, h, norm, state)
+    if outputs > 1 and row_serves_bank(rows):
+        move_bank(rule, options, rows, targets, i, h, norm, state)
         return
     for m in range(outputs):
         count_output(targets, i, m, h, state)
@@ -216,11 +216,11 @@ def move_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: fl
 
 
 @inlined
-def move_abreast(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, norm: float, state: Any) -> None:
+def move_bank(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, norm: float, state: Any) -> None:
     """The same for a bank whose outputs step together, unless few of them do."""
     slots = state.table.shape[2]
-    amounts = state.spare[AMOUNTS]
-    factors = state.spare[FACTORS]
+    amounts = state.scratch[AMOUNTS]
+    factors = state.scratch[FACTORS]
     moving = 0
     eager = False
     for m in range(outputs_of(state)):
@@ -285,8 +285,8 @@ def set_out(rule: Any, options: Any, rows: Any, m: int, norm: float, state: Any)
 def line_up(m: int, amount: float, mass: float, options: Any, state: Any) -> None:
     """Write down how far the other slots of one output move: none, but the average's, which is the last."""
     slots = state.table.shape[2]
-    amounts = state.spare[AMOUNTS]
-    factors = state.spare[FACTORS]
+    amounts = state.scratch[AMOUNTS]
+    factors = state.scratch[FACTORS]
     for slot in range(m * slots + 1, (m + 1) * slots):
         amounts[slot] = 0.0
         factors[slot] = mass
@@ -384,7 +384,7 @@ def pay(rows: Any, j: int, m: int, options: Any, state: Any) -> None:
     """One weight pays its L1 penalty, but never through zero; what it cannot pay it goes on owing."""
     table = state.table
     clock = state.clock
-    slot = int(options.sleep_slot)
+    slot = int(options.last_touched_slot)
     v = cell_get(rows, table, j, m, 0)
     if v == 0.0:
         return

@@ -17,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from onlinear.data.rows import LONG_SPARSE, add_abreast, dots_abreast
+from onlinear.data.rows import LONG_SPARSE, bank_add, bank_dots
 from onlinear.kernels.compiler.inlining import overload_of
 
 #: so many numbers are taken at once, as long as there are as many left
@@ -169,7 +169,7 @@ def _add(typing: Any, columns: Any, values: Any, table: Any, amounts: Any, facto
     return types.void(columns, values, table, amounts, factors, *[types.int64] * 2), emit
 
 
-@overload_of(dots_abreast)
+@overload_of(bank_dots)
 def _overload_dots(columns: Any, values: Any, table: Any, sums: Any) -> Any:
     def implementation(columns, values, table, sums):  # type: ignore
         length = np.int64(len(columns))
@@ -179,7 +179,7 @@ def _overload_dots(columns: Any, values: Any, table: Any, sums: Any) -> Any:
     return implementation
 
 
-@overload_of(add_abreast)
+@overload_of(bank_add)
 def _overload_add(columns: Any, values: Any, table: Any, amounts: Any, factors: Any) -> Any:
     def implementation(columns, values, table, amounts, factors):  # type: ignore
         size = np.int64(table.shape[1] * table.shape[2])
