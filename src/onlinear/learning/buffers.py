@@ -12,7 +12,7 @@ import numpy as np
 from onlinear.data.batch import Rows
 from onlinear.data.rows import WHOLE, DenseRows
 from onlinear.kernels.compiler.hints import LINE
-from onlinear.kernels.learn.state import CLOCK, SCRATCH
+from onlinear.kernels.learn.state import COUNTERS, SCRATCH
 
 #: numbers of a table that are looked at at once for whether anything was written there
 LOOKED_AT = 4096
@@ -104,7 +104,7 @@ def scratch_of(outputs: int, slots: int, longest: int = 0) -> Scratch:
     How far apart the slots of a cell lie is no power of two: a cache would put them all in the same place.
     """
     room = (longest | 63) + 1 + WHOLE
-    return Scratch(zeros((outputs, slots, room)), zeros((SCRATCH, max(room, outputs * (slots + CLOCK)))))
+    return Scratch(zeros((outputs, slots, room)), zeros((SCRATCH, max(room, outputs * (slots + COUNTERS)))))
 
 
 def longest_of(rows: Rows) -> int:

@@ -22,8 +22,8 @@ from onlinear.kernels.dicts.argument_block import (
     CAP,
     CATEGORIES,
     CLASSES,
-    CLOCK_AT,
     COLUMNS,
+    COUNTERS_AT,
     ENTERED,
     FEATURES,
     FIRST,
@@ -106,7 +106,7 @@ class Scratch:
         outputs, slots = learner.bias.shape
         place = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
         place |= {OUTPUT_ROOM: learner.output_room}
-        place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), CLOCK_AT: address_of(self.clock)}
+        place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), COUNTERS_AT: address_of(self.clock)}
         place |= {NUMBERS: address_of(self.numbers), GATE: address_of(self.gate)}
         place |= {FIRST: path.first, CLASSES: path.classes}
         if path.fast:

@@ -18,8 +18,8 @@ from onlinear.kernels.learn.loops import compiled_loop, interpreted_loop, kind_o
 from onlinear.kernels.learn.read_weights import read_weights
 from onlinear.kernels.learn.state import (
     ACTIVE,
-    CLOCK,
     COUNT,
+    COUNTERS,
     EXAMPLES,
     FLUSHED,
     IMPORTANCE,
@@ -114,7 +114,7 @@ SOME_FEATURES = 4096
 FIRST = np.zeros(1, dtype=np.int64)
 
 #: the clock of an output that has seen nothing
-FRESH_CLOCK = np.zeros(CLOCK)
+FRESH_CLOCK = np.zeros(COUNTERS)
 FRESH_CLOCK[[SCALE, ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
 
 
@@ -186,7 +186,7 @@ class Learner:
         slots = self._slots()
         self.base = zeros((outputs, slots, features) if self.facing is DenseRows else (features, outputs, slots))
         self.bias = np.zeros((outputs, slots))
-        self.clock = zeros((outputs, CLOCK))
+        self.clock = zeros((outputs, COUNTERS))
         self.clock[:] = FRESH_CLOCK
         self.history: list[np.ndarray] = []
         self._scratch: Scratch | None = None

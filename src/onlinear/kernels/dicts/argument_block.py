@@ -14,7 +14,7 @@ from onlinear.kernels.dicts.name_index import NameIndex
 from onlinear.kernels.text.entries import DIGITS, Entries
 
 # entries of ``place``
-TABLE, BIAS, CLOCK_AT, COLUMNS, VALUES, SMALL = 0, 1, 2, 3, 4, 5  # addresses
+TABLE, BIAS, COUNTERS_AT, COLUMNS, VALUES, SMALL = 0, 1, 2, 3, 4, 5  # addresses
 FEATURES, OUTPUTS, SLOTS, ROOM = 6, 7, 8, 9  # sizes
 POSITIONS, CATEGORIES, BITS = 10, 11, 12  # the names
 FIRST, CLASSES = 13, 14  # of the labels

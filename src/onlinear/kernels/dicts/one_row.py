@@ -26,8 +26,8 @@ from onlinear.kernels.compiler.loop import compile_loop
 from onlinear.kernels.dicts.argument_block import (
     BIAS,
     CLASSES,
-    CLOCK_AT,
     COLUMNS,
+    COUNTERS_AT,
     FEATURES,
     FIRST,
     GATE,
@@ -53,8 +53,8 @@ from onlinear.kernels.dicts.argument_block import (
 from onlinear.kernels.learn.cells import apply_lazy_penalty, load_cell
 from onlinear.kernels.learn.loops import interpreted_loop, kind_of
 from onlinear.kernels.learn.state import (
-    CLOCK,
     COUNT,
+    COUNTERS,
     EXAMPLES,
     MASS,
     OWED,
@@ -88,7 +88,7 @@ def state_at(place):
     return State(
         carray(pointer(place[TABLE]), (place[FEATURES], place[OUTPUT_ROOM], slots), np.float64),
         carray(pointer(place[BIAS]), (outputs, slots), np.float64),
-        carray(pointer(place[CLOCK_AT]), (outputs, CLOCK), np.float64),
+        carray(pointer(place[COUNTERS_AT]), (outputs, COUNTERS), np.float64),
         carray(pointer(place[GATHERED]), (outputs, slots, place[GATHERED_ROOM]), np.float64),
         carray(pointer(place[SCRATCH_AT]), (SCRATCH, place[SCRATCH_ROOM]), np.float64),
     )
@@ -169,7 +169,7 @@ def learn_one_loop(shape: Shape) -> Any:
             return np.nan
         state = state_at(place)
         small = carray(pointer(place[SMALL]), 8, np.int64)
-        examples = np.int64(state.clock[0, EXAMPLES]) + 1
+        examples = np.int64(state.counters[0, EXAMPLES]) + 1
         is_marked = examples & (examples - 1) == 0
         if is_marked and place[LOOKED] != BUSY:
             return np.nan  # figures are kept at 1, 2, 4, 8, ... examples, which takes more than one step
@@ -236,7 +236,7 @@ def answer_before(place, state):
     """The first output's score; all go to SCORES."""
     scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
     for m in range(place[OUTPUTS]):
-        scores[m] = state.clock[m, SCORE]
+        scores[m] = state.counters[m, SCORE]
     return scores[0]
 
 
@@ -278,46 +278,46 @@ def answer_one_loop(shape: Shape) -> Any:
 @inlined
 def score_now(rule, options, rows, m, weight_now, state):
     """The row's score with the weights as of now: penalties paid, averages formed, nothing changed."""
-    clock = state.clock
+    counters = state.counters
     length = rows.starts[1]
     if options.average_from == 0.0 and options.last_touched_slot < 0.0:
-        return row_dot(rows, 0, state.table, m) * clock[m, SCALE] + state.bias[m, 0]
+        return row_dot(rows, 0, state.table, m) * counters[m, SCALE] + state.bias[m, 0]
     total = 0.0
     for k in range(length):
         total += weight_now(rule, options, rows, rows.columns[k], m, state) * rows.values[k]
     bias = state.bias[m, 0]
-    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
-        bias -= state.bias[m, int(options.mean_slot)] / clock[m, COUNT]
+    if options.average_from > 0.0 and counters[m, COUNT] > 0.0:
+        bias -= state.bias[m, int(options.mean_slot)] / counters[m, COUNT]
     return total + bias
 
 
 @inlined
 def uniform_weight(rule, options, rows, j, m, state):
-    clock = state.clock
+    counters = state.counters
     v = cell_get(rows, state.table, j, m, 0)
-    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
+    if options.average_from > 0.0 and counters[m, COUNT] > 0.0:
         spent = cell_get(rows, state.table, j, m, int(options.mean_slot))
-        mass = 0.0 if options.eager > 0.0 else clock[m, MASS]
-        return (mass * v - spent) / clock[m, COUNT]
-    w = v * clock[m, SCALE]
+        mass = 0.0 if options.eager > 0.0 else counters[m, MASS]
+        return (mass * v - spent) / counters[m, COUNT]
+    w = v * counters[m, SCALE]
     if options.l1 > 0.0:
         paid = cell_get(rows, state.table, j, m, int(options.last_touched_slot))
         if w > 0.0:
-            w = max(0.0, w - (clock[m, OWED] + paid))
+            w = max(0.0, w - (counters[m, OWED] + paid))
         elif w < 0.0:
-            w = min(0.0, w + (clock[m, OWED] - paid))
+            w = min(0.0, w + (counters[m, OWED] - paid))
     return w
 
 
 @inlined
 def cell_weight(rule, options, rows, j, m, state):
-    clock = state.clock
-    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
+    counters = state.counters
+    if options.average_from > 0.0 and counters[m, COUNT] > 0.0:
         spent = cell_get(rows, state.table, j, m, int(options.mean_slot))
-        mass = 0.0 if options.eager > 0.0 else clock[m, COUNT]
-        return (mass * cell_get(rows, state.table, j, m, 0) - spent) / clock[m, COUNT]
+        mass = 0.0 if options.eager > 0.0 else counters[m, COUNT]
+        return (mass * cell_get(rows, state.table, j, m, 0) - spent) / counters[m, COUNT]
     cell = load_cell(rule, rows, state.table, j, m)
     if options.last_touched_slot >= 0.0 and options.forget == 0.0:
-        skipped = clock[m, T] - cell_get(rows, state.table, j, m, int(options.last_touched_slot))
+        skipped = counters[m, T] - cell_get(rows, state.table, j, m, int(options.last_touched_slot))
         return apply_lazy_penalty(rule, cell, skipped, options)[0]
     return cell[0]

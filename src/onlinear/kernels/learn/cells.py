@@ -79,7 +79,7 @@ def learn_cells(
     A sparse row that cannot be learned leaves no trace.
     """
     table = state.table
-    clock = state.clock
+    counters = state.counters
     outputs = outputs_of(state)
     far = table.size > IN_CACHE
     for position in range(order.shape[0]):
@@ -98,7 +98,7 @@ def learn_cells(
             restore(state, 0)
             return position
         for m in range(outputs):
-            if clock[m, STEP] == MOVED:
+            if counters[m, STEP] == MOVED:
                 row_scatter(rows, i, table, m, state.gathered)
             if learns(targets, i, m, state):
                 add_all_cells(member(rule, m), rows, m, member(options, m), state)
@@ -108,12 +108,12 @@ def learn_cells(
 @inlined
 def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float, state: Any) -> bool:
     """Move the row's cells, side by side; answer whether all is finite."""
-    clock = state.clock
+    counters = state.counters
     row = row_alone(rows, i, state.scratch[ENTRIES])
     for m in range(outputs_of(state)):
-        clock[m, SCORE] = score_row(member(rule, m), rows, i, row, m, member(options, m), state) + state.bias[m, 0]
+        counters[m, SCORE] = score_row(member(rule, m), rows, i, row, m, member(options, m), state) + state.bias[m, 0]
     together = assess(loss, targets, i, state)
-    if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
+    if not (all_finite(counters[:, SCORE]) and all_finite(counters[:, VALUE]) and all_finite(counters[:, SLOPE])):
         return False
     if averages(targets):
         for m in range(outputs_of(state)):
@@ -131,12 +131,12 @@ def learn_row(loss: Any, rule: Any, options: Any, rows: Any, targets: Any, i: in
 @inlined
 def answer_of(rows: Any, i: int, m: int, options: Any, state: Any) -> float:
     """What output m answers: by its average, if it has one."""
-    clock = state.clock
+    counters = state.counters
     if not has_average(m, options, state):
-        return clock[m, SCORE]
+        return counters[m, SCORE]
     spent = row_slot_dot(rows, i, state.table, m, int(options.mean_slot))
-    mass = 0.0 if options.eager > 0.0 else clock[m, COUNT]
-    return averaged(m, mass, clock[m, SCORE] - state.bias[m, 0], spent, options, state)
+    mass = 0.0 if options.eager > 0.0 else counters[m, COUNT]
+    return averaged(m, mass, counters[m, SCORE] - state.bias[m, 0], spent, options, state)
 
 
 @inlined
@@ -148,17 +148,17 @@ def score_row(rule: Any, rows: Any, i: int, row: Any, m: int, options: Any, stat
     """
     table = state.table
     gathered = state.gathered
-    clock = state.clock
-    will_move = clock[m, STEP] == MOVED
-    clock[m, STEP] = APART
+    counters = state.counters
+    will_move = counters[m, STEP] == MOVED
+    counters[m, STEP] = APART
     if options.last_touched_slot < 0.0 and not will_move:
         return row_dot(rows, i, table, m)
-    clock[m, STEP] = HERE
+    counters[m, STEP] = HERE
     row_gather(rows, i, table, m, gathered)
     cells = row_cells(rows, table, gathered)
     if options.last_touched_slot >= 0.0:
         catch_up_row(rule, row, cells, m, options, state)
-        clock[m, STEP] = MOVED
+        counters[m, STEP] = MOVED
     return row_gathered_dot(rows, row, cells[m, 0])
 
 
@@ -169,14 +169,14 @@ def learn_output(
     """Move the cells of one output; answer whether they are still finite."""
     table = state.table
     gathered = state.gathered
-    clock = state.clock
-    before = clock[m, COUNT]
+    counters = state.counters
+    before = counters[m, COUNT]
     fine = True
-    matters = clock[m, SLOPE] != 0.0 or (rule_curved(rule) and context.curvature != 0.0)
+    matters = counters[m, SLOPE] != 0.0 or (rule_curved(rule) and context.curvature != 0.0)
     if matters and context.importance > 0.0:
-        if clock[m, STEP] == APART:
+        if counters[m, STEP] == APART:
             row_gather(rows, i, table, m, gathered)
-        clock[m, STEP] = MOVED
+        counters[m, STEP] = MOVED
         cells = row_cells(rows, table, gathered)
         context = prepare_row(rule, row, cells, m, options, context, state)
         step = rule_step(rule, loss, context)
@@ -251,7 +251,7 @@ def prepare_cells(
     rule: Any, row: Any, cells: Any, m: int, options: Any, context: StepContext, state: Any
 ) -> StepContext:
     bias = state.bias
-    clock = state.clock
+    counters = state.counters
     reaches = state.scratch[REACH]
     widths = state.scratch[WIDTH]
     values = row.values
@@ -262,7 +262,7 @@ def prepare_cells(
         store_cell(rule, row, cells, k, m, new)
         reaches[k] = far
         widths[k] = wide
-    lean(row, cells, m, options, clock[m, COUNT], state)
+    lean(row, cells, m, options, counters[m, COUNT], state)
     reach = added_up(reaches, row.length)
     spread = added_up(widths, row.length)
     if options.intercept > 0.0:
@@ -270,12 +270,12 @@ def prepare_cells(
         new, far, wide = rule_prepare(rule, old, 1.0, context)
         store_bias(rule, bias, m, new)
         if options.average_from > 0.0:
-            bias[m, int(options.mean_slot)] += clock[m, COUNT] * (new[0] - old[0])
+            bias[m, int(options.mean_slot)] += counters[m, COUNT] * (new[0] - old[0])
         reach += far
         spread += wide
     if spread > 0.0:
-        clock[m, WEIGHT] += context.importance
-        clock[m, SPREAD] += context.importance * spread
+        counters[m, WEIGHT] += context.importance
+        counters[m, SPREAD] += context.importance * spread
     return StepContext(
         context.score,
         context.target,
@@ -287,8 +287,8 @@ def prepare_cells(
         context.together,
         context.t,
         reach,
-        clock[m, WEIGHT],
-        clock[m, SPREAD],
+        counters[m, WEIGHT],
+        counters[m, SPREAD],
         context.size,
     )
 
@@ -362,9 +362,9 @@ def shrunk(cell: Any, amount: float, options: Any) -> Any:
 
 @inlined
 def catch_up_cell(rule: Any, rows: Any, table: Any, j: int, m: int, options: Any, state: Any) -> None:
-    clock = state.clock
+    counters = state.counters
     slot = int(options.last_touched_slot)
-    now = clock[m, T]
+    now = counters[m, T]
     skipped = now - cell_get(rows, table, j, m, slot)
     if skipped > 0.0:
         cell = apply_lazy_penalty(rule, load_cell(rule, rows, table, j, m), skipped, options)
@@ -375,22 +375,22 @@ def catch_up_cell(rule: Any, rows: Any, table: Any, j: int, m: int, options: Any
 @inlined
 def catch_up_row(rule: Any, row: Any, cells: Any, m: int, options: Any, state: Any) -> None:
     bias = state.bias
-    clock = state.clock
+    counters = state.counters
     for k in range(len(row.values)):
         catch_up_cell(rule, row, cells, k, m, options, state)
     slot = int(options.last_touched_slot)
-    skipped = clock[m, T] - bias[m, slot]
+    skipped = counters[m, T] - bias[m, slot]
     if skipped > 0.0 and options.forget > 0.0:  # the intercept forgets, but pays no penalty
         store_bias(rule, bias, m, apply_lazy_penalty(rule, load_bias(rule, bias, m), skipped, options))
-        bias[m, slot] = clock[m, T]
+        bias[m, slot] = counters[m, T]
 
 
 @inlined
 def add_all_cells(rule: Any, rows: Any, m: int, options: Any, state: Any) -> None:
     """The eager average: catch up every cell and add its weight."""
     table = state.table
-    clock = state.clock
-    is_averaged = options.average_from > 0.0 and clock[m, T] >= options.average_from
+    counters = state.counters
+    is_averaged = options.average_from > 0.0 and counters[m, T] >= options.average_from
     if options.eager == 0.0 or not is_averaged:
         return
     slot = int(options.mean_slot)

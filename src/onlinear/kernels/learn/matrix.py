@@ -32,7 +32,7 @@ def learn_matrix(
     """Learn the rows in the given order; answer how many were learned before one that cannot be."""
     table = state.table
     bias = state.bias
-    clock = state.clock
+    counters = state.counters
     dense = state.dense
     outputs = outputs_of(state)
     x = dense[0]
@@ -45,9 +45,9 @@ def learn_matrix(
             return position
         spread_out(rows, i, x)
         for m in range(outputs):
-            clock[m, SCORE] = dense_dot(table[m, 0], x) + bias[m, 0]
+            counters[m, SCORE] = dense_dot(table[m, 0], x) + bias[m, 0]
         together = assess(loss, targets, i, state)
-        if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
+        if not (all_finite(counters[:, SCORE]) and all_finite(counters[:, VALUE]) and all_finite(counters[:, SLOPE])):
             return position
         if averages(targets):
             for m in range(outputs):
@@ -66,9 +66,9 @@ def learn_matrix(
 def answer_of(m: int, options: Any, state: Any) -> float:
     """What output m answers: by its average, if it has one."""
     if not has_average(m, options, state):
-        return state.clock[m, SCORE]
+        return state.counters[m, SCORE]
     slot = int(options.mean_slot)
-    return -(dense_dot(state.table[m, slot], state.dense[0]) + state.bias[m, slot]) / state.clock[m, COUNT]
+    return -(dense_dot(state.table[m, slot], state.dense[0]) + state.bias[m, slot]) / state.counters[m, COUNT]
 
 
 @inlined
@@ -118,12 +118,12 @@ def learn_output(loss: Any, rule: Any, options: Any, m: int, context: StepContex
     """Grow the matrix of one output by its share of ``x x^T`` and step; answer whether all is finite."""
     table = state.table
     bias = state.bias
-    clock = state.clock
+    counters = state.counters
     matrix = state.matrix
     dense = state.dense
     fine = True
     growth = rule_growth(rule, context)
-    if (clock[m, SLOPE] != 0.0 or growth != 0.0) and context.importance > 0.0:
+    if (counters[m, SLOPE] != 0.0 or growth != 0.0) and context.importance > 0.0:
         x = dense[0]
         z = dense[1]
         last = len(x) - 1

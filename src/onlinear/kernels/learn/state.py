@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-# columns of the clock: numbers kept for every output
+# columns of the counters: numbers kept for every output
 T = 0  # examples learned from
 SCALE = 1  # the weights are SCALE times what the table holds (lazy L2)
 OWED = 2  # L1 penalty that every weight should have paid so far
@@ -36,7 +36,7 @@ SCORE = 28  # of the row at hand, like the next three; of the weights that learn
 VALUE = 29
 SLOPE = 30
 STEP = 31  # of a uniform rule; with cells, where they are
-CLOCK = 32  # whole cache lines, and what changes with every row at the end of one
+COUNTERS = 32  # whole cache lines, and what changes with every row at the end of one
 
 #: a smaller scale is written into the table
 LEAST_SCALE = 1e-9
@@ -48,7 +48,7 @@ FACTORS = 2  # how many times over
 REACH = 0  # what ``prepare`` answers first, for each entry
 WIDTH = 1  # what it answers second
 BEFORE = 2  # the weights before they move
-KEPT = 3  # intercepts and clock before the row
+KEPT = 3  # intercepts and counters before the row
 ENTRIES = 4  # the values of the row
 SCORES = 5  # of a bank, like the next two: scores, values and slopes of the row at hand, side by side
 VALUES = 6
@@ -61,7 +61,7 @@ class State(NamedTuple):
 
     table: Any  # weight and what the rule keeps beside it, facing the rows: see :mod:`onlinear.data.rows`
     bias: Any  # [output, slot]: the same for the intercept
-    clock: Any  # [output, CLOCK]: an output's numbers share few cache lines, at fixed distances
+    counters: Any  # [output, COUNTERS]: an output's numbers share few cache lines, at fixed distances
     gathered: Any  # [output, slot, entry]: the cells of the sparse row at hand, for a rule that has them
     scratch: Any  # [SCRATCH, entry]: see above
 
@@ -71,7 +71,7 @@ class LoneState(NamedTuple):
 
     table: Any
     bias: Any
-    clock: Any
+    counters: Any
     gathered: Any
     scratch: Any
 
@@ -81,7 +81,7 @@ class MatrixState(NamedTuple):
 
     table: Any
     bias: Any
-    clock: Any
+    counters: Any
     matrix: Any  # [output, feature, feature]
     dense: Any  # [2, feature]: scratch
 

@@ -88,7 +88,7 @@ def learn_uniform(
     That one leaves no trace, but for the L1 penalty that its weights have paid.
     """
     table = state.table
-    clock = state.clock
+    counters = state.counters
     for position in range(order.shape[0]):
         if position + AHEAD < order.shape[0]:
             row_fetch(rows, order[position + AHEAD])
@@ -111,8 +111,8 @@ def learn_uniform(
             for m in range(outputs_of(state)):
                 take_answer(targets, m, answer_of(m, member(options, m), state))
         count_row(loss, targets, i, h, state)
-        if square > clock[0, RADIUS]:
-            clock[0, RADIUS] = square
+        if square > counters[0, RADIUS]:
+            counters[0, RADIUS] = square
         move_outputs(rule, options, rows, targets, i, h, norm, state)
     return order.shape[0]
 
@@ -122,7 +122,7 @@ def score_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, stat
     """Score the row, the penalties on its weights paid; answer its squared length if the rule keeps the radius."""
     table = state.table
     bias = state.bias
-    clock = state.clock
+    counters = state.counters
     outputs = outputs_of(state)
     square = 0.0
     if bias.shape[1] > 1:  # else there is no slot for what is paid
@@ -134,26 +134,26 @@ def score_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, stat
         if rule_radius(member(rule, 0)):
             square = length
         for m in range(outputs):
-            clock[m, SCORE] = sums[m * bias.shape[1]] * clock[m, SCALE] + bias[m, 0]
+            counters[m, SCORE] = sums[m * bias.shape[1]] * counters[m, SCALE] + bias[m, 0]
         return square
     for m in range(outputs):
         if rule_radius(member(rule, 0)) and m == 0:
             dot, square = row_dot_and_square(rows, i, table, m)
         else:
             dot = row_dot(rows, i, table, m)
-        clock[m, SCORE] = dot * clock[m, SCALE] + bias[m, 0]
+        counters[m, SCORE] = dot * counters[m, SCALE] + bias[m, 0]
     return square
 
 
 @inlined
 def answer_of(m: int, options: Any, state: Any) -> float:
     """What output m answers: by its average, if it has one, whose slot :func:`score_outputs` has added up, too."""
-    clock = state.clock
+    counters = state.counters
     if not has_average(m, options, state):
-        return clock[m, SCORE]
+        return counters[m, SCORE]
     sums = state.scratch[SUMS]
     first = m * state.bias.shape[1]
-    mass = 0.0 if options.eager > 0.0 else clock[m, MASS]
+    mass = 0.0 if options.eager > 0.0 else counters[m, MASS]
     return averaged(m, mass, sums[first], sums[first + int(options.mean_slot)], options, state)
 
 
@@ -171,15 +171,15 @@ def plan_steps(
     state: Any,
 ) -> bool:
     """Assess every output and write down its step; answer whether all can be taken."""
-    clock = state.clock
+    counters = state.counters
     fine = True
     for m in range(outputs_of(state)):
         context = look(loss, targets, i, m, h, norm + member(options, m).intercept_norm, together, state)
         step = 0.0
         if learns(targets, i, m, state):
             step = rule_step(member(rule, m), member(loss, m), context)
-        clock[m, STEP] = step
-        fine &= math.isfinite(clock[m, SCORE]) and math.isfinite(clock[m, VALUE]) and step_fits(rows, i, step)
+        counters[m, STEP] = step
+        fine &= math.isfinite(counters[m, SCORE]) and math.isfinite(counters[m, VALUE]) and step_fits(rows, i, step)
     return fine
 
 
@@ -210,7 +210,7 @@ def move_outputs(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: fl
         if learns(targets, i, m, state):
             amount = set_out(member(rule, m), member(options, m), rows, m, norm, state)
             if amount != 0.0:
-                shift(rows, i, m, amount, state.clock[m, MASS], member(options, m), state)
+                shift(rows, i, m, amount, state.counters[m, MASS], member(options, m), state)
             arrive(m, member(options, m), state)
             settle_all(rows, m, member(options, m), state)
 
@@ -229,7 +229,7 @@ def move_bank(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float
         mass = 0.0
         if learns(targets, i, m, state):
             amount = set_out(member(rule, m), member(options, m), rows, m, norm, state)
-            mass = state.clock[m, MASS]
+            mass = state.counters[m, MASS]
             arrive(m, member(options, m), state)
         amounts[m * slots] = amount
         factors[m * slots] = 1.0
@@ -254,31 +254,31 @@ def move_bank(rule: Any, options: Any, rows: Any, targets: Any, i: int, h: float
 def set_out(rule: Any, options: Any, rows: Any, m: int, norm: float, state: Any) -> float:
     """Shrink the weights of one output and move its intercept; answer by how many times the row the table moves."""
     bias = state.bias
-    clock = state.clock
-    step = clock[m, STEP]
+    counters = state.counters
+    step = counters[m, STEP]
     if options.track > 0.0:
-        clock[m, OBJECTIVE] += penalty_now(rows, m, options, state)
+        counters[m, OBJECTIVE] += penalty_now(rows, m, options, state)
     rate = 0.0
     if options.l1 > 0.0 or options.l2 > 0.0:
-        rate = rule_rate(rule, clock[m, PACE] + 1.0)
-        clock[m, OWED] += options.l1 * rate * options.alpha
-    before = clock[m, COUNT]
+        rate = rule_rate(rule, counters[m, PACE] + 1.0)
+        counters[m, OWED] += options.l1 * rate * options.alpha
+    before = counters[m, COUNT]
     tick(m, options.forget, options.average_from, state)
     if options.l2 > 0.0:
         shrink(rows, m, max(0.0, 1.0 - options.l2 * rate * options.alpha), options, state)
     if step == 0.0:
         return 0.0
     if options.track > 0.0:
-        along = (clock[m, SCORE] - bias[m, 0]) * max(0.0, 1.0 - options.l2 * rate * options.alpha)
-        clock[m, NORM] += step * (2.0 * along + step * norm)
-    clock[m, PULL] += abs(step)
-    clock[m, SQUARES] += step * step
+        along = (counters[m, SCORE] - bias[m, 0]) * max(0.0, 1.0 - options.l2 * rate * options.alpha)
+        counters[m, NORM] += step * (2.0 * along + step * norm)
+    counters[m, PULL] += abs(step)
+    counters[m, SQUARES] += step * step
     if options.intercept > 0.0:
         moved = step * options.intercept_rate
         bias[m, 0] += moved
         if options.average_from > 0.0:
             bias[m, int(options.mean_slot)] += before * moved
-    return step / clock[m, SCALE]
+    return step / counters[m, SCALE]
 
 
 @inlined
@@ -307,11 +307,11 @@ def shift(rows: Any, i: int, m: int, amount: float, mass: float, options: Any, s
 @inlined
 def arrive(m: int, options: Any, state: Any) -> None:
     """Count what is averaged."""
-    clock = state.clock
-    if options.average_from > 0.0 and clock[m, T] >= options.average_from:
-        clock[m, PULLED] += clock[m, PULL]
+    counters = state.counters
+    if options.average_from > 0.0 and counters[m, T] >= options.average_from:
+        counters[m, PULLED] += counters[m, PULL]
         if options.eager == 0.0:
-            clock[m, MASS] += clock[m, SCALE]
+            counters[m, MASS] += counters[m, SCALE]
 
 
 @inlined
@@ -319,20 +319,20 @@ def settle_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """Pay and average where that takes every weight, once the row's have moved."""
     if options.eager > 0.0:
         pay_all(rows, m, options, state)
-        if options.average_from > 0.0 and state.clock[m, T] >= options.average_from:
+        if options.average_from > 0.0 and state.counters[m, T] >= options.average_from:
             add_all(rows, m, options, state)
 
 
 @inlined
 def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
     """Multiply the weights of one output: by the scale, until that grows too small to divide by."""
-    clock = state.clock
-    clock[m, SCALE] *= factor
-    clock[m, PULL] *= factor
-    clock[m, NORM] *= factor * factor
-    if clock[m, SCALE] < LEAST_SCALE:
+    counters = state.counters
+    counters[m, SCALE] *= factor
+    counters[m, PULL] *= factor
+    counters[m, NORM] *= factor * factor
+    if counters[m, SCALE] < LEAST_SCALE:
         unscale(rows, m, options, state)
-    elif options.average_from > 0.0 and clock[m, SCALE] < 1e-3 * clock[m, FLUSHED]:
+    elif options.average_from > 0.0 and counters[m, SCALE] < 1e-3 * counters[m, FLUSHED]:
         flush(rows, m, options, state)  # the average is a difference, which a small scale would blur
 
 
@@ -340,25 +340,25 @@ def shrink(rows: Any, m: int, factor: float, options: Any, state: Any) -> None:
 def unscale(rows: Any, m: int, options: Any, state: Any) -> None:
     """Write the scale into the table."""
     table = state.table
-    clock = state.clock
+    counters = state.counters
     flush(rows, m, options, state)
     for j in range(width_of(rows, table)):
-        cell_set(rows, table, j, m, 0, cell_get(rows, table, j, m, 0) * clock[m, SCALE])
-    clock[m, SCALE] = clock[m, FLUSHED] = 1.0
+        cell_set(rows, table, j, m, 0, cell_get(rows, table, j, m, 0) * counters[m, SCALE])
+    counters[m, SCALE] = counters[m, FLUSHED] = 1.0
 
 
 @cold
 def flush(rows: Any, m: int, options: Any, state: Any) -> None:
     """Write the mass averaged so far into the average."""
     table = state.table
-    clock = state.clock
+    counters = state.counters
     if options.average_from > 0.0 and options.eager == 0.0:
         slot = int(options.mean_slot)
         for j in range(width_of(rows, table)):
-            spent = cell_get(rows, table, j, m, slot) - clock[m, MASS] * cell_get(rows, table, j, m, 0)
+            spent = cell_get(rows, table, j, m, slot) - counters[m, MASS] * cell_get(rows, table, j, m, 0)
             cell_set(rows, table, j, m, slot, spent)
-    clock[m, MASS] = 0.0
-    clock[m, FLUSHED] = clock[m, SCALE]
+    counters[m, MASS] = 0.0
+    counters[m, FLUSHED] = counters[m, SCALE]
 
 
 @inlined
@@ -383,13 +383,13 @@ def pay_all(rows: Any, m: int, options: Any, state: Any) -> None:
 def pay(rows: Any, j: int, m: int, options: Any, state: Any) -> None:
     """One weight pays its L1 penalty, but never through zero; what it cannot pay it goes on owing."""
     table = state.table
-    clock = state.clock
+    counters = state.counters
     slot = int(options.last_touched_slot)
     v = cell_get(rows, table, j, m, 0)
     if v == 0.0:
         return
-    owed = clock[m, OWED]
-    scale = clock[m, SCALE]
+    owed = counters[m, OWED]
+    scale = counters[m, SCALE]
     paid = cell_get(rows, table, j, m, slot)
     if v > 0.0:
         left = max(0.0, v - (owed + paid) / scale)
@@ -403,9 +403,9 @@ def pay(rows: Any, j: int, m: int, options: Any, state: Any) -> None:
 def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
     """The eager average: add every weight as it stands."""
     table = state.table
-    clock = state.clock
+    counters = state.counters
     slot = int(options.mean_slot)
-    scale = clock[m, SCALE]
+    scale = counters[m, SCALE]
     for j in range(width_of(rows, table)):
         total = cell_get(rows, table, j, m, slot)
         total -= scale * cell_get(rows, table, j, m, 0)
@@ -416,10 +416,10 @@ def add_all(rows: Any, m: int, options: Any, state: Any) -> None:
 def penalty_now(rows: Any, m: int, options: Any, state: Any) -> float:
     """The penalty at the weights the row was scored with."""
     table = state.table
-    clock = state.clock
+    counters = state.counters
     if options.l1 == 0.0:
-        return 0.5 * options.alpha * options.l2 * clock[m, NORM]
-    scale = clock[m, SCALE]
+        return 0.5 * options.alpha * options.l2 * counters[m, NORM]
+    scale = counters[m, SCALE]
     length = 0.0
     absolute = 0.0
     for j in range(width_of(rows, table)):
