@@ -21,8 +21,8 @@ from onlinear.files.container import Arrays, Header, PathLike, read_model, write
 from onlinear.files.values import Packer, Unpacker, only_bad_models
 from onlinear.kernels.learn.bank import shape_of
 from onlinear.kernels.learn.state import (
-    CLOCK,
     COUNT,
+    COUNTERS,
     EXAMPLES,
     LOSS,
     MASS,
@@ -49,7 +49,7 @@ MOST_EXAMPLES = 2**63
 COUNTED = [T, EXAMPLES, MISTAKES, UNAVERAGED_MISTAKES, UPDATES, COUNT]
 #: columns of the clock in older model files: the first know nothing of steps and radius, the next nothing of averages
 FIRST_CLOCK, NEXT_CLOCK = 24, 28
-CLOCKS = (FIRST_CLOCK, NEXT_CLOCK, CLOCK)
+CLOCKS = (FIRST_CLOCK, NEXT_CLOCK, COUNTERS)
 FACINGS: dict[str, type] = {"dense": DenseRows, "sparse": SparseRows}
 FEATURE_AXIS = {DenseRows: 2, SparseRows: 0}
 
@@ -220,7 +220,7 @@ def unpack_bank(unpacker: Unpacker, packed: list[Any], methods: tuple[str, str])
 def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> None:
     """Clock and history, which must agree: figures are kept at 1, 2, 4, 8, ... examples."""
     arrays["clock"] = clock_of_today(arrays["clock"], learner)
-    expect_shape(arrays, "clock", (learner.outputs, CLOCK))
+    expect_shape(arrays, "clock", (learner.outputs, COUNTERS))
     check_clock(arrays["clock"])
     learner.clock = arrays["clock"]
     expect_shape(arrays, "history", (learner.examples.bit_length(), learner.outputs, 3))
@@ -249,10 +249,10 @@ def clock_of_today(clock: np.ndarray, learner: Learner) -> np.ndarray:
     if clock.shape[1] == FIRST_CLOCK:
         clock = np.insert(clock, [PULL] * (NEXT_CLOCK - FIRST_CLOCK), np.nan, axis=1)
     if clock.shape[1] == NEXT_CLOCK:
-        added = np.zeros((len(clock), CLOCK - NEXT_CLOCK))
+        added = np.zeros((len(clock), COUNTERS - NEXT_CLOCK))
         if learner._averages():
             added[:, :2] = clock[:, [LOSS, MISTAKES]]
-        clock = np.insert(clock, [UNAVERAGED_LOSS] * (CLOCK - NEXT_CLOCK), added, axis=1)
+        clock = np.insert(clock, [UNAVERAGED_LOSS] * (COUNTERS - NEXT_CLOCK), added, axis=1)
     return clock
 
 

@@ -13,11 +13,12 @@ from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Averaged, Labels, Watched
 from onlinear.errors import Diverged, Refused
 from onlinear.kernels.learn.bank import bank_of, shape_of
+from onlinear.kernels.learn.loops import compiled_loop, interpreted_loop, kind_of
 from onlinear.kernels.learn.read_weights import read_weights
 from onlinear.kernels.learn.state import (
     ACTIVE,
-    CLOCK,
     COUNT,
+    COUNTERS,
     EXAMPLES,
     FLUSHED,
     IMPORTANCE,
@@ -41,7 +42,6 @@ from onlinear.kernels.learn.state import (
     State,
     T,
 )
-from onlinear.kernels.loops import compiled_loop, interpreted_loop, kind_of
 from onlinear.learning.buffers import Scratch, copied, copy_touched, scratch_of, sparse_zeros, writeable, zeros
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
@@ -114,7 +114,7 @@ SOME_FEATURES = 4096
 FIRST = np.zeros(1, dtype=np.int64)
 
 #: the clock of an output that has seen nothing
-FRESH_CLOCK = np.zeros(CLOCK)
+FRESH_CLOCK = np.zeros(COUNTERS)
 FRESH_CLOCK[[SCALE, ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
 
 
@@ -186,7 +186,7 @@ class Learner:
         slots = self._slots()
         self.base = zeros((outputs, slots, features) if self.facing is DenseRows else (features, outputs, slots))
         self.bias = np.zeros((outputs, slots))
-        self.clock = zeros((outputs, CLOCK))
+        self.clock = zeros((outputs, COUNTERS))
         self.clock[:] = FRESH_CLOCK
         self.history: list[np.ndarray] = []
         self._scratch: Scratch | None = None
@@ -270,7 +270,7 @@ class Learner:
                 slots, scale = self.table[m], self.clock[m, SCALE]
                 before = slots[0] * scale
                 slots[0] = read_weights(self.rules[0], option, slots, self.clock[m], self.kind, averaged=False) / scale
-                slots[int(option.sleep_slot)] += slots[0] * scale - before
+                slots[int(option.last_touched_slot)] += slots[0] * scale - before
 
     def face_sparse(self) -> None:
         """Turn the table to face sparse rows, for a caller who holds the lock or the only reference."""
@@ -293,7 +293,7 @@ class Learner:
                 intercept_rate=float(s.intercept_rate),
                 intercept_norm=float(s.intercept and s.intercept_in_norm),
                 track=float(track),
-                sleep_slot=float(sleep),
+                last_touched_slot=float(sleep),
                 mean_slot=float(mean),
             )
             for s in self.settings
@@ -459,12 +459,12 @@ class Learner:
         if self.kind == "matrix":
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.base, self.bias, self.clock, self.matrix, scratch)
-        near, spare = self._scratch_for(batch.rows)
+        gathered, scratch = self._scratch_for(batch.rows)
         targets = batch.targets.targets if isinstance(batch.targets, Watched) else batch.targets
         alone = self.outputs == 1 and not self.banked
         if alone and not isinstance(targets, Labels):  # of labels there may soon be more
-            return LoneState(self.base, self.bias, self.clock, near, spare)
-        return State(self.base, self.bias, self.clock, near, spare)
+            return LoneState(self.base, self.bias, self.clock, gathered, scratch)
+        return State(self.base, self.bias, self.clock, gathered, scratch)
 
     def _scratch_for(self, rows: Rows) -> Scratch:
         """Scratch for the rows: the same as for those before, if that is enough."""

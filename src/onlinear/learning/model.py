@@ -17,7 +17,7 @@ from onlinear.data.targets import Numbers
 from onlinear.data.whole_numbers import are_numbers, as_floats, missing_in
 from onlinear.errors import Diverged
 from onlinear.features.blocks import Block
-from onlinear.kernels.loops import kind_of
+from onlinear.kernels.learn.loops import kind_of
 from onlinear.learning.classes import Classes, as_array, refuse_fractions
 from onlinear.learning.learner import Learner, Settings
 from onlinear.learning.one_against_rest import (

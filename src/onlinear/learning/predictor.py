@@ -10,7 +10,6 @@ from collections.abc import Hashable, Mapping
 from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 
 from onlinear.data.batch import Rows, check_columns, length_of, open_up, rows_of
@@ -23,9 +22,6 @@ from onlinear.kernels.learn.state import SCALE
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
 from onlinear.learning.one_against_rest import has_row_loss, output_of
-
-#: classes of losses of the user's own whose link cannot be compiled
-INTERPRETED: set[type] = set()
 
 
 class Predictor:
@@ -129,14 +125,14 @@ class Predictor:
         numbers = self._scales, self._intercepts, scores
         if isinstance(rows, SparseRows):
             starts, columns, values = known_columns(rows, len(self._table))
-            score_sparse()(open_up(starts), open_up(columns), open_up(values), self._table[:, :, None], *numbers)
+            score_sparse(open_up(starts), open_up(columns), open_up(values), self._table[:, :, None], *numbers)
             return scores
         check_columns(rows, len(self._table))
         values = open_up(np.ascontiguousarray(rows.values))
         if len(self._table) < LONG_DENSE:
-            score_dense()(values, self._table, *numbers)
+            score_dense(values, self._table, *numbers)
         else:
-            score_long()(values, self._by_output, *numbers)
+            score_long(values, self._by_output, *numbers)
         return scores
 
     @cached_property
@@ -233,12 +229,7 @@ def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:
         return found
     kind: Any = type(loss)
     link = link_rows(kind) if hasattr(loss, "slopes") else link_scores(kind)
-    if not (link.signatures or kind in INTERPRETED):
-        try:
-            link.compile(tuple(map(numba.typeof, (loss, scores, found))))
-        except Exception:  # each of Numba's passes has errors of its own
-            INTERPRETED.add(kind)
-    (link.py_func if kind in INTERPRETED else link)(loss, scores, found)
+    link(loss, scores, found)
     return found
 
 

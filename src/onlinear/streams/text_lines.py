@@ -19,9 +19,9 @@ import numpy as np
 from onlinear.errors import BadLine, BadLineKind, BadSource, OnlinearError
 from onlinear.features.derived import piece_size
 from onlinear.features.naming import Naming
-from onlinear.kernels.text.line_breaks import LINE_FEED, count_line_ends, find_all_breaks, room_for_breaks
-from onlinear.kernels.text.parsed import CODE, FINE, NEXT, WHERE
-from onlinear.kernels.text.svmlight_simd import BREAKS
+from onlinear.kernels.text.byte_marks import LINE_FEED
+from onlinear.kernels.text.line_breaks import count_line_ends, find_all_breaks, room_for_breaks
+from onlinear.kernels.text.parsed import BREAKS, CODE, FINE, NEXT, WHERE
 from onlinear.streams.decompression import STEP, Source, open_bytes
 from onlinear.streams.sources import Bytes, Path, is_pipe
 
@@ -121,7 +121,7 @@ def _cut(source: Source, size: int, ends: Ends, live: bool) -> Iterator[Chunk]:
         visible = min(filled.have, room)
         end = visible if filled.ended else ends(buffer[:visible], shown)
         if end > 0:
-            lines = int(count_line_ends()(buffer, end))  # before the consumer may write to it
+            lines = int(count_line_ends(buffer, end))  # before the consumer may write to it
             yield Chunk(buffer, end, line, offset, source.consumed, filled.ended, lines)
             line, offset = line + lines, offset + end
         elif visible > MOST_LINE:
@@ -197,7 +197,7 @@ def own_room(name: str, size: int, dtype: Any) -> np.ndarray:
 def prepared(chunk: Chunk) -> Text:
     """The text of a chunk, ready to be read; until the same thread prepares the next one."""
     stop, breaks = with_room(chunk)
-    words, lines = find_all_breaks()(chunk.buffer, stop, breaks)
+    words, lines = find_all_breaks(chunk.buffer, stop, breaks)
     breaks[words : words + BREAKS] = stop - 1  # for readers that look ahead, and see that there the text ends
     return Text(chunk.buffer, stop, breaks, words, lines)
 
