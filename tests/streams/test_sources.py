@@ -216,9 +216,9 @@ def test_utf_16_is_refused(tmp_path, codec):
         (bz2.compress(b"1\n"), "is bzip2 data by its first bytes: rename it to end in .bz2"),
         (lzma.compress(b"1\n"), "is xz data by its first bytes: rename it to end in .xz"),
         (b"\x28\xb5\x2f\xfd\x04\x58", "is zstd data by its first bytes: rename it to end in .zst"),
-        (b"PK\x03\x04\x14\0\x06\0", "is a zip archive, as workbooks of Excel are by its first bytes"),
-        (b"PAR1\x15\x04", "is a Parquet file by its first bytes"),
-        (b"ARROW1\0\0\xff", "is an Arrow file by its first bytes"),
+        (b"PK\x03\x04\x14\0\x06\0", "is no text, but by its first bytes a zip archive, as workbooks of Excel are: "),
+        (b"PAR1\x15\x04", "is no text, but by its first bytes a Parquet file: rename it to end in .parquet"),
+        (b"ARROW1\0\0\xff", "is no text, but by its first bytes an Arrow file: rename it to end in .arrow"),
     ],
 )
 def test_what_is_no_text_is_refused(tmp_path, head, what):

@@ -36,7 +36,7 @@ SLACK = 64  # bytes behind a text that may be read and written
 UTF_8_MARK = b"\xef\xbb\xbf"
 UTF_16 = "is UTF-16 text, by its first two bytes: save it as UTF-8"
 COMPRESSED = "is {} data by its first bytes: rename it to end in {}, or decompress it"
-BINARY = "is {} by its first bytes, and no text: {}"
+BINARY = "is no text, but by its first bytes {}: {}"
 #: how a file begins that is no text in UTF-8, and what to say of it; bzip2 alone begins like a text
 NO_TEXT = {
     b"\xff\xfe": UTF_16,
@@ -45,8 +45,8 @@ NO_TEXT = {
     b"\xfd7zXZ\0": COMPRESSED.format("xz", ".xz"),
     b"\x28\xb5\x2f\xfd": COMPRESSED.format("zstd", ".zst"),
     **{b"BZh%d1AY&SY" % level: COMPRESSED.format("bzip2", ".bz2") for level in range(1, 10)},
-    b"PAR1\x15": BINARY.format("a Parquet file", "say so (the format parquet)"),
-    b"ARROW1\0\0": BINARY.format("an Arrow file", "say so (the format arrow)"),
+    b"PAR1\x15": BINARY.format("a Parquet file", "rename it to end in .parquet"),
+    b"ARROW1\0\0": BINARY.format("an Arrow file", "rename it to end in .arrow"),
     b"PK\x03\x04": BINARY.format("a zip archive, as workbooks of Excel are", "save the table in it as CSV"),
     b"\xd0\xcf\x11\xe0": BINARY.format("an old workbook of Excel", "save the table in it as CSV"),
     b"SQLite format 3\0": BINARY.format("a database of SQLite", "save the table in it as CSV"),
