@@ -10,7 +10,6 @@ from collections.abc import Hashable, Mapping
 from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 
 from onlinear.data.batch import Rows, check_columns, length_of, open_up, rows_of
@@ -18,14 +17,11 @@ from onlinear.data.rows import LONG_DENSE, SparseRows
 from onlinear.errors import Refused
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.learn.scoring import link_rows, link_scores, score_dense, score_long, score_sparse
+from onlinear.kernels.learn.scoring import link, score_dense, score_long, score_sparse
 from onlinear.kernels.learn.state import SCALE
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
 from onlinear.learning.one_against_rest import has_row_loss, output_of
-
-#: classes of losses of the user's own whose link cannot be compiled
-INTERPRETED: set[type] = set()
 
 
 class Predictor:
@@ -231,14 +227,7 @@ def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:
     found = np.ones((len(scores), classes))
     if classes < 2:
         return found
-    kind: Any = type(loss)
-    link = link_rows(kind) if hasattr(loss, "slopes") else link_scores(kind)
-    if not (link.signatures or kind in INTERPRETED):
-        try:
-            link.compile(tuple(map(numba.typeof, (loss, scores, found))))
-        except Exception:  # each of Numba's passes has errors of its own
-            INTERPRETED.add(kind)
-    (link.py_func if kind in INTERPRETED else link)(loss, scores, found)
+    link(loss, scores, found)
     return found
 
 
