@@ -17,7 +17,7 @@ from onlinear.data.rows import LONG_DENSE, SparseRows
 from onlinear.errors import Refused
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.learn.scoring import link_rows, link_scores, score_dense, score_long, score_sparse
+from onlinear.kernels.learn.scoring import link, score_dense, score_long, score_sparse
 from onlinear.kernels.learn.state import SCALE
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
@@ -227,8 +227,6 @@ def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:
     found = np.ones((len(scores), classes))
     if classes < 2:
         return found
-    kind: Any = type(loss)
-    link = link_rows(kind) if hasattr(loss, "slopes") else link_scores(kind)
     link(loss, scores, found)
     return found
 

@@ -137,25 +137,32 @@ def long_dots_two_by_two(values, weights, scores, i, m):
 # ------------------------------------------------------------------ probabilities
 
 
+def link(loss: Any, scores: np.ndarray, probabilities: np.ndarray) -> None:
+    """Write the probabilities of rows, ``[row, class]``, by the link of a loss: compiled, unless it cannot be."""
+    kind: Any = type(loss)
+    loop = link_rows(kind) if hasattr(loss, "slopes") else link_scores(kind)
+    loop(loss, scores, probabilities)
+
+
 @cache
 def link_scores(loss: Any) -> Callable[..., None]:
-    """``link(loss, scores, probabilities)`` for arrays ``[row, output]`` and ``[row, class]``.
+    """The loop of :func:`link` for scores ``[row, output]``.
 
     A single column of scores is that of the second of two classes. Of several classes each has a score against the
     rest, and their probabilities are made to add up to 1: all alike, where none has a chance.
     """
-    link = inlined(loss.link)
+    method = inlined(loss.link)
 
     def link_each(loss, scores, probabilities):
         outputs = scores.shape[1]
         for i in range(scores.shape[0]):
             if outputs == 1:
-                probability = link(loss, scores[i, 0])
+                probability = method(loss, scores[i, 0])
                 probabilities[i, 0], probabilities[i, 1] = 1.0 - probability, probability
                 continue
             total = 0.0
             for m in range(outputs):
-                probabilities[i, m] = link(loss, scores[i, m])
+                probabilities[i, m] = method(loss, scores[i, m])
                 total += probabilities[i, m]
             for m in range(outputs):
                 probabilities[i, m] = probabilities[i, m] / total if total > 0.0 else 1.0 / outputs
@@ -166,11 +173,11 @@ def link_scores(loss: Any) -> Callable[..., None]:
 @cache
 def link_rows(loss: Any) -> Callable[..., None]:
     """The same for a loss that sees all scores of a row."""
-    link = inlined(loss.link)
+    method = inlined(loss.link)
 
     def link_whole_rows(loss, scores, probabilities):
         for i in range(scores.shape[0]):
-            link(loss, scores[i], probabilities[i])
+            method(loss, scores[i], probabilities[i])
 
     return compile_link(link_whole_rows, loss)
 
@@ -182,13 +189,13 @@ def compile_link(loop: Any, loss: Any) -> Callable[..., None]:
     compiled = numba.njit(nogil=True, error_model="numpy")(loop)
     chosen = None
 
-    def link(*arguments: Any) -> None:
+    def run(*arguments: Any) -> None:
         nonlocal chosen
         if chosen is None:
             chosen = compiled if can_be_compiled(compiled, arguments) else loop
         chosen(*arguments)
 
-    return link
+    return run
 
 
 def can_be_compiled(function: Any, arguments: tuple[Any, ...]) -> bool:
