@@ -9,6 +9,7 @@ compiles; about a minute each later one.
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -18,12 +19,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import scipy.sparse
 from generated import write_sparse, write_table, write_words, zipf_columns
 
 import onlinear
 from onlinear.kernels.compiler.plain import VARIABLE
+from onlinear.kernels.text import hash_to_column
 
 SCRIPT = Path(__file__).resolve()
 ROUNDS = 7
@@ -58,6 +61,22 @@ def words() -> Job:
 
 def table() -> Job:
     return read("table.csv", target="answer", bits=18)
+
+
+def table_by_pyarrow() -> Job:
+    """The same table, read by PyArrow, and its columns hashed by us."""
+    import pyarrow.csv
+
+    return lambda: sum(
+        len(b) for b in onlinear.open_stream(pyarrow.csv.read_csv("table.csv"), target="answer", bits=18)
+    )
+
+
+def words_sorted() -> Job:
+    """Rows sorted digit by digit, in place of counting what comes before each entry."""
+    numba.config.CACHE_DIR = tempfile.mkdtemp(dir=".")  # type: ignore[attr-defined]
+    hash_to_column.MOST = 0  # type: ignore[attr-defined]
+    return words()
 
 
 def sparse_rows(features: int) -> tuple[Any, np.ndarray]:
@@ -105,6 +124,21 @@ def logistic_bank() -> Job:
     return bank("log_loss")
 
 
+class LogisticOfMath(NamedTuple):
+    """The logistic loss by the functions of the C library."""
+
+    def value(self, score: float, target: float) -> float:
+        z = score * target
+        return math.log1p(math.exp(-abs(z))) + max(-z, 0.0)
+
+    def slope(self, score: float, target: float) -> float:
+        return -target / (1.0 + math.exp(score * target))
+
+
+def bank_by_math() -> Job:
+    return bank(LogisticOfMath())
+
+
 def dict_rows() -> tuple[Any, list[dict[str, float]]]:
     X, y = sparse_rows(1 << 16)
     X, names = X[:1_000], [f"name of feature {j}" for j in range(1 << 16)]
@@ -139,13 +173,28 @@ def starting() -> Job:
     return lambda: subprocess.run(call, check=True)
 
 
+def dicts_without_index() -> Job:
+    """Names are looked up in Python's dict."""
+    model, rows = dict_rows()
+    index = model._path.index
+    index.slots[:] = 0
+    index.entered[0] = 0
+    return lambda: [model.predict_one(x) for x in rows]
+
+
+def dicts_with_index() -> Job:
+    model, rows = dict_rows()
+    return lambda: [model.predict_one(x) for x in rows]
+
+
 class Piece(NamedTuple):
-    """What is measured: a job both ways, which differ by the pieces that are plain."""
+    """What is measured: a job both ways, which differ by the pieces that are plain, or two jobs."""
 
     job: Callable[[], Job]
     plain: str
     also: str = ""  # plain both ways
     rounds: int = ROUNDS
+    other: Callable[[], Job] | None = None
 
 
 PIECES = {
@@ -162,6 +211,10 @@ PIECES = {
     "dicts": Piece(dicts, "dicts"),
     "inlining": Piece(compiling, "inlining", rounds=1),
     "lean_cache": Piece(starting, "lean_cache"),
+    "powers.py": Piece(logistic_bank, "", other=bank_by_math),
+    "rank_sort": Piece(words, "", other=words_sorted),
+    "csv": Piece(table, "", other=table_by_pyarrow),
+    "name_index": Piece(dicts_with_index, "", other=dicts_without_index),
 }
 
 
@@ -174,10 +227,11 @@ def cpu_seconds() -> float:
     return time.process_time() + children.children_user + children.children_system
 
 
-def work(name: str) -> None:
+def work(name: str, way: str) -> None:
     """What the started processes do: a job whenever a line comes, and the seconds as a line."""
-    job = PIECES[name].job()
-    if PIECES[name].rounds > 1:
+    piece = PIECES[name]
+    job = piece.other() if piece.other is not None and way == "plain" else piece.job()
+    if piece.rounds > 1:
         job()
     print("ready", flush=True)
     for _ in sys.stdin:
@@ -189,7 +243,7 @@ def work(name: str) -> None:
 def measure(name: str) -> float:
     """How many times as long the plain way takes."""
     piece = PIECES[name]
-    ways = [start_worker(name, piece.also), start_worker(name, f"{piece.also} {piece.plain}")]
+    ways = [start_worker(name, "known", piece.also), start_worker(name, "plain", f"{piece.also} {piece.plain}")]
     times: list[list[float]] = [[], []]
     for way in ways:
         if answer_of(way) != "ready":
@@ -209,8 +263,8 @@ def answer_of(way: subprocess.Popen[str]) -> str:
     return way.stdout.readline().strip()
 
 
-def start_worker(name: str, plain: str) -> subprocess.Popen[str]:
-    command = [sys.executable, str(SCRIPT), "--work", name]
+def start_worker(name: str, way: str, plain: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(SCRIPT), "--work", name, way]
     environment = os.environ | {VARIABLE: plain.strip() or "0"}
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -222,7 +276,7 @@ def names_wanted() -> Iterator[str]:
 
 def main() -> None:
     if sys.argv[1:2] == ["--work"]:
-        work(sys.argv[2])
+        work(*sys.argv[2:])
         return
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

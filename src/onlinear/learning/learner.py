@@ -13,7 +13,7 @@ from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Averaged, Labels, Watched
 from onlinear.errors import Diverged, Refused
 from onlinear.kernels.learn.bank import bank_of, shape_of
-from onlinear.kernels.learn.loops import compiled_loop, interpreted_loop, kind_of
+from onlinear.kernels.learn.loops import interpreted_loop, kind_of, learning_loop
 from onlinear.kernels.learn.read_weights import read_weights
 from onlinear.kernels.learn.state import (
     ACTIVE,
@@ -453,7 +453,7 @@ class Learner:
     def _loop(self) -> Any:
         if not self.compiled:
             return interpreted_loop(type(self.rules[0]))
-        return compiled_loop(shape_of(self.losses[0]), shape_of(self.rules[0]))
+        return learning_loop(shape_of(self.losses[0]), shape_of(self.rules[0]))
 
     def _state(self, batch: Batch) -> State | LoneState | MatrixState:
         if self.kind == "matrix":

@@ -27,6 +27,6 @@ def interpreted_loop(rule: type) -> Loop:
 
 
 @cache
-def compiled_loop(loss: Any, rule: Any) -> Loop:
+def learning_loop(loss: Any, rule: Any) -> Loop:
     """The compiled loop for the shapes of a loss and a rule: tuples of different classes can be equal."""
     return compile_loop(interpreted_loop(rule[0]), loss, rule)

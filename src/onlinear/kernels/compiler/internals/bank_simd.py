@@ -3,6 +3,9 @@
 The numbers that the outputs keep of a feature lie side by side in the table, ``[output, slot]``. So every lane of a
 register is one of them, and has for itself the sum that its output has alone, added up in the same order: the same to
 the bit. Numba would not find out that the places are apart, and look each time anew.
+
+Sparse rows of 68 entries are learned 1.3 times as fast by 20 outputs as with a loop
+over them (benchmarks/kernel_pieces.py).
 """
 
 from __future__ import annotations

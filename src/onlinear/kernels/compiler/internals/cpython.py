@@ -5,6 +5,8 @@ from a kernel compiled with ``nogil=True``.
 
 Why this can be cached on disk: the C functions and the addresses of the type objects are *symbols*, which are looked
 up when a cached kernel is loaded, never numbers baked into it.
+
+Dict rows of 68 entries are learned 19 times as fast as those that Python reads (benchmarks/kernel_pieces.py).
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.

