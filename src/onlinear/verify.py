@@ -369,7 +369,8 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
         said.append(f"A perceptron with steps of one size makes {most} ({cert['bound_kind']}).")
     mistakes = "" if cert["mistakes"] is None else f" and {cert['mistakes']} mistakes"
     how = ", which certify has learned again" if cert["replayed"] else ""
-    word = [f"It learned from these rows{how}: {cert['updates']} updates{mistakes} in {cert['examples']} examples."]
+    whose = f"learned from these rows{how}" if how or run or cert["pull"] else "does not say that it learned these rows"
+    word = [f"It {whose}: {cert['updates']} updates{mistakes} in {cert['examples']} examples."]
     if bound is not None:
         what = "k" if run[0] ** 2 == cert["updates"] * run[1] else "S^2 / Q"
         numbers = "S = {}, Q = {}, beta = {}".format(*map(plain, run))

@@ -95,3 +95,69 @@ def test_a_label_that_is_missing_in_a_column_of_text(method: str) -> None:
     for model in (onlinear.OnlineClassifier(), onlinear.KernelPerceptron("linear")):
         with pytest.raises(BadInput, match=r"the target of row 2"):
             getattr(model, method)(X, y)
+
+
+HIDDEN = np.ma.array(X, mask=X == 2.0)
+NOTHING_HIDDEN = np.ma.array(X, mask=False)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("kind", MODELS)
+def test_what_a_mask_hides_is_neither_learned_nor_answered(kind: str) -> None:
+    """``np.asarray`` keeps what stands below a mask, such as -9999."""
+    y = [0, 1, 0, 1]
+    targets = np.ma.array([0.0, 1.0, 0.0, -9999.0], mask=[False, False, False, True])
+    model = MODELS[kind]().fit(NOTHING_HIDDEN, y)
+    hidden = r"Input X contains NaN: row 3 of column 0 is masked: drop the row or fill it in"
+    for call in (lambda: model.fit(HIDDEN, y), lambda: model.partial_fit(HIDDEN, y), lambda: model.predict(HIDDEN)):
+        with pytest.raises(BadInput, match=hidden):
+            call()
+    for call in (lambda: model.fit(X, targets), lambda: model.learn_many([ROW] * 4, targets)):
+        with pytest.raises(BadInput, match=r"contains NaN: row 3 is masked"):
+            call()
+    if kind != "kernel":
+        with pytest.raises(BadInput, match=r"contains NaN: row 3 is masked"):
+            model.fit(X, y, sample_weight=targets)
+    np.testing.assert_array_equal(model.predict(NOTHING_HIDDEN), model.predict(X))
+
+
+def test_what_a_mask_hides_is_no_stream() -> None:
+    with pytest.raises(BadInput, match=r"Input X contains NaN: row 3 of column 0 is masked"):
+        onlinear.open_stream(HIDDEN)
+    with pytest.raises(BadInput, match=r"Input y contains NaN: row 0 is masked"):
+        onlinear.open_stream(X, target=np.ma.array([1, 2, 3, 4], mask=[True, False, False, False]))
+    with pytest.raises(BadInput, match=r"Input importance contains NaN: row 0 is masked"):
+        onlinear.open_stream(X, weight=np.ma.array([1, 2, 3, 4], mask=[True, False, False, False]))
+    (block,) = onlinear.open_stream(NOTHING_HIDDEN)
+    np.testing.assert_array_equal(block.X, X)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(("weights", "labels"), [({0: 1, 1: 50}, "ab"), ({"0": 1, "1": 50}, [0, 1])])
+def test_class_weights_of_other_labels_are_refused_in_a_stream_too(weights: Any, labels: Any) -> None:
+    """They would be without effect: a class that they name may still come, but not a text among numbers."""
+    y = [labels[0], labels[1]] * 2
+    for learn in (
+        lambda model: model.partial_fit(X, y),
+        lambda model: model.partial_fit(X, y, classes=list(labels)),
+        lambda model: model.learn_one(ROW, y[0]),
+        lambda model: model.learn_many([ROW] * 4, y),
+    ):
+        model = onlinear.OnlineClassifier(class_weight=weights)
+        with pytest.raises(BadInput, match=r"class_weight names '?0'?, which is .*, and the label '?[a0]'? is "):
+            learn(model)
+        model.set_params(class_weight={labels[0]: 2.0, "c" if labels == "ab" else 7: 3.0})
+        learn(model)
+
+
+@pytest.mark.parametrize("make", [onlinear.OnlineClassifier, onlinear.OnlineRegressor])
+@pytest.mark.parametrize("name", ["l1", "l2", "average", "forget"])
+def test_a_parameter_beyond_the_floats_is_out_of_range(make: Any, name: str) -> None:
+    with pytest.raises(ValueError, match=rf"The '{name}' parameter of {make.__name__} must be"):
+        make(**{name: 10**400}).fit(X, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("name", ["alpha", "eta0", "power_t", "average", "epsilon", "tol"])
+def test_a_parameter_of_a_drop_in_beyond_the_floats_is_out_of_range(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"The '{name}' parameter of SGDRegressor must be"):
+        onlinear.SGDRegressor(**{name: 10**400}).fit(X, [0, 1, 0, 1])

@@ -317,6 +317,20 @@ def test_what_nobody_doubts_is_only_in_the_document(folder: Path, labels: list[s
 
 
 @pytest.mark.compiles
+def test_labels_that_are_all_the_same_are_told(folder: Path) -> None:
+    """No answer can be wrong, so the error says nothing."""
+    for label in ("p", 7):
+        Path("t.csv").write_text("x,y\n" + "".join(f"{k / 2},{label}\n" for k in range(9)))
+        ended = run_here("train", "t.csv", "--json")
+        assert ended.code == 0
+        assert ended.err == f"the target 'y' is {label!r} in all rows, so there is nothing to tell apart yet.\n"
+        for options in ("--quiet", "--task regression", "--classes p,q" if label == "p" else "--classes 7,8"):
+            assert "nothing to tell apart" not in run_here("train", "t.csv", *options.split()).err
+    Path("rows.vw").write_text("1 | a\n")
+    assert run_here("train", "rows.vw", "--json").err == ""
+
+
+@pytest.mark.compiles
 def test_numbers_are_those_of_the_regressor(folder: Path) -> None:
     X, y = rows_of("numbers.svm", 2)
     answers = OnlineRegressor().partial_fit(X, y).predict(X)

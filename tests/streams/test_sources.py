@@ -9,6 +9,7 @@ import io
 import lzma
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -205,6 +206,32 @@ def test_utf_16_is_refused(tmp_path, codec):
     path = write(tmp_path / "a", "\ufeff1 2:3\n".encode(codec))
     with pytest.raises(BadSource, match=r"a: is UTF-16 text, by its first two bytes: save it as UTF-8"):
         next(chunks(path))
+
+
+@pytest.mark.parametrize(
+    ("head", "what"),
+    [
+        (gzip.compress(b"1\n"), "is gzip data by its first bytes: rename it to end in .gz, or decompress it"),
+        (bz2.compress(b"1\n"), "is bzip2 data by its first bytes: rename it to end in .bz2"),
+        (lzma.compress(b"1\n"), "is xz data by its first bytes: rename it to end in .xz"),
+        (b"\x28\xb5\x2f\xfd\x04\x58", "is zstd data by its first bytes: rename it to end in .zst"),
+        (b"PK\x03\x04\x14\0\x06\0", "is a zip archive, as workbooks of Excel are by its first bytes"),
+        (b"PAR1\x15\x04", "is a Parquet file by its first bytes"),
+        (b"ARROW1\0\0\xff", "is an Arrow file by its first bytes"),
+    ],
+)
+def test_what_is_no_text_is_refused(tmp_path, head, what):
+    """Also within a file that is compressed, and named so."""
+    with pytest.raises(BadSource, match=rf"a\.csv: {re.escape(what)}"):
+        next(chunks(write(tmp_path / "a.csv", head)))
+    with pytest.raises(BadSource, match=rf"a\.csv\.gz: {re.escape(what)}"):
+        next(chunks(write(tmp_path / "a.csv.gz", gzip.compress(head))))
+
+
+@pytest.mark.parametrize("size", [1, 4, 100])
+@pytest.mark.parametrize("text", [b"PAR1,PAR2\n1,2\n", b"BZh91AY\n", b"BZ", b"PK\n", b"ARROW1", b"\xef\xbb\xbfPK", b""])
+def test_a_text_that_begins_almost_so_is_read(tmp_path, text, size):
+    assert joined(chunks(write(tmp_path / "a", text), size)) == text.removeprefix(b"\xef\xbb\xbf")
 
 
 def test_chunks_of_nothing_are_refused(tmp_path):

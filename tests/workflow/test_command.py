@@ -140,6 +140,22 @@ def test_another_data_set_is_not_replaced_unless_it_is_named(tmp_path: Path, mon
     assert (refused.code, "is there already" in refused.err) == (2, True)  # whose certificate and report they are
 
 
+@pytest.mark.parametrize("name", ["m.certificate.json", "m.report.html"])
+@pytest.mark.parametrize("write", [lambda path: path.write_text('{"mine": 1}'), lambda path: path.symlink_to("mine")])
+def test_what_nobody_has_named_stays_beside_a_named_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, write: Callable[[Path], None]
+) -> None:
+    """Of numbers nothing is proven, and a certificate beside the model would be removed; of classes replaced."""
+    monkeypatch.chdir(tmp_path)
+    tables.iris(tmp_path / "iris.csv")
+    write(tmp_path / name)
+    before = {path.name for path in tmp_path.iterdir()}
+    refused = run(f"select iris.csv --model m.onlinear --configurations 2 {LESS}")
+    assert (refused.code, f"{name} is there already" in refused.err) == (2, True), refused
+    assert {path.name for path in tmp_path.iterdir()} == before
+    assert (tmp_path / name).is_symlink() or (tmp_path / name).read_text() == '{"mine": 1}'
+
+
 @pytest.mark.parametrize(
     ("file", "stem"),
     [

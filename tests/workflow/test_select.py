@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,28 @@ def test_time_decides_and_groups_on_both_sides_are_counted(tmp_path: Path) -> No
     result = selected(str(tmp_path / "t.csv"), tmp_path, time="when", group="who", configurations=2).result
     assert result["data"]["split"]["kind"] == "time"
     assert any(note.startswith("2 groups have rows before and after the split by time") for note in result["notes"])
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_the_ledger_knows_rows_in_another_file(tmp_path: Path, numbers: bool) -> None:
+    """Compressed, with other line ends, in another order, or with fewer columns asked for: they are the same rows."""
+    rng = np.random.default_rng(0)
+    target = [f"{number:.3f}" if numbers else ["no", "yes"][int(number > 0)] for number in rng.normal(size=200)]
+    rows = [f"{a:.4f},{b:.4f},{y}" for (a, b), y in zip(rng.normal(size=(200, 2)), target, strict=True)]
+    head, learned, tested = "a,b,y", rows[:120], rows[120:]
+    (tmp_path / "t.csv").write_text("\n".join([head, *learned]))
+    (tmp_path / "n.csv").write_text("\n".join([head, *tested]))
+    (tmp_path / "crlf.csv").write_text("\r\n".join([head, *tested]), newline="")
+    (tmp_path / "turned.csv").write_text("\n".join([head, *tested[::-1]]))
+    (tmp_path / "n.csv.gz").write_bytes(gzip.compress((tmp_path / "n.csv").read_bytes()))
+    (tmp_path / "others.csv").write_text("\n".join([head, *tested[1:]]))
+    used = []
+    for name in ("n.csv", "crlf.csv", "turned.csv", "n.csv.gz", "n.csv", "others.csv"):
+        less: dict[str, Any] = {"configurations": 1, "replicates": 0, "references": False}
+        less["ignore"] = ["b"] if len(used) == 4 else []
+        found = selected(str(tmp_path / "t.csv"), tmp_path, target="y", test_files=[str(tmp_path / name)], **less)
+        used.append(found.result["test"]["used_before"])
+    assert used == [False, True, True, True, True, False]
 
 
 def test_the_same_again_and_a_ledger_that_remembers(tmp_path: Path) -> None:

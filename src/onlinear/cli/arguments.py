@@ -41,7 +41,9 @@ CertifiedRows = argument(Path, "FILE", "The rows: svmlight, or CSV of numbers wi
 _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
 BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", file=LOG, words=("fail", "skip"))
 Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m", file=WRITTEN)
-Certified = option(Path | None, MODEL_FILE, "The model; by default a perceptron is learned.", "--model", "-m", file=INPUT)
+Certified = option(
+    Path | None, MODEL_FILE, "The model; by default a perceptron is learned.", "--model", "-m", file=INPUT
+)
 CertifiedModel = option(
     Path | None, MODEL_FILE, "The model file that the certificate is of.", "--model", "-m", file=INPUT
 )
@@ -148,7 +150,11 @@ Scores = option(bool, OUTPUT, "Print scores, too.", "--scores")
 Probabilities = option(bool, OUTPUT, "Print the probability of each class, too.", "--probabilities")
 Output = option(str, OUTPUT, "File to write to; - is standard output.", "--output", "-o", metavar="FILE", file=PRINTED)
 OutputFormat = option(
-    str | None, OUTPUT, "csv or jsonl; by default by the extension of the output, or csv.", metavar="NAME", choices=FORMS
+    str | None,
+    OUTPUT,
+    "csv or jsonl; by default by the extension of the output, or csv.",
+    metavar="NAME",
+    choices=FORMS,
 )
 To = option(str | None, OUTPUT, **named(FORMATS, "Format of the output; by default by its extension"))
 Force = option(bool, OUTPUT, "Replace the output if it is there already.", "--force")

@@ -143,7 +143,7 @@ def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.Cer
         check_readable(file, "the rows that the certificate is of")
         answer: str | int = ""
         if model is not None:
-            from onlinear.workflow.certificates import differing_from
+            from onlinear.workflow.certificates import differing_from, says_sums
 
             answer = differing_from(model, certificate)
         answer = answer or main([str(certificate), str(file)])
@@ -152,10 +152,11 @@ def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.Cer
             say(f"{answer}; is this the file that certify exported (--export)?" if of_other_rows else str(answer))
             raise SystemExit(BAD_DATA)
         if model is not None:
-            print(
-                "verified, from the model file:\n"
-                "  Its weights, examples, updates and sums of steps are those of the certificate."
-            )
+            print("verified, from the model file:")
+            if says_sums(certificate):
+                print("  Its weights, examples, updates and sums of steps are those of the certificate.")
+            else:
+                print("  Its weights, examples and updates are those of the certificate, which names no sums of steps.")
 
 
 def check_readable(path: Path, wanted: str) -> None:

@@ -91,9 +91,8 @@ def select(
         ledger = Ledger(path.with_name(NAME))
         outputs = [path, page_path, proof_path(path), ledger.path, *([] if export is None else [export])]
         check_outputs(outputs, [*expand(asked.files + asked.test_files), *([] if repeat is None else [repeat])])
-        if model is None:
-            unnamed = [path, proof_path(path), *([page_path] if report is None else [])]
-            refuse_others(unnamed, origin)
+        unnamed = [proof_path(path), *([page_path] if report is None else [])]
+        refuse_others(path, unnamed, origin, named=model is not None)
         with steps_for(quiet or as_json) as watcher:
 
             def save_model(trained: Any) -> None:
@@ -191,30 +190,42 @@ def origin_of(files: list[str], path: Path) -> list[str]:
     return [printable(os.path.relpath(os.path.realpath(file), folder)) for file in files]
 
 
-def refuse_others(outputs: list[Path], origin: list[str]) -> None:
-    """Refuse to replace what nobody has named, unless it is of an earlier selection from the same files."""
+def refuse_others(path: Path, beside: list[Path], origin: list[str], *, named: bool) -> None:
+    """Refuse to replace what nobody has named, unless it is of an earlier selection.
+
+    That is one from the same files; if somebody has ``named`` the model, what goes beside it may be of any selection.
+    """
     from onlinear.errors import Refused
     from onlinear.files.trained import origin_in
 
-    there = [path for path in outputs if os.path.lexists(path)]
-    if there and origin_in(outputs[0]) != origin:
-        raise Refused(
-            f"{printable(there[0])} is there already, and not from a selection of {origin[0]}: name another "
-            "with --model, or move it away"
-        )
+    there = [each for each in ([] if named else [path]) + beside if os.path.lexists(each)]
+    if there and origin_in(path) != origin:
+        others = [each for each in there if not is_ours(each)] if named else there
+        if others:
+            whose = "from a selection" if named else f"from a selection of {origin[0]}"
+            raise Refused(
+                f"{printable(others[0])} is there already, and not {whose}: name another with --model, or move it away"
+            )
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file begins as a report or a certificate of ours."""
+    if not path.is_file():
+        return False
+    try:
+        with open(path, "rb") as file:
+            beginning = file.read(LOOK)
+    except OSError:  # whatever it is, it is somebody else's
+        return False
+    return any(words in beginning for words in OURS)
 
 
 def remove_of_earlier(*outputs: Path) -> None:
     """Remove what an earlier selection has written of its model: whatever ends this one, it is not beside the new."""
     from onlinear.system.outputs import remove
 
-    for path in outputs:
-        if not path.is_file():
-            continue
-        with open(path, "rb") as file:
-            beginning = file.read(LOOK)
-        if any(words in beginning for words in OURS):
-            remove(path)
+    for path in filter(is_ours, outputs):
+        remove(path)
 
 
 def finish(result: dict[str, Any], path: Path, page_path: Path) -> None:

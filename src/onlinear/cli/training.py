@@ -29,7 +29,7 @@ from onlinear.files.trained import Trained, open_model
 from onlinear.files.values import only_bad_models
 from onlinear.learning.classes import MOST_IN_STREAM, Classes, as_array, sorted_unique, task_of_numbers
 from onlinear.learning.learner import Settings
-from onlinear.learning.model import Model, classes_in
+from onlinear.learning.model import Model, classes_in, plain
 from onlinear.parameters import ranges_of
 from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, SCHEDULES
 from onlinear.streams.columns import BLANKS
@@ -153,6 +153,8 @@ def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
     job.task_reason = reason_for_task(labels, stream.format, wanted)
     if job.task_reason is not None and is_doubtful(labels) and not wanted["quiet"]:
         say(f"{job.task_reason}.")
+    if training.classes is not None and wanted["classes"] is None and not wanted["quiet"]:
+        tell_one_class(labels, stream.format)
     return job
 
 
@@ -260,9 +262,7 @@ def reason_for_task(labels: np.ndarray, format: Format, wanted: dict[str, Any]) 
     """Why labels are taken for classes or for amounts, and how to say otherwise; None where somebody has said it."""
     if not len(labels) or any(wanted[name] is not None for name in ("task", "loss", "classes")):
         return None
-    columns = getattr(format, "columns", ())
-    target = next((column.name for column in columns if column.kind == "target"), getattr(format, "target", None))
-    name = "the label" if target is None else f"the target {target!r}"
+    name = target_named(format)
     seen = f" in its first {LOOK:,} rows" if len(labels) >= LOOK else ""
     if not are_numbers(labels):
         return f"{name} has texts{seen}, so they are taken for classes"
@@ -272,6 +272,20 @@ def reason_for_task(labels: np.ndarray, format: Format, wanted: dict[str, Any]) 
         return f"{name} has {numbers}{seen}, so they are taken for classes: say --task regression if they are amounts"
     numbers = f"more than {MOST_IN_STREAM} different whole numbers" if is_whole(labels) else "numbers with a fraction"
     return f"{name} has {numbers}{seen}, so they are taken for amounts: say --task classification if they name classes"
+
+
+def target_named(format: Format) -> str:
+    """What sentences call that which is learned."""
+    columns = getattr(format, "columns", ())
+    target = next((column.name for column in columns if column.kind == "target"), getattr(format, "target", None))
+    return "the label" if target is None else f"the target {target!r}"
+
+
+def tell_one_class(labels: np.ndarray, format: Format) -> None:
+    """Say that there is nothing to learn if all labels that were looked at are one class: no answer will be wrong."""
+    if len(labels) > 1 and (labels == labels[0]).all():
+        where = "all rows" if len(labels) < LOOK else f"all of its first {LOOK:,} rows"
+        say(f"{target_named(format)} is {plain(labels[0])!r:.60} in {where}, so there is nothing to tell apart yet.")
 
 
 def is_doubtful(labels: np.ndarray) -> bool:

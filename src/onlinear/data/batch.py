@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinear.data.masked import refuse_masked
 from onlinear.data.matrices import compressed
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Averaged, ClassMembers, Labels, Members, Numbers, Signs, Watched
@@ -39,6 +40,7 @@ def rows_of(X: Any) -> Rows:
     """View an array or a compressed sparse matrix as rows: no copy where the dtype is float32 or float64."""
     if hasattr(X, "tocsr"):  # SciPy's: asked for without importing it, which takes longer than most streams
         return rows_of_compressed(compressed(X))
+    refuse_masked(X, "X")
     return DenseRows(np.ascontiguousarray(as_float(np.asarray(X))))
 
 
@@ -111,6 +113,7 @@ def float_array(values: Any, what: str) -> np.ndarray:
     """Numbers as float64; anything else is refused with its row, text that could be read as a number too."""
     if hasattr(values, "__next__"):
         values = list(values)
+    refuse_masked(values, what)
     kind = getattr(getattr(values, "dtype", None), "kind", None)
     if kind is not None and kind in "biuf" and isinstance(values, np.ndarray):
         return np.asarray(values, dtype=np.float64)

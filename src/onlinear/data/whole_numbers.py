@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from onlinear.data.masked import refuse_masked
+
 #: from here on not every whole number is one of double precision
 FIRST_INEXACT = 2.0**53
 #: a whole number as people write it; one with an exponent has been rounded already
@@ -64,7 +66,9 @@ def unless_rounded(values: Any) -> Any:
 
     They round whole numbers, and make numbers of truth values, in pandas' columns of which some may be missing, though
     none is, that are categories, or sparse; and they round in lists in which some are larger than those of any type.
+    Of a masked array they would take what the mask hides, so it is refused.
     """
+    refuse_masked(values, "y")
     if hasattr(values, "columns"):
         return column_unless_rounded(values)
     kind = plain_type(getattr(values, "dtype", None))

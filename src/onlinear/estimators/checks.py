@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from onlinear.data.batch import Rows, importance_of, open_up, plain_number, rows_of_compressed
+from onlinear.data.masked import refuse_masked
 from onlinear.data.matrices import compressed
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import unless_rounded
@@ -41,10 +42,21 @@ ARROW_DATES = ("timestamp", "date", "time", "duration", "month_day_nano")
 CSR = (scipy.sparse.csr_matrix, scipy.sparse.csr_array)
 
 
+class FloatInterval(Interval):
+    """scikit-learn's range of numbers, but for whole ones that are too large for a float."""
+
+    def __contains__(self, number: Any) -> bool:
+        try:
+            float(number)
+        except OverflowError:
+            return False
+        return bool(super().__contains__(number))
+
+
 def interval_of(cls: type, field: str) -> Interval:
     """The range of a parameter that becomes a field of a loss, a rule, a schedule or the settings."""
     limits = ranges_of(cls)[field]
-    return Interval(Real, limits.low, limits.high, closed=limits.closed)
+    return FloatInterval(Real, limits.low, limits.high, closed=limits.closed)
 
 
 def one_row(X: Any, features: int) -> Rows | None:
@@ -166,6 +178,7 @@ def plausible(X: Any) -> Any:
         X = without_batches(X)
     refuse_dicts(X)
     refuse_dates(X, "X")
+    refuse_masked(X, "X")
     return X
 
 

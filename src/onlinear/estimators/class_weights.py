@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from onlinear.errors import BadInput
 from onlinear.kernels.learn.state import NEGATIVE, POSITIVE
-from onlinear.learning.classes import Classes
+from onlinear.learning.classes import NUMBER, TEXT, Classes, kind_of_label
 from onlinear.learning.learner import Learner
 from onlinear.parameters import NOT_NEGATIVE
 
@@ -51,6 +51,8 @@ class WeighsClasses:
     def _class_importance(self, label: Hashable) -> float:
         """What a class's weight makes of the importance of its rows."""
         if isinstance(self.class_weight, dict) and not self._by_output():
+            if label not in self.class_weight:
+                check_kinds(self.class_weight, label)
             return float(self.class_weight.get(label, 1.0))
         return 1.0
 
@@ -100,6 +102,16 @@ class WeighsClasses:
             strict=True,
         ):
             self._counts[label] = self._counts.get(label, 0) + count
+
+
+def check_kinds(weights: dict[Hashable, Any], label: Hashable) -> None:
+    """Refuse weights of which none can ever act, since they name numbers and the labels are text, or the reverse."""
+    kinds = {kind_of_label(named) for named in weights}
+    if kinds in ({TEXT}, {NUMBER}) and kind_of_label(label) in {TEXT, NUMBER} - kinds:
+        raise BadInput(
+            f"class_weight names {next(iter(weights))!r:.40}, which is {kinds.pop()}, and the label {label!r:.40} is "
+            f"{kind_of_label(label)}: name the labels as they are"
+        )
 
 
 def check_class_weights(weights: dict[Hashable, Any]) -> None:

@@ -31,7 +31,8 @@ from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
 from onlinear.estimators.passes import Turns
 from onlinear.estimators.saving import Saves, class_name
-from onlinear.files.container import Header, PathLike, write_model
+from onlinear.files.container import Header, PathLike
+from onlinear.files.trained import save_without_recipe
 from onlinear.files.values import Unpacker
 from onlinear.learning.classes import Classes, distinct_labels, named_classes
 from onlinear.learning.dual.kernel import Kernel
@@ -356,7 +357,7 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
         """
         with whole(self):
             header, arrays = dual_parts(self, class_name(type(self)))
-            write_model(path, header, arrays)
+            save_without_recipe(path, header, arrays)
 
     @classmethod
     def _restored(cls, unpacker: Unpacker, header: Header) -> Any:

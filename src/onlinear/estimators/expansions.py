@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from onlinear.errors import BadInput
-from onlinear.estimators.checks import FLOATS, checked_rows, plausible, validated
+from onlinear.estimators.checks import FLOATS, FloatInterval, checked_rows, plausible, validated
 from onlinear.learning.dual.perceptrons import dense
 
 #: rows that are multiplied at once, always as many: products of other shapes may round otherwise
@@ -68,7 +68,7 @@ class RandomFeatures(Expansion):
 
     _parameter_constraints = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [FloatInterval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
     }
 
@@ -112,8 +112,8 @@ class PolynomialProducts(Expansion):
 
     _parameter_constraints = {
         "degree": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "coef0": [Interval(Real, 0, None, closed="left")],
+        "gamma": [FloatInterval(Real, 0, None, closed="neither")],
+        "coef0": [FloatInterval(Real, 0, None, closed="left")],
     }
 
     def __init__(self, degree: int = 2, *, gamma: float = 1.0, coef0: float = 1.0) -> None:

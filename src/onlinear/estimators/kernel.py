@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from onlinear.estimators.checks import FloatInterval
 from onlinear.estimators.dual import DualClassifier
 from onlinear.estimators.passes import ORDERS
 from onlinear.learning.dual.kernel import Kernel
@@ -64,8 +65,8 @@ class KernelPerceptron(DualClassifier):
     _parameter_constraints = {
         "kernel": [StrOptions({"linear", "poly", "rbf"}), callable],
         "degree": [Interval(Integral, 1, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
-        "coef0": [Interval(Real, 0, None, closed="left")],
+        "gamma": [FloatInterval(Real, 0, None, closed="neither")],
+        "coef0": [FloatInterval(Real, 0, None, closed="left")],
         **ANSWERS,
     }
 

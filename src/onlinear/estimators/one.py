@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from onlinear.data.batch import importance_of, numbers_of, plain_number
+from onlinear.data.masked import refuse_masked
 from onlinear.data.rows import SparseRows
 from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, BadRow, OnlinearError, Refused, TooManyNames
@@ -455,6 +456,7 @@ def records(rows: Any) -> list[Any]:
 
 def targets_in(y: Any) -> list[Any]:
     """The targets of many rows as a list; what has no order, or is no single column, is refused."""
+    refuse_masked(y, "y")
     if hasattr(y, "to_pylist") and not hasattr(y, "columns"):  # of Arrow
         y = y.to_pylist()
     no_column = isinstance(y, str | bytes | Mapping | Set) or hasattr(y, "columns") or getattr(y, "ndim", 1) != 1

@@ -5,11 +5,9 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
-
 from onlinear.errors import Refused
 from onlinear.estimators.base import LinearEstimator, Recipe
-from onlinear.estimators.checks import interval_of
+from onlinear.estimators.checks import FloatInterval, interval_of
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Sweeps
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
@@ -24,7 +22,7 @@ OPTIONS: dict[str, Any] = {
     "rule": "no_validation",
     "l1": [interval_of(Settings, "l1")],
     "l2": [interval_of(Settings, "l2")],
-    "average": [Interval(Integral, 0, None, closed="neither"), "boolean"],
+    "average": [FloatInterval(Integral, 0, None, closed="neither"), "boolean"],
     "forget": [interval_of(Settings, "forget")],
 }
 

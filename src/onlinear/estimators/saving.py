@@ -19,13 +19,16 @@ from onlinear.estimators.shown import Shown
 from onlinear.features.names import HashedNames
 from onlinear.features.state import pack_texts
 from onlinear.files.classes import pack_classes, unpack_classes
-from onlinear.files.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.files.container import Arrays, Header, PathLike, read_model
 from onlinear.files.figures import check_figures, checked_passes
+from onlinear.files.file_model import FileModel
 from onlinear.files.learners import FACINGS, learner_now, pack_learner, unpack_learner
 from onlinear.files.names import names_now, pack_names, unpack_names, unpack_texts
-from onlinear.files.trained import RECIPE_KEY, check_columns, check_names, restored_recipe
+from onlinear.files.trained import RECIPE_KEY, check_columns, check_names, restored_recipe, save_without_recipe
 from onlinear.files.values import Packer, Unpacker, only_bad_models
+from onlinear.learning.model import Model
 from onlinear.learning.one_against_rest import has_outputs_for
+from onlinear.streams.recipe import Recipe
 
 #: the estimators a file may name
 OURS = frozenset(
@@ -86,6 +89,7 @@ class Saves:
         What is loaded goes on to the bit where this stands. With ``slim`` only what predictions need is kept, which
         is several times less for most rules; what is then loaded predicts to the same bits, but cannot learn on.
         Beside a thread that learns, it is the state after a whole example of a stream, a whole batch or a whole fit.
+        What ``onlinear train`` has written says how to read files, and this does not: it takes no such file's place.
 
         >>> import tempfile
         >>> from onlinear import OnlineClassifier, load
@@ -98,7 +102,7 @@ class Saves:
         'spam'
         """
         header, arrays = save_parts(self, slim=slim)
-        write_model(path, header, arrays)
+        save_without_recipe(path, header, arrays)
 
 
 def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
@@ -107,22 +111,32 @@ def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
     ``classes`` are losses, rules and schedules of your own that it was made with, and your own subclasses of our
     estimators: a file names them, and never brings or imports them. A file from a stranger can run no code.
 
-    A model that was trained on files answers dicts, or arrays if it has learned from svmlight; but if its recipe scales
-    numbers, cuts texts or the like, it refuses rows: ask :func:`onlinear.predict`, which applies the recipe.
+    A model that was trained on files answers dicts, or arrays if it has learned from svmlight, and goes on learning
+    from them. If its recipe scales numbers, cuts texts or the like, it is a :class:`onlinear.FileModel`, which applies
+    the recipe to the files, frames and dicts that it is to predict.
     """
     header, arrays = read_model(path)
     with only_bad_models(path):
         model = restore(header, arrays, classes)
         if RECIPE_KEY not in header:
             return model
-        from onlinear.estimators.of_files import with_recipe  # it needs the estimators, which need this
-
         recipe = restored_recipe(header, arrays)
         if model._learner is None:
             raise BadModel("it has a recipe, but has learned nothing: it is not one that we wrote")
         check_columns(recipe, getattr(model._names, "bits", None), model._learner.features)
         check_names(recipe, header, arrays, model._learner)
-        return with_recipe(model, recipe)
+        if not recipe.steps():
+            return model
+        if class_name(type(model))["holds"] not in ("OnlineClassifier", "OnlineRegressor"):
+            raise BadModel(f"a {type(model).__name__} learns from no files: it is not one that we wrote")
+        return FileModel(model_of(model, recipe), recipe)
+
+
+def model_of(estimator: Any, recipe: Recipe) -> Model:
+    """The model that was trained on files, of the estimator that has learned the same."""
+    classes = estimator._classes if estimator._labelled else None
+    dense = estimator._rows_kind is FACINGS["dense"]
+    return Model.of(estimator._learner, classes, recipe.bits, dense, estimator._pass_starts)
 
 
 # ------------------------------------------------------------------ to header and arrays

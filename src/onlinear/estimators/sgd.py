@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinear import losses, rules
 from onlinear.errors import BadInput
 from onlinear.estimators.base import LinearEstimator, Recipe, Start
-from onlinear.estimators.checks import interval_of
+from onlinear.estimators.checks import FloatInterval, interval_of
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.passes import Epochs
 from onlinear.estimators.regressor import LinearRegressor
@@ -27,7 +27,7 @@ RATES = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
 EPOCHS: dict[str, Any] = {
     "fit_intercept": ["boolean"],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left"), None],
+    "tol": [FloatInterval(Real, 0, None, closed="left"), None],
     "shuffle": ["boolean"],
     "verbose": ["verbose"],
     "random_state": ["random_state"],
@@ -40,7 +40,7 @@ CLASSES: dict[str, Any] = {
     "n_jobs": [Integral, None],
     "class_weight": [StrOptions({"balanced"}), dict, None],
 }
-AVERAGE: dict[str, Any] = {"average": [Interval(Integral, 0, None, closed="neither"), "boolean"]}
+AVERAGE: dict[str, Any] = {"average": [FloatInterval(Integral, 0, None, closed="neither"), "boolean"]}
 PENALTY: dict[str, Any] = {
     "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
     "alpha": [interval_of(Settings, "alpha")],

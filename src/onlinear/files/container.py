@@ -27,7 +27,8 @@ import math
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
@@ -168,15 +169,27 @@ class Source(NamedTuple):
 
 def read_model(path: PathLike) -> tuple[Header, Arrays]:
     """Header and arrays of a model file; anything but a whole and unharmed one is refused with a sentence."""
+    with opened(path) as source:
+        header = read_header(source)
+        entries = read_entries(source, header)
+        return header, {entry.name: read_array(source, entry) for entry in entries}
+
+
+def header_of(path: PathLike) -> Header:
+    """The header of a model file, whatever becomes of its arrays."""
+    with opened(path) as source:
+        return read_header(source)
+
+
+@contextmanager
+def opened(path: PathLike) -> Iterator[Source]:
+    """A model file to be read."""
     check_is_path(path)
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise BadModel(f"{path} is no file: give the path of one that save() wrote")
         with open(path, "rb") as file:
-            source = Source(path, file, os.fstat(file.fileno()).st_size)
-            header = read_header(source)
-            entries = read_entries(source, header)
-            return header, {entry.name: read_array(source, entry) for entry in entries}
+            yield Source(path, file, os.fstat(file.fileno()).st_size)
     except OSError as error:
         raise BadModel(f"{path} cannot be read: {reason_of(error)}; check the path") from error
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.errors import BadModel
-from onlinear.files.container import Arrays, Header, PathLike, read_model, write_model
+from onlinear.errors import BadModel, NotSaved
+from onlinear.files.container import Arrays, Header, PathLike, header_of, read_model, write_model
 from onlinear.files.figures import check_figures
 from onlinear.files.models import pack_model, unpack_model
 from onlinear.files.values import only_bad_models
@@ -42,13 +42,28 @@ def save(path: PathLike, trained: Trained, *, slim: bool = False, origin: list[s
     write_model(path, header, arrays | under(RECIPE, recipe_arrays))
 
 
+def save_without_recipe(path: PathLike, header: Header, arrays: Arrays) -> None:
+    """Write the model file of an estimator; but never over one with a recipe, of which nothing would be left."""
+    try:
+        there = header_of(path)
+    except BadModel:
+        there = {}
+    if RECIPE_KEY in there:
+        raise NotSaved(
+            f"{path} was not saved: a model is there that says how to read files, which an estimator does not: "
+            "save under another name, or remove it first"
+        )
+    write_model(path, header, arrays)
+
+
 def open_model(path: PathLike) -> Trained:
     """What :func:`save` wrote; a model that was made otherwise is refused."""
     header, arrays = read_model(path)
     with only_bad_models(path):
         if RECIPE_KEY not in header:
             raise BadModel(
-                "it was not trained on files, and does not say how to read them: use onlinear.load in Python"
+                "it was not trained on files, or saved anew in Python, and does not say how to read them: "
+                "use onlinear.load in Python"
             )
         check_figures(header)
         if type(header["figures"]["loss"]) is dict:

@@ -125,7 +125,7 @@ class Predictor:
     def scores(self, rows: Any) -> np.ndarray:
         """The scores of an array, a sparse matrix, or the rows of a block; columns without weights count nothing."""
         rows = as_rows(rows)
-        scores = np.empty((length_of(rows), len(self._intercepts)))
+        scores = np.empty((length_of(rows), self.outputs))
         numbers = self._scales, self._intercepts, scores
         if isinstance(rows, SparseRows):
             starts, columns, values = known_columns(rows, len(self._table))
@@ -143,6 +143,11 @@ class Predictor:
     def _by_output(self) -> np.ndarray:
         """The table as long dense rows want it: ``[output, column]``."""
         return np.ascontiguousarray(self._table.T)
+
+    @property
+    def outputs(self) -> int:
+        """How many columns scores have."""
+        return len(self._intercepts)
 
     def decision(self, scores: np.ndarray) -> np.ndarray:
         """The scores as ``decision_function`` gives them: a vector where one for each row says it all."""

@@ -34,7 +34,24 @@ MOST_LINE = 1 << 30
 PATIENCE = 0.05
 SLACK = 64  # bytes behind a text that may be read and written
 UTF_8_MARK = b"\xef\xbb\xbf"
-UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+UTF_16 = "is UTF-16 text, by its first two bytes: save it as UTF-8"
+COMPRESSED = "is {} data by its first bytes: rename it to end in {}, or decompress it"
+BINARY = "is {} by its first bytes, and no text: {}"
+#: how a file begins that is no text in UTF-8, and what to say of it; bzip2 alone begins like a text
+NO_TEXT = {
+    b"\xff\xfe": UTF_16,
+    b"\xfe\xff": UTF_16,
+    b"\x1f\x8b\x08": COMPRESSED.format("gzip", ".gz"),
+    b"\xfd7zXZ\0": COMPRESSED.format("xz", ".xz"),
+    b"\x28\xb5\x2f\xfd": COMPRESSED.format("zstd", ".zst"),
+    **{b"BZh%d1AY&SY" % level: COMPRESSED.format("bzip2", ".bz2") for level in range(1, 10)},
+    b"PAR1\x15": BINARY.format("a Parquet file", "say so (the format parquet)"),
+    b"ARROW1\0\0": BINARY.format("an Arrow file", "say so (the format arrow)"),
+    b"PK\x03\x04": BINARY.format("a zip archive, as workbooks of Excel are", "save the table in it as CSV"),
+    b"\xd0\xcf\x11\xe0": BINARY.format("an old workbook of Excel", "save the table in it as CSV"),
+    b"SQLite format 3\0": BINARY.format("a database of SQLite", "save the table in it as CSV"),
+}
+LONGEST_MARK = max(map(len, NO_TEXT))
 
 
 class Chunk(NamedTuple):
@@ -120,14 +137,14 @@ def _cut(source: Source, size: int, ends: Ends, live: bool) -> Iterator[Chunk]:
 
 
 def _start(source: Source) -> Bytes:
-    """The first bytes without a byte-order mark."""
-    first, have, more = np.empty(len(UTF_8_MARK), np.uint8), 0, True
-    while more and any(mark.startswith(first[:have].tobytes()) for mark in (UTF_8_MARK, *UTF_16_MARKS)):
+    """The first bytes without a byte-order mark; no more than a mark has, since a pipe may have no more as yet."""
+    first, have, more, head = np.empty(LONGEST_MARK, np.uint8), 0, True, b""
+    while more and any(mark.startswith(head) and mark != head for mark in (UTF_8_MARK, *NO_TEXT)):
         got = _fill(source, first[: have + 1], have).have  # what went wrong goes wrong again at the next read
-        have, more = got, got > have and got < len(first)
-    if first[:have].tobytes().startswith(UTF_16_MARKS):
-        raise BadSource(f"{source.label}: is UTF-16 text, by its first two bytes: save it as UTF-8")
-    return first[have:] if first[:have].tobytes() == UTF_8_MARK else first[:have]
+        have, more, head = got, got > have, first[:got].tobytes()
+    if head in NO_TEXT:
+        raise BadSource(f"{source.label}: {NO_TEXT[head]}")
+    return first[have:have] if head == UTF_8_MARK else first[:have]
 
 
 class _Filled(NamedTuple):

@@ -94,12 +94,17 @@ def examples_of(matrix: Any, targets: np.ndarray) -> Examples:
 
 
 def examples_from(blocks: Callable[[], Iterable[Block]], features: int, classes: Classes) -> Examples:
-    """The rows of a stream, if a model of so many features and these classes can have learned them."""
+    """The rows of a stream, if a model of so many features and these classes can have learned them.
+
+    Those of importance 0 are absent, as they are to a learner.
+    """
 
     def checked() -> Iterator[ExactRows]:
         for block in blocks():
             check_features(width_for(block.rows, features), features)
-            yield ExactRows(block.rows, features, places_of(block.labels, classes), block.importance)
+            present = block.importance > 0.0
+            rows = block.rows if present.all() else only(block.rows, present)
+            yield ExactRows(rows, features, places_of(block.labels[present], classes), block.importance[present])
 
     return checked
 
@@ -108,7 +113,8 @@ def width_for(rows: SparseRows | DenseRows, features: int) -> int:
     """How many features rows have; of sparse ones at least as many as the model, whose table must have them all."""
     if isinstance(rows, DenseRows):
         return int(rows.values.shape[1])
-    return max(int(rows.columns[rows.starts[0] : rows.starts[-1]].max(initial=0)) + 1, features)
+    columns = rows.columns[rows.starts[0] : rows.starts[-1]]
+    return max(int(columns.max()) + 1 if len(columns) else 0, features)
 
 
 def check_features(found: int, known: int) -> None:
@@ -144,6 +150,16 @@ def part_of(rows: SparseRows | DenseRows, start: int, stop: int) -> SparseRows |
     if isinstance(rows, DenseRows):
         return DenseRows(rows.values[start:stop])
     return SparseRows(rows.starts[start : stop + 1], rows.columns, rows.values)
+
+
+def only(rows: SparseRows | DenseRows, wanted: np.ndarray) -> SparseRows | DenseRows:
+    """The rows for which there is a True."""
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.values[wanted])
+    counts, span = np.diff(rows.starts), slice(rows.starts[0], rows.starts[-1])
+    entries = np.repeat(wanted, counts)
+    starts = np.concatenate([[0], np.cumsum(counts[wanted])]).astype(rows.starts.dtype)
+    return SparseRows(starts, rows.columns[span][entries], rows.values[span][entries])
 
 
 def all_rows(examples: Examples) -> Iterator[ExactRow]:

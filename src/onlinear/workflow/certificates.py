@@ -144,6 +144,13 @@ def differing_from(model: PathLike, certificate: str | os.PathLike[str]) -> str:
     return ""
 
 
+def says_sums(certificate: str | os.PathLike[str]) -> bool:
+    """Whether a certificate that has been verified names sums of steps, of each class if it has several."""
+    found = json.loads(Path(certificate).read_text(encoding="utf-8"))
+    several = [found] if is_one(found) else found.values()
+    return all(each["pull"] is not None or each["run_pull"] is not None for each in several)
+
+
 def says_so(certificate: Certificate, subject: Subject) -> bool:
     """Whether a certificate has the numbers of a subject; of its run it may say nothing, and of mistakes its own."""
     kernel, weights = subject.weights.kernel.written(), subject.weights.written()

@@ -32,9 +32,10 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def uses(self, digest: str) -> list[dict[str, Any]]:
-        """Those so far."""
-        found: list[dict[str, Any]] = self.known().get(digest, [])
+    def uses(self, *digests: str) -> list[dict[str, Any]]:
+        """Those so far of rows that have several digests: as most are entered under one."""
+        known = self.known()
+        found: list[dict[str, Any]] = max((known.get(digest, []) for digest in digests), key=len)
         return found
 
     def known(self) -> dict[str, Any]:
@@ -52,10 +53,11 @@ class Ledger:
             reason = str(error)
         raise BadInput(f"{self.path}: cannot be read as the ledger of tests ({reason}): mend it, or move it away")
 
-    def enter(self, digest: str, use: dict[str, Any]) -> None:
-        """Write down one more; others may do so at the same time."""
+    def enter(self, digest: str, use: dict[str, Any], *others: str) -> None:
+        """Write down one more, under all digests that the rows have; others may do so at the same time."""
         with locked_folder(self.path.absolute().parent):
             known = self.known()
-            known.setdefault(digest, []).append({"when": datetime.now(UTC).isoformat(timespec="seconds"), **use})
+            for each in (digest, *others):
+                known.setdefault(each, []).append({"when": datetime.now(UTC).isoformat(timespec="seconds"), **use})
             with replacing(self.path) as file:
                 file.write(json.dumps(known, indent=1).encode() + b"\n")

@@ -35,7 +35,7 @@ class Parts:
     classes: Classes | None
     recipe: Recipe
     features: int
-    digest: str  # of the test rows
+    digests: tuple[str, str]  # of the test rows, as they stand in their files, and by their values
     split: Split
     divided: int  # groups with rows on both sides: there are some where the split goes by time
     seen: Seen
@@ -121,7 +121,7 @@ def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
         classes,
         stream.recipe,
         features,
-        digest,
+        (digest, seen.digest),
         split,
         divided,
         seen,

@@ -7,9 +7,9 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from onlinear.errors import BadInput, Diverged, Refused
-from onlinear.files.container import PathLike, write_model
+from onlinear.files.container import PathLike
 from onlinear.files.models import pack_model
-from onlinear.files.trained import Trained, save
+from onlinear.files.trained import Trained, save, save_without_recipe
 from onlinear.learning.classes import check_task_name
 from onlinear.learning.model import Model
 from onlinear.selection.configurations import Configuration, as_configuration, check_task, usual, wanted_task
@@ -51,7 +51,7 @@ class RaceResult(Standings):
         """
         training = self._training(self.places[0].finish.number if number is None else number)
         if isinstance(self._recipe.format, Arrays):  # no files, and no recipe for them
-            write_model(path, *pack_model(training))
+            save_without_recipe(path, *pack_model(training))
         else:
             save(path, Trained(training, self._recipe))
 

@@ -5,12 +5,14 @@ They are compared by value, whatever the form or the order of their tables: a nu
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinear.data.whole_numbers import are_numbers, as_floats
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.columns import ABSENT, FEATURE_KINDS, Column
 from onlinear.streams.csv_text import CSVText
@@ -27,13 +29,15 @@ OFTEN = 0.5
 class Seen(NamedTuple):
     """How many of the ``tested`` rows are the same as a learned one; of ``repetitive`` rows that is to be expected.
 
-    ``unlabelled`` are the rows of test files that have no target, and are not tested.
+    ``unlabelled`` are the rows of test files that have no target, and are not tested. ``digest`` is of the values of
+    the tested rows: the same for other files, and another order, of the same rows.
     """
 
     rows: int
     tested: int
     repetitive: bool
     unlabelled: int
+    digest: str
 
 
 def seen_rows(learned: Held, tested: Held, sources: Sequence[Any], test_files: Sequence[str], table: Any) -> Seen:
@@ -46,7 +50,19 @@ def seen_rows(learned: Held, tested: Held, sources: Sequence[Any], test_files: S
     found = mix_bits(others[tested.numbers], codes[len(learned) :])
     repetitive = len(np.unique(known)) <= OFTEN * len(known)
     unlabelled = len(others) - len(tested) if test_files else 0
-    return Seen(int(np.isin(found, known).sum()), len(found), repetitive, unlabelled)
+    digest = digest_of_values(others[tested.numbers], tested.labels)
+    return Seen(int(np.isin(found, known).sum()), len(found), repetitive, unlabelled, digest)
+
+
+def digest_of_values(hashes: np.ndarray, labels: np.ndarray) -> str:
+    """A digest of rows, by the hashes of their cells and their labels, whatever their order."""
+    if are_numbers(labels):
+        bits = as_floats(labels).view(np.uint64)
+    else:
+        texts, codes = np.unique(labels.astype(str), return_inverse=True)
+        each = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts]
+        bits = np.frombuffer(b"".join(each), "<u8").astype(np.uint64)[codes]
+    return hashlib.sha256(np.sort(mix_bits(hashes, bits)).astype("<u8").tobytes()).hexdigest()
 
 
 def hashes_in(sources: Sequence[Any], table: CSVText | ArrowTable) -> np.ndarray:

@@ -94,12 +94,10 @@ def select(
     watcher.tell("testing", 0.0)
     judged = judged_on(predictor, parts)
     worst = worst_words(asked, choice, judged, parts)
-    uses = ledger.uses(parts.digest)
+    uses = ledger.uses(*parts.digests)
     test = measured(judged, uses) | {"seen": parts.seen.rows, "unlabelled": parts.seen.unlabelled}
-    ledger.enter(
-        parts.digest,
-        {"files": asked.files + asked.test_files, "score": test["rmse"] if test["error"] is None else test["error"]},
-    )
+    score = test["rmse"] if test["error"] is None else test["error"]
+    ledger.enter(parts.digests[0], {"files": asked.files + asked.test_files, "score": score}, *parts.digests[1:])
     notes = [used_words(len(uses), ledger)] if uses else []
     notes += [INTERRUPTED] if watcher.stopped else []
     notes += seen_words(parts.seen)

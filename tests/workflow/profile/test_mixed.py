@@ -35,13 +35,23 @@ def told(file: str | list[str], **options: object) -> list[str]:
     return [str(line) for line in mixed_columns(found, files, options.get("categories", ()))]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("word", ["nan", "NaN", "n/a", "unknown", "-", "inf"])
+@pytest.mark.parametrize("word", ["nan", "NaN", "n/a", "unknown", "-", "inf", "1e400"])
 def test_the_first_word_among_numbers_is_told_with_its_line(tmp_path: Path, word: str) -> None:
     file = with_word(tmp_path, word)
     (line,) = told(file)
     assert line.startswith(f"{file}:72:1: Column x holds numbers but for {word!r}, so each number is taken for a name")
     note = next(note for note in profile_of(file).notes if "Column x" in note)
     assert note in line  # as select says it
+
+
+@pytest.mark.parametrize("written", ["{},5", "${}", "{}%", "1 {:03},5"])
+def test_a_column_of_numbers_as_people_write_them_is_told(tmp_path: Path, written: str) -> None:
+    """Not one of its cells is a number to a stream, so nothing stands out."""
+    cells = [written.format(k) for k in range(100)]
+    file = table(tmp_path, {"x": cells, "town": ["Bern", "Thun"] * 50, "y": CLASSES}, "rows.csv")
+    (line,) = told(file)
+    assert line.startswith(f"{file}:2:1: Column x holds numbers that are read as texts, such as {cells[0]!r}")
+    assert told(file, categories=["x"]) == told(file, ignore=["x"]) == told(file, text=["x"]) == []
 
 
 def test_what_is_meant_is_not_told(tmp_path: Path) -> None:

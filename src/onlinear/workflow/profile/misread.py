@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from shlex import quote
@@ -32,7 +33,7 @@ def misread(name: str, texts: Collection[str], missing: Sequence[str] = MISSING)
     "Column wage holds numbers but for 'nan', so each number is taken for a name:"
     >>> misread("town", ["Bern", "Thun"])
     """
-    others = [text for text in texts if not NUMBER.fullmatch(text.strip(BLANKS))]
+    others = [text for text in texts if not is_number(text)]
     numbers = len(texts) - len(others)
     if others and numbers >= FEWEST_NUMBERS and numbers >= LEAST_SHARE * len(texts) and len(others) <= MOST_WORDS:
         words, that = ", ".join(repr(f"{text:.20}") for text in others), "that" if len(others) == 1 else "them"
@@ -49,6 +50,15 @@ def misread(name: str, texts: Collection[str], missing: Sequence[str] = MISSING)
     return None
 
 
+def is_number(text: str) -> bool:
+    """Whether a stream reads a number in a text, which has to be finite.
+
+    >>> is_number(" 1e3"), is_number("1e400"), is_number("nan")
+    (True, False, False)
+    """
+    return bool(NUMBER.fullmatch(text.strip(BLANKS))) and math.isfinite(float(text))
+
+
 def as_missing(words: Sequence[str]) -> str:
     """The options that name these words as missing, and no others.
 
@@ -60,6 +70,8 @@ def as_missing(words: Sequence[str]) -> str:
 
 #: cells that are looked at one by one: of a wide table fewer rows
 MOST_CELLS = 1_000_000
+#: records by which a column without any number is judged: it holds numbers as people write them from the first on
+SOME = 100
 #: the different words of a column, and where each stands first
 Words = dict[str, tuple[Lines, int]]
 
@@ -72,20 +84,18 @@ def mixed_columns(table: CSVText, files: Sequence[str], categories: Sequence[str
     names, files = [column.name for column in table.columns], looks_at(files)
     counts = looked_at(files, table.delimiter, table.header, table.missing, ROWS, table.quoted).counts
     meant = {position_of(names, column) for column in categories}
-    mixed = [
+    named = [
         place
         for place, (name, kind) in enumerate(table.columns)
-        if counts[place, NUMBERS]
-        and counts[place, TEXTS]
+        if counts[place, TEXTS]
         and place not in meant
         and (table.target_kind if kind == "target" else kind) == "category"
     ]
-    words = words_in(table, files, mixed) if mixed else []
-    return [
-        line
-        for place, found in zip(mixed, words, strict=True)
-        for line in describe_mixed_column(names[place], found, table.missing)
-    ]
+    mixed = [place for place in named if counts[place, NUMBERS]]
+    others = [place for place in named if not counts[place, NUMBERS]]
+    words = dict(zip(mixed, words_in(table, files, mixed, ROWS), strict=True))
+    words |= zip(others, words_in(table, files, others, SOME), strict=True)
+    return [line for place in named for line in describe_mixed_column(names[place], words[place], table.missing)]
 
 
 def has_mixed_target(table: CSVText, files: Sequence[str]) -> bool:
@@ -100,14 +110,14 @@ def describe_mixed_column(name: str, words: Words, missing: Sequence[str]) -> It
     """What is to be said of a column of these words, at the first that is no number."""
     sentence = misread(name, words, missing)
     if sentence is not None:
-        lines, place = next(where for word, where in words.items() if not NUMBER.fullmatch(word))
+        lines, place = next(where for word, where in words.items() if not is_number(word))
         yield lines.at(place, f"{sentence} Or have such lines refused (--number {name}).")
 
 
-def words_in(table: CSVText, files: Sequence[str], columns: Sequence[int]) -> list[Words]:
-    """The different words of some columns in the first records."""
+def words_in(table: CSVText, files: Sequence[str], columns: Sequence[int], most: int) -> list[Words]:
+    """The different words of some columns in so many first records."""
     found: list[Words] = [{} for _ in columns]
-    rows = min(ROWS, MOST_CELLS // len(table.columns))
+    rows = min(most, MOST_CELLS // len(table.columns)) if columns else 0
     for file in files:
         for chunk, cells in texts(file, table.delimiter, table.quoted):
             lines, first = Lines(chunk, file, np.empty(0)), int(table.header and chunk.first_line == 1)
