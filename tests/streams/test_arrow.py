@@ -26,7 +26,7 @@ from onlinear.errors import BadInput, BadLine, BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.streams import tables, text_lines
 from onlinear.streams.arrow import ArrowTable, infer_table
-from onlinear.streams.arrow_cells import Held, numbers_of
+from onlinear.streams.arrow_cells import ColumnContent, numbers_of
 from onlinear.streams.columns import Column
 from onlinear.streams.formats import format_of
 from onlinear.streams.options import ReadOptions
@@ -390,7 +390,7 @@ def test_a_frame_with_a_type_that_arrow_does_not_have_is_refused(column: Any, sa
 
 def test_a_format_that_holds_what_no_column_holds_is_refused() -> None:
     with pytest.raises(OnlinearError, match="column 'x' holds 'dates': choose one of texts, numbers, truth values"):
-        ArrowTable((Column("x", "category"),), held=(Held("x", "dates"),))
+        ArrowTable((Column("x", "category"),), held=(ColumnContent("x", "dates"),))
 
 
 def test_columns_that_are_not_there() -> None:

@@ -23,9 +23,10 @@ from commands import run_apart
 from onlinear.cli import app
 from onlinear.errors import OnlinearError
 from onlinear.files.trained import open_model
-from onlinear.streams.conversion.directions import Wish, convert
+from onlinear.streams.conversion.directions import ConvertOptions, convert
 from onlinear.streams.conversion.numbers import ClassNumbers, keeps_digits, text_of
-from onlinear.streams.conversion.records import merged
+from onlinear.streams.conversion.records import merge_names
+from onlinear.streams.options import ReadOptions
 from onlinear.streams.stream import open_stream
 from stream_rows import Row, rows_in
 
@@ -381,7 +382,8 @@ def test_any_table_comes_back_to_the_bit(rows: list[tuple[Any, Any, Any]], path:
         written(at, "\n".join(lines))
         for k, extension in enumerate([*path, "jsonl"], 1):
             output = folder / f"{k}.{extension}"
-            convert(Wish([str(at)], str(output), header=True if at.suffix in (".csv", ".tsv") else None))
+            reading = ReadOptions(header=True if at.suffix in (".csv", ".tsv") else None)
+            convert(ConvertOptions([str(at)], str(output), reading=reading))
             at = output
         found = [tuple(cells.values()) for cells in cells_read_exactly(at)]
     assert [tuple(map(repr, map(floated, row))) for row in found] == [tuple(map(repr, row)) for row in rows]
@@ -404,8 +406,8 @@ def test_svmlight_comes_back_by_way_of_vw(rows: list[tuple[float, dict[int, floa
         first, there, back = (str(Path(name) / file) for file in ("a.svm", "b.vw", "c.svm"))
         lines = [" ".join([repr(label), *(f"{k}:{v!r}" for k, v in sorted(row.items()))]) for label, row in rows]
         written(Path(first), "".join(f"{line}\n" for line in lines))
-        convert(Wish([first], there))
-        convert(Wish([there], back))
+        convert(ConvertOptions([first], there))
+        convert(ConvertOptions([there], back))
         names = [int(line) for line in Path(f"{back}.names").read_text().splitlines()]
         found = [
             (label, {names[column]: repr(value) for column, value in features})
@@ -712,7 +714,7 @@ def test_numbers_read_back_to_the_same_bits(number: float) -> None:
 
 
 def test_a_negative_zero_survives_its_merging() -> None:
-    found = merged([("a", -0.0), ("a", -0.0), ("b", 1.0)])
+    found = merge_names([("a", -0.0), ("a", -0.0), ("b", 1.0)])
     assert math.copysign(1.0, found["a"]) == -1.0
 
 

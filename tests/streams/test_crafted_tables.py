@@ -17,7 +17,7 @@ from pyarrow import ipc, parquet
 from onlinear import profile_of
 from onlinear.errors import BadSource, OnlinearError
 from onlinear.streams.arrow_cells import decimals_of
-from onlinear.streams.conversion.directions import Wish, convert
+from onlinear.streams.conversion.directions import ConvertOptions, convert
 from onlinear.streams.stream import open_stream
 
 TOWNS = ["Bern", "Thun", "Zug", "Olten"]
@@ -73,7 +73,7 @@ def test_cells_that_lie_outside_of_their_column(
     with pytest.raises(BadSource, match=message):
         profile_of(path)
     with pytest.raises(BadSource, match=message):
-        convert(Wish([str(path)], str(tmp_path / "rows.csv")))
+        convert(ConvertOptions([str(path)], str(tmp_path / "rows.csv")))
 
 
 @pytest.mark.parametrize(("true", "crafted", "column", "reason"), CRAFTED)

@@ -52,7 +52,7 @@ def test_an_error_is_not_said_of_standard_output(
     def fail(*_: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(training, "begun", fail)
+    monkeypatch.setattr(training, "begin_job", fail)
     ended = run_here("train", "rows.svm", "--quiet")
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.startswith(said)

@@ -16,8 +16,8 @@ import pytest
 from commands import Ended, process, run_here
 from onlinear.cli.select import stem_of
 from onlinear.errors import BadInput, Refused
-from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import Ledger
+from onlinear.workflow.select_options import SelectOptions
 from workflow import tables
 
 pytestmark = pytest.mark.compiles
@@ -239,7 +239,10 @@ def test_a_result_is_looked_at_before_anything_is_learned(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     tables.iris(tmp_path / "iris.csv")
-    result = {"asked": {"options": Asked.of(["iris.csv"], target="kind").options()}, "data": {"sha256": "0" * 64}}
+    result = {
+        "asked": {"options": SelectOptions.of(["iris.csv"], target="kind").options()},
+        "data": {"sha256": "0" * 64},
+    }
     change(result)
     Path("a.json").write_text(json.dumps(result))
     ended = run("select iris.csv --repeat a.json")
@@ -251,7 +254,7 @@ def test_a_result_is_looked_at_before_anything_is_learned(
 @pytest.mark.parametrize("seed", [-1, 1 << 64, 10**21])
 def test_seeds_that_there_are_not(seed: int) -> None:
     with pytest.raises(Refused, match="--seed is"):
-        Asked(["iris.csv"], seed=seed).check()
+        SelectOptions(["iris.csv"], seed=seed).check()
 
 
 def test_a_ledger_that_is_no_file(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from onlinear.files import trained as trained_files
 from onlinear.files.trained import Trained
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model
-from onlinear.streams.conversion.directions import Wish, convert
+from onlinear.streams.conversion.directions import ConvertOptions, convert
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import open_alike, open_stream
 
@@ -179,7 +179,7 @@ def test_numbers_that_are_names_go_from_csv_by_parquet(tmp_path: Path) -> None:
     frame = pd.DataFrame({"k": NAMES["numbers"], "y": range(36)})
     model = learned_from(pa.Table.from_pandas(frame), tmp_path / "m", text=[], categories=["k"])
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    convert(Wish([str(tmp_path / "rows.csv")], str(tmp_path / "rows.parquet")))
+    convert(ConvertOptions([str(tmp_path / "rows.csv")], str(tmp_path / "rows.parquet")))
     assert onlinear.predict(model, tmp_path / "rows.parquet").tolist() == onlinear.predict(model, frame).tolist()
 
 

@@ -16,10 +16,10 @@ import onlinear
 from onlinear.errors import BadInput, BadLine, OnlinearError, Refused
 from onlinear.files.trained import open_model, save
 from onlinear.verify import verify
-from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import Ledger
 from onlinear.workflow.report import page, words
 from onlinear.workflow.select import Selected, select
+from onlinear.workflow.select_options import SelectOptions
 from onlinear.workflow.testing import figures_of
 from onlinear.workflow.watching import Watcher
 from workflow import tables
@@ -35,7 +35,7 @@ KEYS = (
 def selected(file: str, ledger: Path, watcher: Watcher | None = None, **options: Any) -> Selected:
     options.setdefault("replicates", 5)
     options.setdefault("references", False)
-    return select(Asked.of([file], **options), Ledger(ledger / "ledger.json"), watcher or Watcher())
+    return select(SelectOptions.of([file], **options), Ledger(ledger / "ledger.json"), watcher or Watcher())
 
 
 def by_name(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -248,7 +248,7 @@ def test_the_same_again_and_a_ledger_that_remembers(tmp_path: Path) -> None:
     file = tables.iris(tmp_path / "iris.csv")
     first = selected(file, tmp_path, target="kind", seed=3).result
     (tmp_path / "first.json").write_text(json.dumps(first))
-    asked = Asked.repeated(tmp_path / "first.json", [file], [])
+    asked = SelectOptions.repeated(tmp_path / "first.json", [file], [])
     second = select(asked, Ledger(tmp_path / "ledger.json"), Watcher()).result
     assert not first["test"]["used_before"]
     assert second["test"]["used_before"]
@@ -273,7 +273,7 @@ def rows_learned(path: Path, found: Selected) -> list[Any]:
     from onlinear.workflow.profile.choice import choose_recipe
     from onlinear.workflow.profile.table import profile_of
 
-    asked = Asked.of([str(path)], target="diagnosis")
+    asked = SelectOptions.of([str(path)], target="diagnosis")
     profile = profile_of([str(path)], target="diagnosis")
     parts = parts_of(asked, profile, choose_recipe(profile))
     starts, columns, values = parts.train.rows
@@ -299,7 +299,7 @@ class StopsInTheRace(Watcher):
 
 def test_an_interrupted_race_still_gives_a_model(tmp_path: Path) -> None:
     models: list[Any] = []
-    asked = Asked.of([tables.iris(tmp_path / "iris.csv")], target="kind", replicates=0)
+    asked = SelectOptions.of([tables.iris(tmp_path / "iris.csv")], target="kind", replicates=0)
     found = select(asked, Ledger(tmp_path / "ledger.json"), StopsInTheRace(), models.append)
     assert models == [found.trained]
     assert any("interrupted" in note for note in found.result["notes"])
@@ -456,7 +456,7 @@ def test_a_damaged_ledger_or_result_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is no file, and the ledger of tests should be there"):
         selected(str(tmp_path / "none.csv"), tmp_path / "folder", target="kind")
     with pytest.raises(BadInput, match="not the result of a selection"):
-        Asked.repeated(tmp_path / "ledger.json", ["iris.csv"], [])
+        SelectOptions.repeated(tmp_path / "ledger.json", ["iris.csv"], [])
 
 
 @pytest.mark.parametrize(
@@ -464,19 +464,19 @@ def test_a_damaged_ledger_or_result_is_refused(tmp_path: Path) -> None:
     [("files", "iris.csv"), ("files", [1]), ("passes", True), ("seed", "0"), ("test_share", None), ("ignore", [None])],
 )
 def test_a_result_of_other_types_is_refused(tmp_path: Path, name: str, value: Any) -> None:
-    options = Asked(["iris.csv"]).options() | {name: value}
+    options = SelectOptions(["iris.csv"]).options() | {name: value}
     (tmp_path / "a.json").write_text(json.dumps({"asked": {"options": options}}))
     with pytest.raises(BadInput, match=f"not the result of a selection.*{name} is"):
-        Asked.repeated(tmp_path / "a.json", ["iris.csv"], [])
+        SelectOptions.repeated(tmp_path / "a.json", ["iris.csv"], [])
 
 
 def test_a_result_does_not_say_what_is_read(tmp_path: Path) -> None:
-    options = Asked(["/etc/passwd"], test_files=["\x1b[2J"]).options()
+    options = SelectOptions(["/etc/passwd"], test_files=["\x1b[2J"]).options()
     result = {"asked": {"options": options}, "data": {"sha256": "0" * 64}}
     (tmp_path / "a.json").write_text(json.dumps(result))
     with pytest.raises(
         Refused, match=r"name its files again, as in onlinear select /etc/passwd --test '.x1b\[2J' --repeat"
     ):
-        Asked.repeated(tmp_path / "a.json", [], [])
-    asked = Asked.repeated(tmp_path / "a.json", ["mine.csv"], ["later.csv"])
+        SelectOptions.repeated(tmp_path / "a.json", [], [])
+    asked = SelectOptions.repeated(tmp_path / "a.json", ["mine.csv"], ["later.csv"])
     assert (asked.files, asked.test_files) == (["mine.csv"], ["later.csv"])

@@ -41,7 +41,9 @@ CertifiedRows = argument(Path, "FILE", "The rows: svmlight, or CSV of numbers wi
 _BAD = "Stop at the first bad line, skip them all, or copy them to FILE with their reasons."
 BadLineWish = option(str, READING, _BAD, "--bad-lines", metavar="fail|skip|FILE", file=LOG, words=("fail", "skip"))
 Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "-m", file=WRITTEN)
-Certified = option(Path | None, MODEL_FILE, "The model; by default a perceptron learns.", "--model", "-m", file=INPUT)
+Certified = option(
+    Path | None, MODEL_FILE, "The model; by default a perceptron is learned.", "--model", "-m", file=INPUT
+)
 CertifiedModel = option(
     Path | None, MODEL_FILE, "The model file that the certificate is of.", "--model", "-m", file=INPUT
 )
@@ -150,7 +152,7 @@ Output = option(str, OUTPUT, "File to write to; - is standard output.", "--outpu
 OutputFormat = option(
     str | None,
     OUTPUT,
-    "csv or jsonl; by default by the extension, or csv.",
+    "csv or jsonl; by default by the extension of the output, or csv.",
     metavar="NAME",
     choices=FORMS,
 )

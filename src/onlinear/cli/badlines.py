@@ -40,8 +40,8 @@ class BadLines:
         self._in_place = wanted not in (FAIL, SKIP) and is_in_place(wanted)  # then nothing of it is ours to count on
         if wanted not in (FAIL, SKIP):
             if kept is not None:
-                self._digest = checked_log(wanted, kept)
-            self._file = opened(wanted, None if kept is None else kept.size)
+                self._digest = check_log(wanted, kept)
+            self._file = open_bad_lines_file(wanted, None if kept is None else kept.size)
             self._in_vain = kept is None and not self._in_place
         if self._in_vain:
             begin_file(wanted)
@@ -106,7 +106,7 @@ class BadLines:
         return f"{self.count:,} bad line{'s' * (self.count != 1)} skipped{copied}"
 
 
-def opened(name: str, kept: int | None) -> io.FileIO:
+def open_bad_lines_file(name: str, kept: int | None) -> io.FileIO:
     try:
         return open_log(name, kept)
     except FileExistsError:
@@ -117,7 +117,7 @@ def opened(name: str, kept: int | None) -> io.FileIO:
         raise not_written(name, error) from None
 
 
-def checked_log(name: str, kept: Log) -> Any:
+def check_log(name: str, kept: Log) -> Any:
     """The digest of what a run has written so far to its file, which is refused if it is another file."""
     digest = hashlib.sha256()
     if is_in_place(name):  # of which nothing is known, and nothing can be read

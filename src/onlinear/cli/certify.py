@@ -52,9 +52,9 @@ def certify(
         found: Any = certificates_of(trained, files, max(passes, MOST_PASSES))
         if model is not None:
             digest = hashlib.sha256(model.read_bytes()).hexdigest()
-            found = changed(found, lambda _: {"file_sha256": digest})
+            found = change_certificates(found, lambda _: {"file_sha256": digest})
         if export is not None:
-            found = exported(examples_in(trained, files), len(classes_of(trained)), export, found)
+            found = export_rows(examples_in(trained, files), len(classes_of(trained)), export, found)
         text = json.dumps(found, indent=2)
         if output is not None:
             with writing(output) as file:
@@ -72,7 +72,7 @@ def learns_as_written(recipe: Recipe) -> bool:
     return name_of(recipe.format) == "svmlight" and not recipe.steps()
 
 
-def exported(examples: Any, classes: int, path: str, found: dict[str, Any]) -> dict[str, Any]:
+def export_rows(examples: Any, classes: int, path: str, found: dict[str, Any]) -> dict[str, Any]:
     """Write the prepared rows, and let the certificates speak of their labels."""
     from onlinear.theory.certificates import is_one
     from onlinear.workflow.certificates import export
@@ -80,10 +80,10 @@ def exported(examples: Any, classes: int, path: str, found: dict[str, Any]) -> d
     with writing(path) as rows:
         labels = export(examples, classes, rows)
     together = is_one(found)
-    return changed(found, lambda place: {"classes": labels if together else [None, labels[place]]})
+    return change_certificates(found, lambda place: {"classes": labels if together else [None, labels[place]]})
 
 
-def changed(found: dict[str, Any], change: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
+def change_certificates(found: dict[str, Any], change: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
     """A certificate, or each of several, that says some things otherwise under a new seal."""
     from onlinear.theory.certificates import is_one, replace_and_seal
 

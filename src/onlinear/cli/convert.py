@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onlinear.cli import arguments as cli
-from onlinear.cli.commands import with_some_read_options
+from onlinear.cli.commands import reading_in, with_some_read_options
 from onlinear.cli.ending import ending, say
 
 
@@ -30,10 +30,11 @@ def convert(
     with ending():
         from onlinear.cli.badlines import FAIL, SKIP, BadLines
         from onlinear.streams.conversion import directions
+        from onlinear.streams.options import ReadOptions
 
-        wish = directions.Wish(files, output, to, force=force, **reading)
+        options = directions.ConvertOptions(files, output, to, ReadOptions(**reading_in(reading)), force)
         with BadLines(bad_lines) as bad:
-            said = directions.convert(wish, bad.on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
+            said = directions.convert(options, bad.on_bad, [] if bad.wanted in (FAIL, SKIP) else [bad.wanted])
         if bad.count:
             said.append(bad.summary())
         for sentence in [] if quiet else said:

@@ -154,7 +154,7 @@ class Job:
             [printable(os.path.abspath(file)) for file in self.run.stream.files],
             self.run.passes,
             self.run.every,
-            lasting(self.bad.wanted),
+            full_path(self.bad.wanted),
             self.bad.settled(),
             self.slim,
             self.run.progress_now(),
@@ -183,7 +183,7 @@ class Job:
             "seconds": seconds,
             "features_per_second": progress.features / seconds,
             "bad_lines": progress.bad_lines,
-            "drift": None if training.adapting is None else found_drift(training.adapting),
+            "drift": None if training.adapting is None else describe_drift(training.adapting),
         }
 
 
@@ -195,7 +195,7 @@ def is_same_file(one: str, other: str) -> bool:
         return False
 
 
-def found_drift(adapting: Adapting) -> dict[str, Any]:
+def describe_drift(adapting: Adapting) -> dict[str, Any]:
     """The alarms of a run and the error over time, of all that the model has learned."""
     return {
         "on_drift": adapting.on_drift,
@@ -229,7 +229,7 @@ class Checkpoint:
     @classmethod
     def unpacked(cls, packed: Any, totals: Totals) -> Checkpoint:
         """What :meth:`packed` gave; whatever else it may be is refused. ``totals`` are what the model has learned."""
-        said = Said(
+        said = CheckedEntries(
             packed, "checkpoint", ("files", "passes", "checkpoint_every", "bad_lines", "log", "slim", "progress")
         )
         passes, wish = said.whole("passes", least=1), said.text("bad_lines")
@@ -248,32 +248,32 @@ class Checkpoint:
 
     def command(self, resume: Path, test: Sequence[str] = ()) -> str:
         """How the run goes on, and is tested at its end, in words that are safe to print."""
-        files = [relative(file) for file in self.files]
+        files = [relative_path(file) for file in self.files]
         words = ["onlinear", "train", *map(as_argument, files), "--resume", as_argument(resume)]
-        words += ["--bad-lines", as_argument(relative(self.bad_lines))] if self.log is not None else []
+        words += ["--bad-lines", as_argument(relative_path(self.bad_lines))] if self.log is not None else []
         words += ["--passes", str(self.passes)] if self.passes > MOST_PASSES else []
         words += [word for file in test for word in ("--test", as_argument(file))]
         return " ".join(shlex.quote(printable(word)) for word in words)
 
 
-def lasting(wish: str) -> str:
+def full_path(wish: str) -> str:
     """A wish for bad lines, good in other folders, too."""
     return wish if wish in (FAIL, SKIP) else printable(os.path.abspath(wish))
 
 
-def relative(path: str) -> str:
+def relative_path(path: str) -> str:
     """A full path as one would type it here."""
     found = os.path.relpath(path) if os.path.isabs(path) else path
     return path if found.startswith(os.pardir) else found
 
 
 def unpacked_log(packed: Any) -> Log:
-    said = Said(packed, "file of bad lines", Log._fields)
+    said = CheckedEntries(packed, "file of bad lines", Log._fields)
     return Log(said.whole("size"), said.digest("sha256"))
 
 
 def unpacked_progress(packed: Any, passes: int, totals: Totals) -> Progress:
-    said = Said(packed, "progress", tuple(Progress.__dataclass_fields__))
+    said = CheckedEntries(packed, "progress", tuple(Progress.__dataclass_fields__))
     number = said.whole("number", least=1, most=passes + 1)
     first = None if number == 1 else said.totals("first", totals)
     if number == 1 and said.values["first"] is not None:
@@ -284,7 +284,7 @@ def unpacked_progress(packed: Any, passes: int, totals: Totals) -> Progress:
     return Progress(number, rows, passed, bad_lines, features, first, before, digest, whole)
 
 
-class Said:
+class CheckedEntries:
     """A JSON object of a model file, of which each value has to be of its kind."""
 
     def __init__(self, packed: Any, what: str, names: tuple[str, ...]) -> None:

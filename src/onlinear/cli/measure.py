@@ -34,11 +34,13 @@ def measure(
         print(json_text(figures, indent=2) if as_json else printable_lines(words_of(figures)))
 
 
-def shown(name: str, figure: float) -> str:
+def format_figure(name: str, figure: float) -> str:
     """A figure for people, by its name.
 
-    >>> shown("weighted_error", 0.125), shown("rmse", 0.125), shown("examples", 1250), shown("weight_sum", 1250.5)
-    ('12.50%', '0.1250', '1,250', '1,250.5')
+    >>> format_figure("weighted_error", 0.125), format_figure("rmse", 0.125)
+    ('12.50%', '0.1250')
+    >>> format_figure("examples", 1250), format_figure("weight_sum", 1250.5)
+    ('1,250', '1,250.5')
     """
     if isinstance(figure, int):
         return f"{figure:,}"
@@ -51,7 +53,7 @@ def words_of(figures: dict[str, Any]) -> Iterator[str]:
     """The figures of a test, for people."""
     for name, figure in figures.items():
         if isinstance(figure, int | float):
-            yield f"{NAMES.get(name, name.replace('_', ' '))}: {shown(name, figure)}"
+            yield f"{NAMES.get(name, name.replace('_', ' '))}: {format_figure(name, figure)}"
     if "confusion" in figures and len(figures["labels"]) <= 20:
         yield "confusion (a line for each label, a column for each prediction):"
         labels = [str(label) for label in figures["labels"]]

@@ -75,7 +75,7 @@ class ProgressLines(SilentProgress):
         loss = (totals.loss - before.loss) / (totals.importance - before.importance)
         rate = run.progress.features / max(time.perf_counter() - self.began, 1e-9)
         mistakes = "-" if run.training.classes is None else f"{totals.mistakes - before.mistakes}"
-        cells = f"{totals.examples - before.examples}", f"{since:.4f}", f"{loss:.4f}", mistakes, shortened(rate)
+        cells = f"{totals.examples - before.examples}", f"{since:.4f}", f"{loss:.4f}", mistakes, shorten_rate(rate)
         self.write(line_of(cells))
 
     def write(self, line: str) -> None:
@@ -128,10 +128,10 @@ def line_of(cells: tuple[str, ...]) -> str:
     return " ".join(cell.rjust(width) for cell, width in zip(cells, WIDTHS, strict=True))
 
 
-def shortened(rate: float) -> str:
+def shorten_rate(rate: float) -> str:
     """A rate for people.
 
-    >>> shortened(1234567.0), shortened(950.0)
+    >>> shorten_rate(1234567.0), shorten_rate(950.0)
     ('1.2 M', '950')
     """
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):

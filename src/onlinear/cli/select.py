@@ -73,16 +73,16 @@ def select(
         from onlinear.files.trained import save
         from onlinear.streams.sources import expand
         from onlinear.system.outputs import check_outputs, is_in_place, printable_lines, remove, replacing
-        from onlinear.workflow.asked import result_in
         from onlinear.workflow.ledger import NAME, Ledger
         from onlinear.workflow.report import page, words
         from onlinear.workflow.select import select as whole_job
+        from onlinear.workflow.select_options import result_in
 
         context = click.get_current_context()
-        asked = asked_by(context.params, reading) if repeat is None else repeated(repeat, context)
+        asked = select_options(context.params, reading) if repeat is None else repeated_options(repeat, context)
         files = expand(asked.files)
         path = model or Path(f"{stem_of(files[0])}{MODEL}")
-        page_path = report or beside(path, "report.html")
+        page_path = report or path_beside(path, "report.html")
         if is_in_place(path):
             raise Refused(
                 f"{printable(path)} is no file, and select writes others beside the model: name a file with --model"
@@ -123,32 +123,32 @@ def select(
             raise Refused("nothing was proven, so there are no rows to export: leave out --export")
 
 
-def asked_by(options: dict[str, Any], reading: dict[str, Any]) -> Any:
+def select_options(options: dict[str, Any], reading: dict[str, Any]) -> Any:
     """What the options of the command line ask for."""
     from onlinear.cli.commands import reading_in
     from onlinear.errors import Refused
     from onlinear.streams.options import ReadOptions
-    from onlinear.workflow.asked import Asked
+    from onlinear.workflow.select_options import SelectOptions
 
     if not options["files"]:
         raise Refused("there is nothing to read: name at least one file")
-    own = {each.name for each in fields(Asked)} & options.keys() - {"files"}
+    own = {each.name for each in fields(SelectOptions)} & options.keys() - {"files"}
     wanted: dict[str, Any] = {name: options[name] for name in own} | {"test_files": options["test"]}
     wanted |= {name: list(wanted[name] or ()) for name in ("test_files", "losses", "rules", "keep")}
-    return Asked(options["files"], ReadOptions(**reading_in(reading)), **wanted)
+    return SelectOptions(options["files"], ReadOptions(**reading_in(reading)), **wanted)
 
 
-def repeated(repeat: Path, context: click.Context) -> Any:
+def repeated_options(repeat: Path, context: click.Context) -> Any:
     """What a result asked for, which says all there is to say but what to read and where to write."""
     from onlinear.errors import Refused
-    from onlinear.workflow.asked import Asked
+    from onlinear.workflow.select_options import SelectOptions
 
     said = [name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     others = [each for each in context.command.params if each.name in said and each.name not in BESIDE_REPEAT]
     if others:
         name = others[0].opts[0]
         raise Refused(f"{name} cannot be said beside --repeat, which does what {repeat} says: leave out one of them")
-    asked = Asked.repeated(repeat, context.params["files"] or (), context.params["test"] or ())
+    asked = SelectOptions.repeated(repeat, context.params["files"] or (), context.params["test"] or ())
     options = asked.options()
     for each in context.command.params:  # what the command line would refuse
         value = options.get(str(each.name))
@@ -159,18 +159,18 @@ def repeated(repeat: Path, context: click.Context) -> Any:
 
 def exported_rows(found: Any, path: str) -> dict[str, Any]:
     """Write the rows that the certificate speaks of, for ``onlinear verify``; the certificate with their labels."""
-    from onlinear.cli.certify import exported
+    from onlinear.cli.certify import export_rows
 
     certificate = found.result["certificate"]
-    return exported(found.certified, len(certificate["classes"]), path, certificate)
+    return export_rows(found.certified, len(certificate["classes"]), path, certificate)
 
 
 def proof_path(path: Path) -> Path:
     """Where the certificate of a model goes: beside it."""
-    return beside(path, "certificate.json")
+    return path_beside(path, "certificate.json")
 
 
-def beside(path: Path, ending: str) -> Path:
+def path_beside(path: Path, ending: str) -> Path:
     """A file that belongs to a model, and to no other one."""
     return path.with_name(f"{path.name.removesuffix(MODEL) or path.name}.{ending}")
 

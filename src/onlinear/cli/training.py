@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.commands import fields, reading_in
 from onlinear.cli.ending import say
-from onlinear.cli.job import Checkpoint, Job, lasting
+from onlinear.cli.job import Checkpoint, Job, full_path
 from onlinear.cli.progress import progress_for
 from onlinear.data.whole_numbers import are_numbers
 from onlinear.drift import ADWIN, DETECTORS
@@ -62,10 +62,10 @@ def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
             "the place of the one before: name a file with --model, or leave out --checkpoint-every"
         )
     check_outputs([place_of(wanted)] if wanted["resume"] else [], expand(wanted["files"] or []))
-    return begun(wanted, chosen) if wanted["resume"] is None else resumed(context, wanted)
+    return begin_job(wanted, chosen) if wanted["resume"] is None else resume_job(context, wanted)
 
 
-def resumed(context: click.Context, wanted: dict[str, Any]) -> Job:
+def resume_job(context: click.Context, wanted: dict[str, Any]) -> Job:
     """A job that goes on with a model."""
     for name in sorted(set(wanted) - FREE):
         if is_given(context, name):
@@ -75,12 +75,12 @@ def resumed(context: click.Context, wanted: dict[str, Any]) -> Job:
     if trained.training.learner.slim:
         raise Refused(f"{path} was saved slim, for predictions only: resume one that was saved in full")
     if trained.unfinished is None:
-        return with_more_files(trained, wanted)
+        return go_on_with_files(trained, wanted)
     with only_bad_models(path):
         left = Checkpoint.unpacked(trained.unfinished, trained.training.totals())
     check_repeated(context, left, wanted)
     wish = wanted["bad_lines"] if is_given(context, "bad_lines") else left.bad_lines
-    return where_it_stopped(trained, left, wish, wanted)
+    return go_on_where_it_stopped(trained, left, wish, wanted)
 
 
 def check_repeated(context: click.Context, left: Checkpoint, wanted: dict[str, Any]) -> None:
@@ -102,7 +102,7 @@ def is_given(context: click.Context, name: str) -> bool:
     return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def with_more_files(trained: Trained, wanted: dict[str, Any]) -> Job:
+def go_on_with_files(trained: Trained, wanted: dict[str, Any]) -> Job:
     """A model that was finished learns from other files."""
     if not wanted["files"]:
         raise Refused(f"{wanted['resume']} is finished: name more files to learn from")
@@ -117,10 +117,10 @@ def with_more_files(trained: Trained, wanted: dict[str, Any]) -> Job:
     return job_of(run, bad, wanted, place_of(wanted))
 
 
-def where_it_stopped(trained: Trained, left: Checkpoint, wish: str, wanted: dict[str, Any]) -> Job:
+def go_on_where_it_stopped(trained: Trained, left: Checkpoint, wish: str, wanted: dict[str, Any]) -> Job:
     """A run that stopped on its way goes on with the same files."""
     stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
-    bad = BadLines(wish, kept=left.log if lasting(wish) == left.bad_lines else None)
+    bad = BadLines(wish, kept=left.log if full_path(wish) == left.bad_lines else None)
     bad.count, stream.on_bad = left.progress.bad_lines, bad.on_bad
     every = wanted["checkpoint_every"] or (0 if is_in_place(place_of(wanted)) else left.checkpoint_every)
     run = Run(trained.training, stream, left.passes, progress=left.progress, every=every)
@@ -136,10 +136,10 @@ def place_of(wanted: dict[str, Any]) -> Path:
 LOOK = 10_000
 
 
-def begun(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
+def begin_job(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
     """A new job."""
     files = with_looks(expand(wanted["files"]))
-    with saying_that_it_waits(files, FOR_ONE if is_learned_as_it_comes(wanted) else SENTENCE):
+    with say_if_waiting(files, FOR_ONE if is_learned_as_it_comes(wanted) else SENTENCE):
         stream = stream_for(wanted | {"files": files})
         stream.check_passes(wanted["passes"])
         tell_mixed_columns(stream, wanted)
@@ -324,17 +324,17 @@ def class_of(word: str, labels: np.ndarray) -> Hashable:
         raise Refused(f"--classes names {word!r}, but the labels in the file are numbers: name some of those") from None
 
 
-class Chosen:
+class OptionValues:
     """The values of options; each is to be used once."""
 
     def __init__(self, given: Mapping[str, float | None]) -> None:
         self.left = {name: value for name, value in given.items() if value is not None}
 
-    def made(self, cls: Any, **parts: Any) -> Any:
+    def build(self, cls: Any, **parts: Any) -> Any:
         """A loss, a rule or a schedule with the values that belong to it."""
-        return cls(**parts, **self.taken(cls))
+        return cls(**parts, **self.take(cls))
 
-    def taken(self, cls: Any) -> dict[str, float]:
+    def take(self, cls: Any) -> dict[str, float]:
         """The values that belong to the fields of a class; one out of its range is refused."""
         taken = {name: float(self.left.pop(name)) for name in cls._fields if name in self.left}
         for name, value in taken.items():
@@ -353,15 +353,15 @@ def loss_and_rule(loss: str, rule: str, schedule: str | None, given: Mapping[str
     """The loss and the rule of these names, with the values that were given."""
     if schedule is not None and "schedule" not in RULES[rule]._fields:  # type: ignore[attr-defined]
         raise Refused(f"--schedule means nothing for the rule {rule}: it belongs to the rule sgd")
-    chosen = Chosen(given)
-    made_loss = chosen.made(LOSSES[loss])
+    chosen = OptionValues(given)
+    made_loss = chosen.build(LOSSES[loss])
     parts = {}
     if "schedule" in RULES[rule]._fields:  # type: ignore[attr-defined]
         default = RULES[rule]._field_defaults["schedule"]  # type: ignore[attr-defined]
         parts["schedule"] = (
-            chosen.made(SCHEDULES[schedule]) if schedule else default._replace(**chosen.taken(type(default)))
+            chosen.build(SCHEDULES[schedule]) if schedule else default._replace(**chosen.take(type(default)))
         )
-    made_rule = chosen.made(RULES[rule], **parts)
+    made_rule = chosen.build(RULES[rule], **parts)
     chosen.refuse_rest(loss, rule)
     return made_loss, made_rule
 
@@ -377,7 +377,7 @@ FOR_ONE = "Waiting for the first row of {}."
 
 
 @contextmanager
-def saying_that_it_waits(files: Sequence[str], sentence: str = SENTENCE) -> Iterator[None]:
+def say_if_waiting(files: Sequence[str], sentence: str = SENTENCE) -> Iterator[None]:
     """Within the block, say once that a pipe is waited for, if it is."""
     pipes = [file for file in files if isinstance(file, Pipe)]
     over = threading.Event()

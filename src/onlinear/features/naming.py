@@ -127,13 +127,13 @@ def with_columns(block: Block, named: NamedRows, naming: Naming, stop_at_bad: bo
         block.named = named
     else:
         assert naming.bits is not None
-        block.rows, broken = placed(named.starts, named.hashes, named.values, naming.bits)
+        block.rows, broken = place_names(named.starts, named.hashes, named.values, naming.bits)
         wrong[broken] = INFINITE
     reasons = {row: REASONS[int(wrong[row])] for row in np.flatnonzero(wrong).tolist()}
-    return without(block, reasons, named.text_at, stop_at_bad) if reasons else block
+    return leave_out_rows(block, reasons, named.text_at, stop_at_bad) if reasons else block
 
 
-def placed(starts: np.ndarray, hashes: np.ndarray, values: np.ndarray, bits: int) -> tuple[SparseRows, np.ndarray]:
+def place_names(starts: np.ndarray, hashes: np.ndarray, values: np.ndarray, bits: int) -> tuple[SparseRows, np.ndarray]:
     """Rows sorted by column, and which of them are broken: they have no entries. ``starts`` become the rows' own."""
     entries = len(hashes)
     columns, sums, broken = np.empty(entries, np.uint32), np.empty(entries), np.empty(len(starts) - 1, np.bool_)
@@ -151,7 +151,9 @@ def cells_of(names: Sequence[str], bits: int) -> np.ndarray:
     return (hashes >> np.uint64(64 - bits)).astype(np.int64)
 
 
-def without(block: Block, reasons: Mapping[int, str], text_at: Callable[[int], bytes], stop_at_bad: bool) -> Block:
+def leave_out_rows(
+    block: Block, reasons: Mapping[int, str], text_at: Callable[[int], bytes], stop_at_bad: bool
+) -> Block:
     """The block without the rows that have a reason against them (and no entries); or none from the first one on."""
     origin = block.origin
     bad = [(origin.error(row, why), text_at(int(origin.places[row]))) for row, why in reasons.items()] + block.bad

@@ -16,7 +16,7 @@ import numpy as np
 from onlinear.data.rows import SparseRows
 from onlinear.features.blocks import Block
 from onlinear.features.names import hash_name
-from onlinear.features.naming import SHARED, NamedRows, Naming, cells_of, check_naming, placed, without
+from onlinear.features.naming import SHARED, NamedRows, Naming, cells_of, check_naming, leave_out_rows, place_names
 from onlinear.features.state import Arrays, damaged, pack_texts, unpack_texts, vector
 from onlinear.kernels.text import vocabulary as kernel
 from onlinear.kernels.text.name_hashes import hash_names
@@ -73,9 +73,9 @@ class Vocabulary:
             room, broken = room_for(named), np.zeros(len(block), np.bool_)
             kernel.look_up_names(self._memory.slots, features_of(named), room, broken)
             return self._finished(block, room, named, because(broken, INFINITE), stop_at_bad)
-        rows, broken = placed(named.starts.copy(), named.hashes, named.values, self.naming.bits)
+        rows, broken = place_names(named.starts.copy(), named.hashes, named.values, self.naming.bits)
         block = replace(block, rows=rows, named=None)
-        return without(block, because(broken, SHARED), named.text_at, stop_at_bad) if broken.any() else block
+        return leave_out_rows(block, because(broken, SHARED), named.text_at, stop_at_bad) if broken.any() else block
 
     def _take_exact(self, block: Block, named: NamedRows, stop_at_bad: bool) -> Block:
         room, firsts = room_for(named), np.empty(len(named.hashes), np.int64)
@@ -98,7 +98,7 @@ class Vocabulary:
         return self._finished(block, room, named, reasons, stop_at_bad)
 
     def _take_hashed(self, block: Block, named: NamedRows, bits: int, stop_at_bad: bool) -> Block:
-        rows, broken = placed(named.starts.copy(), named.hashes, named.values, bits)
+        rows, broken = place_names(named.starts.copy(), named.hashes, named.values, bits)
         taken = int(broken.argmax()) if stop_at_bad and broken.any() else len(block)
         progress, firsts = np.zeros(kernel.PROGRESS, np.int64), np.empty(len(named.hashes), np.int64)
         loop, features = kernel.count_names, features_of(named)
@@ -107,7 +107,7 @@ class Vocabulary:
         self._remember(named, firsts[: progress[kernel.NEW]])
         self.unnamed += int(progress[kernel.UNNAMED])
         block = replace(block, rows=rows, named=None)
-        return without(block, because(broken, SHARED), named.text_at, stop_at_bad) if broken.any() else block
+        return leave_out_rows(block, because(broken, SHARED), named.text_at, stop_at_bad) if broken.any() else block
 
     def _finished(
         self, block: Block, room: kernel.Placed, named: NamedRows, reasons: dict[int, str], stop_at_bad: bool
@@ -116,7 +116,7 @@ class Vocabulary:
         entries = room.starts[-1]
         rows = SparseRows(room.starts, room.columns[:entries], room.values[:entries])
         block = replace(block, rows=rows, named=None, width=len(self))
-        return without(block, reasons, named.text_at, stop_at_bad) if reasons else block
+        return leave_out_rows(block, reasons, named.text_at, stop_at_bad) if reasons else block
 
     def _too_many(self, named: NamedRows, row: int, entry: int) -> str:
         (name,) = texts_of(named, np.array([entry]))
@@ -129,7 +129,7 @@ class Vocabulary:
         """Room for the names of one more row, at least."""
         old, size = self._memory, int(self._memory.size[0])
         more = int(named.starts[row + 1] - named.starts[row])
-        self._memory = filled(old.hashes[:size], old.counts[:size], max(2 * len(old.hashes), size + more))
+        self._memory = fill_memory(old.hashes[:size], old.counts[:size], max(2 * len(old.hashes), size + more))
 
     # -------------------------------------------------------------- names
 
@@ -190,7 +190,7 @@ class Vocabulary:
         if not naming.crosses:  # a crossed feature's hash is mixed from those of its parts
             check_hashes(hashes, texts, text, ends)
         vocabulary.unnamed, vocabulary._texts = int(unnamed[0]), texts
-        vocabulary._memory = filled(hashes, counts, max(FIRST_NAMES, len(hashes)))
+        vocabulary._memory = fill_memory(hashes, counts, max(FIRST_NAMES, len(hashes)))
         return vocabulary
 
 
@@ -219,7 +219,7 @@ def texts_of(named: NamedRows, entries: np.ndarray) -> list[str]:
     return texts
 
 
-def filled(hashes: np.ndarray, counts: np.ndarray, names: int) -> kernel.Memory:
+def fill_memory(hashes: np.ndarray, counts: np.ndarray, names: int) -> kernel.Memory:
     """Memory with these names, and with room for so many."""
     memory = kernel.empty_memory(names)
     memory.size[0] = len(hashes)

@@ -48,7 +48,7 @@ def words_in(text: str, lower: bool) -> list[str]:
     ['free', 'cash', 'ça', 'va', '日本']
     """
     found = ["".join(run) for is_word, run in groupby(text, is_letter) if is_word]
-    return ["".join(map(lowered, word)) for word in found] if lower else found
+    return ["".join(map(lower_case, word)) for word in found] if lower else found
 
 
 def is_letter(character: str) -> bool:
@@ -56,10 +56,10 @@ def is_letter(character: str) -> bool:
     return character.isalnum() or character == "_" or ord(character) >= PLANE
 
 
-def lowered(character: str) -> str:
+def lower_case(character: str) -> str:
     """A character in lower case; itself where that would take two, or lies in another plane.
 
-    >>> lowered("Ä"), lowered("İ")
+    >>> lower_case("Ä"), lower_case("İ")
     ('ä', 'İ')
     """
     small = character.lower()
@@ -85,5 +85,5 @@ def grams_in(text: str, words: Words) -> list[str]:
 def letters(lower: bool) -> NDArray[np.uint16]:
     """For each character of the Basic Multilingual Plane the one that stands in words for it; zero if it ends them."""
     plane = map(chr, range(PLANE))
-    small = lowered if lower else str
+    small = lower_case if lower else str
     return np.array([ord(small(letter)) if is_letter(letter) else 0 for letter in plane], np.uint16)

@@ -32,17 +32,17 @@ class Matrix(NamedTuple):
     labels: np.ndarray
     importance: np.ndarray
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[MatrixPart]:
         """The rows, so many at once."""
         length = length_of(self.rows)
         size = rows_of_a_piece(self.rows.values.size / max(1, length))
         for start in range(0, length, size):
             stop = min(start + size, length)
             labels, importance = self.labels[start:stop], self.importance[start:stop]
-            yield Part(Matrix(between(self.rows, start, stop), self.width, labels, importance), start)
+            yield MatrixPart(Matrix(rows_between(self.rows, start, stop), self.width, labels, importance), start)
 
 
-class Part(NamedTuple):
+class MatrixPart(NamedTuple):
     """The rows of a matrix from the one at ``start`` on, counted from 0."""
 
     matrix: Matrix
@@ -56,13 +56,13 @@ class Part(NamedTuple):
 class HasParts(Protocol):
     """Rows that come in parts: a matrix, or something that makes them as they are asked for."""
 
-    def parts(self) -> Iterator[Part]: ...
+    def parts(self) -> Iterator[MatrixPart]: ...
 
 
 class Arrays(NamedTuple):
     """The format."""
 
-    def pieces(self, source: HasParts) -> Iterator[Part]:
+    def pieces(self, source: HasParts) -> Iterator[MatrixPart]:
         return source.parts()
 
     @property
@@ -78,7 +78,7 @@ class Arrays(NamedTuple):
         """The same: columns are found by their numbers."""
         return self
 
-    def parse(self, part: Part, source: str, stop_at_bad: bool) -> Block:
+    def parse(self, part: MatrixPart, source: str, stop_at_bad: bool) -> Block:
         """The rows of a part; after a bad one none, or all but the bad ones."""
         rows, width, labels, importance = part.matrix
         origin = RowNumbers(source, np.arange(part.start + 1, part.start + 1 + len(labels)), part.text_at)
@@ -91,7 +91,7 @@ class Arrays(NamedTuple):
         left[[row for row, _ in places]] = False
         if stop_at_bad:
             left[places[0][0] :] = False
-        return Block(chosen(rows, left), labels[left], importance[left], origin.only(left), bad, width=width)
+        return Block(choose_rows(rows, left), labels[left], importance[left], origin.only(left), bad, width=width)
 
 
 def matrix_of(X: Any, target: Any, weight: Any) -> Matrix:
@@ -121,14 +121,14 @@ def labels_of(target: Any, length: int) -> np.ndarray:
     return with_exact(numbers, lambda places: labels[places].tolist())
 
 
-def between(rows: Rows, start: int, stop: int) -> Rows:
+def rows_between(rows: Rows, start: int, stop: int) -> Rows:
     if isinstance(rows, DenseRows):
         return DenseRows(rows.values[start:stop])
     first, last = rows.starts[start], rows.starts[stop]
     return SparseRows(rows.starts[start : stop + 1] - first, rows.columns[first:last], rows.values[first:last])
 
 
-def chosen(rows: Rows, left: np.ndarray) -> Rows:
+def choose_rows(rows: Rows, left: np.ndarray) -> Rows:
     """Those rows alone for which there is a True."""
     if isinstance(rows, DenseRows):
         return DenseRows(rows.values[left])
@@ -194,11 +194,11 @@ class Generated(ABC):
         name = type(self).__name__
         return (Arrays().parse(part, name, stop_at_bad=True) for part in self.parts())
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[MatrixPart]:
         """A pass, for :func:`onlinear.open_stream`."""
         start = 0
         for X, y in self.drawn():
-            yield Part(Matrix(DenseRows(X), self.d, y, np.ones(len(y))), start)
+            yield MatrixPart(Matrix(DenseRows(X), self.d, y, np.ones(len(y))), start)
             start += len(y)
 
     def arrays(self, block: int | None = None) -> Iterator[Drawn]:

@@ -25,8 +25,8 @@ from onlinear.streams.arrow_cells import (
     NUMBERS,
     TEXTS,
     TRUTHS,
+    ColumnContent,
     Feature,
-    Held,
     category,
     check_held,
     check_known,
@@ -59,12 +59,12 @@ from onlinear.streams.columns import (
     with_roles,
 )
 from onlinear.streams.csv_cells import first_record
-from onlinear.streams.csv_inference import has_quotes, sniffed
+from onlinear.streams.csv_inference import has_quotes, sniff_delimiter
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.sources import looks_at
 from onlinear.streams.tables import Piece, label_of, pieces_of, rows_of_a_piece, schema_of
-from onlinear.streams.texts import Entries, hashes_of, shown, with_grams
+from onlinear.streams.texts import RowEntries, hashes_of, shorten_value, with_grams
 
 INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or make it null"
 NO_LABEL = "the label, column {name!r}, is missing: fill it in, or leave the row out"
@@ -99,7 +99,7 @@ class ArrowTable:
     naming: Naming = Naming()
     words: Words = Words()
     trimmed: bool = True
-    held: tuple[Held, ...] = ()
+    held: tuple[ColumnContent, ...] = ()
 
     def __post_init__(self) -> None:
         check_columns(self.columns)
@@ -203,7 +203,7 @@ class ArrowTable:
 
         return NamedRows(starts, hashes, values, names_of, text_at, groups)
 
-    def _entries(self, features: list[Feature], rows: np.ndarray) -> Entries:
+    def _entries(self, features: list[Feature], rows: np.ndarray) -> RowEntries:
         hashes, values = np.empty((len(rows), len(features)), np.uint64), np.empty((len(rows), len(features)))
         for k, feature in enumerate(features):
             hashes[:, k], values[:, k] = hashes_of(feature.names)[feature.codes[rows]], feature.values[rows]
@@ -216,7 +216,7 @@ class ArrowTable:
             for k, feature in enumerate(features)
             if feature.texts is not None
         ]
-        found = Entries(starts, hashes.ravel(), values.ravel(), groups)
+        found = RowEntries(starts, hashes.ravel(), values.ravel(), groups)
         return with_grams(found, cuts) if cuts else found
 
     def _bad_row(self, piece: Piece, source: str, row: int, place: int) -> tuple[BadLine, bytes]:
@@ -229,7 +229,7 @@ class ArrowTable:
             reason = BAD_LABEL if isinstance(value, float) and math.isinf(value) else NO_LABEL
         elif isinstance(value, str):
             reason = IS_ABSENT
-        said = reason.format(value=shown(value), name=column.name)
+        said = reason.format(value=shorten_value(value), name=column.name)
         kind = BadLineKind.NO_LABEL if reason == NO_LABEL else BadLineKind.UNREADABLE
         return BadLine(source, piece.first_row + row, place, said, kind), row_text(piece, row)
 
@@ -297,7 +297,7 @@ def with_delimiter_of(table: CSVText, sources: Sequence[str]) -> CSVText:
     first = looks_at(sources)[0]
     if has_columns_of(table, first):
         return table
-    delimiter = sniffed(first)
+    delimiter = sniff_delimiter(first)
     other = replace(table, delimiter=delimiter, quoted=has_quotes(first, delimiter))
     return other if has_columns_of(other, first) else table
 
@@ -316,7 +316,7 @@ def csv_for_columns(table: ArrowTable, sources: Sequence[str]) -> CSVText:
         if what != TEXTS and kinds.get(name) in NAMED_KINDS:
             raise Refused(f"{sources[0]}: {AMBIGUOUS[what].format(name=name)}")
     first = looks_at(sources)[0]
-    delimiter = sniffed(first)
+    delimiter = sniff_delimiter(first)
     quoted = has_quotes(first, delimiter)
     return CSVText(
         table.columns,

@@ -16,7 +16,7 @@ import numpy as np
 from onlinear.errors import OnlinearError, Refused
 from onlinear.features.words import Words, grams_in
 from onlinear.streams.columns import ABSENT, BEFORE, BLANKS, Column
-from onlinear.streams.texts import Cut, grams_of_texts, is_missing, text_of
+from onlinear.streams.texts import CutTexts, grams_of_texts, is_missing, text_of
 
 
 class Feature(NamedTuple):
@@ -83,7 +83,7 @@ def strings_of(cells: Any, missing: Sequence[str]) -> Any:
     import pyarrow
     from pyarrow import compute
 
-    cells = decoded(cells)
+    cells = decode_dictionary(cells)
     if is_numeric(cells.type):
         return pyarrow.array([word_of(value, missing) for value in cells.to_pylist()], pyarrow.large_string())
     cells = without_views(cells).cast(pyarrow.large_string())
@@ -91,7 +91,7 @@ def strings_of(cells: Any, missing: Sequence[str]) -> Any:
     return compute.if_else(absent, pyarrow.scalar(None, pyarrow.large_string()), cells)
 
 
-def decoded(cells: Any) -> Any:
+def decode_dictionary(cells: Any) -> Any:
     """The cells themselves, where they are codes of a dictionary."""
     from pyarrow import DictionaryArray, types
 
@@ -109,7 +109,7 @@ def infinite_in(cells: Any) -> np.ndarray:
     if is_numeric(cells.type):
         return np.isinf(numbers_of(cells))
     if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
-        return np.isinf(numbers_of(decoded(cells)))
+        return np.isinf(numbers_of(decode_dictionary(cells)))
     return np.zeros(len(cells), bool)
 
 
@@ -122,7 +122,7 @@ def without_views(cells: Any) -> Any:
     return pyarrow.array(cells.to_pylist(), pyarrow.large_string())
 
 
-def cut_column(feature: Feature, rows: np.ndarray, entries: np.ndarray, words: Words) -> Cut:
+def cut_column(feature: Feature, rows: np.ndarray, entries: np.ndarray, words: Words) -> CutTexts:
     """The texts of a column in these rows, for each of which there is an entry, cut."""
     cells = feature.texts
     there = cells.is_valid().to_numpy(zero_copy_only=False)[rows]
@@ -130,7 +130,9 @@ def cut_column(feature: Feature, rows: np.ndarray, entries: np.ndarray, words: W
     places = np.frombuffer(offsets, np.int64)[cells.offset :]
     buffer = np.frombuffer(data or b"", np.uint8)
     present = rows[there]
-    return Cut(entries[there], *grams_of_texts(buffer, places[present], places[present + 1], feature.column, words))
+    return CutTexts(
+        entries[there], *grams_of_texts(buffer, places[present], places[present + 1], feature.column, words)
+    )
 
 
 def names_in(feature: Feature, row: int, words: Words) -> list[str]:
@@ -169,7 +171,7 @@ def coded(cells: Any, missing: Sequence[str], trimmed: bool = False) -> tuple[li
     if not pyarrow.types.is_dictionary(cells.type):
         cells = without_views(cells).dictionary_encode()
     elif len(cells.dictionary) > len(cells):  # of a long dictionary, only the words that are there
-        cells = decoded(cells).dictionary_encode()
+        cells = decode_dictionary(cells).dictionary_encode()
     values = without_blanks(cells.dictionary) if trimmed else cells.dictionary
     words = [word_of(value, missing) for value in values.to_pylist()]
     return [*words, None], cells.indices.cast(pyarrow.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
@@ -239,26 +241,26 @@ NAMED_KINDS = ("category", "text")
 NUMBERS_FOR_TEXTS = ", where 007 and 7.0 are not 7: read it as text (pandas: dtype={{{name!r}: str}})"
 
 
-class Held(NamedTuple):
+class ColumnContent(NamedTuple):
     """A column, and what its cells are made of."""
 
     name: str
     what: str
 
 
-def held_in(columns: Iterable[Column], target_kind: str, schema: Any) -> tuple[Held, ...]:
+def held_in(columns: Iterable[Column], target_kind: str, schema: Any) -> tuple[ColumnContent, ...]:
     """What a table of this schema holds in its columns of names; nothing is said of those of nulls."""
     found = zip(columns, schema, strict=True)
     return tuple(
-        Held(column.name, made_of(field.type))
+        ColumnContent(column.name, made_of(field.type))
         for column, field in found
         if is_of_names(column, target_kind) and not is_nothing(field.type)
     )
 
 
-def texts_in(columns: Iterable[Column], target_kind: str) -> tuple[Held, ...]:
+def texts_in(columns: Iterable[Column], target_kind: str) -> tuple[ColumnContent, ...]:
     """What a CSV file holds there."""
-    return tuple(Held(column.name, TEXTS) for column in columns if is_of_names(column, target_kind))
+    return tuple(ColumnContent(column.name, TEXTS) for column in columns if is_of_names(column, target_kind))
 
 
 def is_of_names(column: Column, target_kind: str) -> bool:
@@ -266,7 +268,7 @@ def is_of_names(column: Column, target_kind: str) -> bool:
     return (target_kind if column.kind == "target" else column.kind) in NAMED_KINDS
 
 
-def check_known(held: Sequence[Held]) -> None:
+def check_known(held: Sequence[ColumnContent]) -> None:
     """Refuse what a model file says of columns if no column can hold it."""
     for name, what in held:
         if what not in (TEXTS, NUMBERS, TRUTHS):
@@ -284,7 +286,7 @@ def made_of(kind: Any) -> str:
     return NUMBERS if is_numeric(kind) else TEXTS
 
 
-def check_held(held: Sequence[Held], batch: Any, source: str) -> None:
+def check_held(held: Sequence[ColumnContent], batch: Any, source: str) -> None:
     """Refuse a batch with a column that holds something else; one with nothing but missing cells may be anything."""
     for name, known in held:
         if name in batch.schema.names:
@@ -297,7 +299,7 @@ def check_held(held: Sequence[Held], batch: Any, source: str) -> None:
 
 
 def is_all_missing(cells: Any) -> bool:
-    cells = decoded(cells)
+    cells = decode_dictionary(cells)
     if is_numeric(cells.type):
         return bool(np.isnan(numbers_of(cells)).all())
     return bool(cells.null_count == len(cells))

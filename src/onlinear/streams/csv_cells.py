@@ -108,27 +108,27 @@ class Cells(NamedTuple):
         start = int(self.breaks[first - 1]) + 1 if first else 0
         for end in map(int, self.breaks[first : last + 1]):
             cell = self.buffer[start:end].tobytes()
-            found.append((start + len(cell) - len(cell.lstrip(BEFORE_CELL)), word(cell, self.quoted)))
+            found.append((start + len(cell) - len(cell.lstrip(BEFORE_CELL)), cell_text(cell, self.quoted)))
             start = end + 1
         return found
 
     def shown(self, place: int) -> str:
         """The cell that starts at a place, for a message."""
         end = int(self.breaks[self.break_behind(place)])
-        cell = word(self.buffer[place:end].tobytes(), self.quoted)
+        cell = cell_text(self.buffer[place:end].tobytes(), self.quoted)
         return cell if len(cell) <= SHOWN else cell[: SHOWN - 3] + "..."
 
 
-def word(cell: bytes, quoted: bool = True) -> str:
+def cell_text(cell: bytes, quoted: bool = True) -> str:
     """What a cell says, without quotes and without blanks around.
 
-    >>> word(b' Bern '), word(b'"6"" pipe"'), word(b'6" pipe')
+    >>> cell_text(b' Bern '), cell_text(b'"6"" pipe"'), cell_text(b'6" pipe')
     ('Bern', '6" pipe', '6" pipe')
     """
-    return unquoted(cell, quoted).strip(BLANKS)
+    return strip_quotes(cell, quoted).strip(BLANKS)
 
 
-def unquoted(cell: bytes, quoted: bool = True) -> str:
+def strip_quotes(cell: bytes, quoted: bool = True) -> str:
     """What a cell says, without quotes if it may be quoted, but with the blanks within them."""
     cell = cell.lstrip(BEFORE_CELL).rstrip(BEHIND_CELL)
     if quoted and len(cell) > 1 and cell.startswith(b'"') and cell.endswith(b'"'):
@@ -136,7 +136,7 @@ def unquoted(cell: bytes, quoted: bool = True) -> str:
     return cell.decode("utf-8", "backslashreplace")
 
 
-def cut(chunk: Chunk, delimiter: str, quoted: bool = True) -> Cells:
+def cut_cells(chunk: Chunk, delimiter: str, quoted: bool = True) -> Cells:
     """The text of a chunk with the ends of its cells; until the same thread cuts the next one."""
     buffer, quoting = chunk.buffer, no_quotes(quoted)
     stop, room = with_room(chunk)
@@ -154,7 +154,7 @@ def no_quotes(quoted: bool) -> np.ndarray:
     return np.array([NOWHERE if quoted else NEVER, NOWHERE])
 
 
-def unclosed(cells: Cells, lines: Lines) -> tuple[BadLine, bytes]:
+def unclosed_quote(cells: Cells, lines: Lines) -> tuple[BadLine, bytes]:
     """What is wrong with a text whose last quote is never closed, and all of its last record."""
     return lines.at(cells.unclosed, UNCLOSED, BadLineKind.NO_RECORDS), lines.chunk.text[cells.stop :].tobytes()
 
@@ -172,7 +172,7 @@ class Swallowing(NamedTuple):
         return lines.at(self.quote, reason, BadLineKind.NO_RECORDS), lines.line(self.record)
 
 
-def swallowing(cells: Cells, delimiter: str, columns: int) -> Swallowing | None:
+def find_swallowing(cells: Cells, delimiter: str, columns: int) -> Swallowing | None:
     """The first cell of a text that holds many lines which each have the delimiters of a record of so many columns."""
     if columns == 1:
         return None  # any line is like a record
@@ -220,7 +220,7 @@ class Top(NamedTuple):
 
 
 def first_record(file: str, delimiter: str, quoted: bool = True) -> Top:
-    for chunk, cells in texts(file, delimiter, quoted):
+    for chunk, cells in read_cells(file, delimiter, quoted):
         first, last = cells.first_record()
         if first < len(cells.breaks):
             lines = Lines(chunk, source_label(file), np.empty(0))
@@ -228,7 +228,7 @@ def first_record(file: str, delimiter: str, quoted: bool = True) -> Top:
                 raise lines.at(0, LONE_RETURNS)
             return Top(cells.words(first, last), int(cells.breaks[last]), lines)
         if cells.unclosed >= 0:
-            raise unclosed(cells, Lines(chunk, source_label(file), np.empty(0)))[0]
+            raise unclosed_quote(cells, Lines(chunk, source_label(file), np.empty(0)))[0]
     raise BadSource(f"{source_label(file)}: is empty: there is no table in it")
 
 
@@ -243,14 +243,14 @@ def has_lone_returns(record: bytes, delimiter: str, quoted: bool) -> bool:
     return len(cells) == 2 and cells[0] == cells[1] > 0
 
 
-def texts(file: str, delimiter: str, quoted: bool = True) -> Iterator[tuple[Chunk, Cells]]:
+def read_cells(file: str, delimiter: str, quoted: bool = True) -> Iterator[tuple[Chunk, Cells]]:
     for chunk in chunks(file, ends=RecordEnds(delimiter, quoted)):
-        yield chunk, cut(chunk, delimiter, quoted)
+        yield chunk, cut_cells(chunk, delimiter, quoted)
 
 
 def records_below(file: str, delimiter: str, rows: int, quoted: bool) -> Iterator[list[str]]:
     """The words of so many records below the first one."""
-    records = (record for _, cells in texts(file, delimiter, quoted) for record in records_in(cells))
+    records = (record for _, cells in read_cells(file, delimiter, quoted) for record in records_in(cells))
     return islice(records, 1, rows + 1)
 
 

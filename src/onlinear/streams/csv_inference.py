@@ -22,13 +22,13 @@ from onlinear.streams.csv_cells import (
     QUOTED,
     Cells,
     Top,
-    cut,
+    cut_cells,
     first_record,
     raw_records_in,
+    read_cells,
     records_below,
     records_in,
-    texts,
-    unclosed,
+    unclosed_quote,
 )
 from onlinear.streams.csv_text import NOT_UTF_8, CSVText, check_delimiter
 from onlinear.streams.options import DEFAULTS, ReadOptions
@@ -51,10 +51,10 @@ def infer(paths: Path | Sequence[Path], options: ReadOptions = DEFAULTS, *, rows
     quoted by default, unless tabs are between cells and quotes make no sense.
     """
     files = looks_at(expand(paths))
-    delimiter = options.delimiter or sniffed(files[0])
+    delimiter = options.delimiter or sniff_delimiter(files[0])
     check_delimiter(delimiter)
     quoted = has_quotes(files[0], delimiter) if options.quoted is None else options.quoted
-    look = looked_at(files, delimiter, options.header, options.missing, rows, quoted)
+    look = look_at_records(files, delimiter, options.header, options.missing, rows, quoted)
     names = look.names
     kinds = ["category" if numeric == 0 or texts else "number" for numeric, texts in look.counts.tolist()]
     meant = {position_of(names, column) for column in options.categories}
@@ -66,7 +66,7 @@ def infer(paths: Path | Sequence[Path], options: ReadOptions = DEFAULTS, *, rows
     return CSVText(columns, target_kind, delimiter, options.missing, options.naming, look.header, options.words, quoted)
 
 
-class Look(NamedTuple):
+class FirstRecords(NamedTuple):
     """The names of columns, and for each how many cells are numbers and how many are texts."""
 
     names: list[str]
@@ -74,40 +74,40 @@ class Look(NamedTuple):
     header: bool
 
 
-def looked_at(
+def look_at_records(
     files: Sequence[str], delimiter: str, header: bool | None, missing: tuple[str, ...], rows: int, quoted: bool
-) -> Look:
+) -> FirstRecords:
     """A look at the first record, and at so many below it."""
     top = first_record(files[0], delimiter, quoted)
     plan = plan_of([""] * len(top.words), [NUMBER] * len(top.words), missing, quoted)
-    first, _ = judged(files[0], delimiter, plan, 0, 1)
-    below, seen = judged(files[0], delimiter, plan, 1, rows)
+    first, _ = count_kinds(files[0], delimiter, plan, 0, 1)
+    below, seen = count_kinds(files[0], delimiter, plan, 1, rows)
     if header is None:
         header = has_header(files[0], top, first, below, seen, delimiter, rows, quoted)
     for file in files[1:]:
         if seen < rows:
-            more, count = judged(file, delimiter, plan, int(header), rows - seen)
+            more, count = count_kinds(file, delimiter, plan, int(header), rows - seen)
             below, seen = below + more, seen + count
     if header and seen == 0:
         raise nothing_below(files, delimiter, quoted)
     if header:
-        return Look(checked_names(top), below, True)
-    return Look([str(k) for k in range(1, len(top.words) + 1)], first + below, False)
+        return FirstRecords(checked_names(top), below, True)
+    return FirstRecords([str(k) for k in range(1, len(top.words) + 1)], first + below, False)
 
 
 def nothing_below(files: Sequence[str], delimiter: str, quoted: bool) -> OnlinearError:
     """Why there are no records below a header: a quote that is never closed has swallowed them, or nothing is there."""
     for file in files:
-        for chunk, cells in texts(file, delimiter, quoted):
+        for chunk, cells in read_cells(file, delimiter, quoted):
             if cells.unclosed >= 0:
-                return unclosed(cells, Lines(chunk, file, np.empty(0)))[0]
+                return unclosed_quote(cells, Lines(chunk, file, np.empty(0)))[0]
     return BadSource(f"{files[0]}: has a header, but no records: the columns may be anything")
 
 
-def judged(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tuple[np.ndarray, int]:
+def count_kinds(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tuple[np.ndarray, int]:
     """Numbers and texts in each column of up to ``most`` records behind the skipped one, and how many there are."""
     found, seen = np.zeros((len(plan.kinds), 2), np.int64), 0
-    for chunk, cells in texts(file, delimiter, plan.quote == QUOTE):
+    for chunk, cells in read_cells(file, delimiter, plan.quote == QUOTE):
         start = cells.first_record()[1] + 1 if skipped and chunk.first_line == 1 else 0
         if start < len(cells.breaks):
             seen += judge_columns(cells.buffer, cells.stop, cells.breaks, start, plan, most - seen, found)
@@ -116,7 +116,7 @@ def judged(file: str, delimiter: str, plan: Plan, skipped: int, most: int) -> tu
     return found, seen
 
 
-def sniffed(file: str) -> str:
+def sniff_delimiter(file: str) -> str:
     """The delimiter that cuts the first records into equally many cells, at least two."""
     usual = EXTENSIONS.get(PurePath(inner_name(os.fspath(file))).suffix.lower(), ",")
     head = next(chunks(file, SNIFFED_BYTES, whole=True), None)  # in lines: where records end is yet to be found out
@@ -124,7 +124,7 @@ def sniffed(file: str) -> str:
         return usual
     best, most = usual, 0.0
     for delimiter in sorted(CANDIDATES, key=lambda candidate: candidate != usual):
-        widths = [len(words) for words in islice(records_in(cut(head, delimiter)), SNIFFED)]
+        widths = [len(words) for words in islice(records_in(cut_cells(head, delimiter)), SNIFFED)]
         width = max(set(widths), key=widths.count, default=1)
         agreeing = widths.count(width) / len(widths) if width > 1 else 0.0
         if agreeing > most:
@@ -143,7 +143,7 @@ def has_quotes(file: str, delimiter: str) -> bool:
     if head is None or not (head.text == QUOTE).any():
         return True
     lines = [line.split(b"\t") for line in head.text.tobytes().split(b"\n") if line.strip()]
-    return len({len(line) for line in lines}) != 1 or is_quoted(cut(head, delimiter), len(lines[0]), head, heads)
+    return len({len(line) for line in lines}) != 1 or is_quoted(cut_cells(head, delimiter), len(lines[0]), head, heads)
 
 
 def is_quoted(cells: Cells, columns: int, head: Chunk, heads: Iterator[Chunk]) -> bool:
@@ -229,7 +229,7 @@ def has_header(
             words_and = "words that never come again below, and " if first[:, TEXTS].any() else ""
             raise unclear(top, f"{words_and}numbers that may be names")
         return False
-    whole, partly = again(words, records())
+    whole, partly = count_repeats(words, records())
     if whole and not partly and is_put_together(first, whole, seen, records):
         raise unclear(top, "all of it again further down, as where files with headers were put together")
     return not whole and not partly and are_names(top, words, first, odd, seen)
@@ -278,7 +278,7 @@ def are_counted(names: Sequence[str]) -> bool:
     return any(list(names) == [str(k) for k in range(start, start + len(names))] for start in (0, 1))
 
 
-def again(words: Sequence[str], records: Iterator[list[str]]) -> tuple[int, bool]:
+def count_repeats(words: Sequence[str], records: Iterator[list[str]]) -> tuple[int, bool]:
     """How often a record comes again as a whole, until some of its words stand below themselves without the others."""
     whole = 0
     for record in records:
@@ -297,7 +297,7 @@ def is_put_together(first: np.ndarray, whole: int, seen: int, records: Records) 
     """
     if len(first) < 2 or not first[:, TEXTS].all() or seen < FEWEST or whole * FEWEST > seen:
         return False
-    return again(next(records()), islice(records(), 1, None))[1]
+    return count_repeats(next(records()), islice(records(), 1, None))[1]
 
 
 def are_names(top: Top, words: Sequence[str], first: np.ndarray, odd: np.ndarray, seen: int) -> bool:

@@ -42,12 +42,12 @@ from onlinear.streams.csv_cells import (
     Cells,
     RecordEnds,
     Swallowing,
-    cut,
+    cell_text,
+    cut_cells,
+    find_swallowing,
     first_record,
-    swallowing,
-    unclosed,
-    unquoted,
-    word,
+    strip_quotes,
+    unclosed_quote,
 )
 from onlinear.streams.sources import looks_at
 from onlinear.streams.text_lines import Chunk, Lines, chunk_size, chunks, own_room, read_lines
@@ -131,15 +131,15 @@ class CSVText:
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad record none, or all but the bad ones."""
-        cells = cut(chunk, self.delimiter, self.quoted)
+        cells = cut_cells(chunk, self.delimiter, self.quoted)
         plan = plan_for(self.columns, self.target_kind, self.missing, self.quoted, self.trimmed)
         found = self._room(cells)
         lines = Lines(
             chunk,
             source,
             found.places,
-            lambda place: cut(chunk, self.delimiter, self.quoted).record_from(place),
-            lambda place: cut(chunk, self.delimiter, self.quoted).cell_from(place, self._target_place),
+            lambda place: cut_cells(chunk, self.delimiter, self.quoted).record_from(place),
+            lambda place: cut_cells(chunk, self.delimiter, self.quoted).cell_from(place, self._target_place),
         )
         if self.header and chunk.first_line == 1:
             found.counts[BREAK], found.counts[NEXT] = self._behind_header(cells, lines)
@@ -154,11 +154,11 @@ class CSVText:
 
         bad = read_lines(read, explain, found.counts, cells.stop, stop_at_bad)
         if cells.unclosed >= 0 and not (bad and stop_at_bad):
-            bad.append(unclosed(cells, lines))
+            bad.append(unclosed_quote(cells, lines))
         rows, entries = found.counts[ROWS], found.counts[ENTRIES]
         swallowed = None
         if self.quoted and chunk.line_ends - rows - len(bad) > MOST_LINE_ENDS:  # there are cells of several lines
-            swallowed = swallowing(cells, self.delimiter, len(self.columns))
+            swallowed = find_swallowing(cells, self.delimiter, len(self.columns))
         block = Block(NO_ROWS, self._labels(found, cells), found.importance[:rows], lines, bad, chunk.read)
 
         hashes, values = found.hashes[:entries], found.values[:entries]
@@ -169,7 +169,7 @@ class CSVText:
             return self._names_in(cells.raw_from(int(found.places[row])))
 
         def cells_of(place: int, which: np.ndarray) -> list[str]:
-            return [unquoted(cell, self.quoted) for cell in cells.raw_column(found.places[which], place)]
+            return [strip_quotes(cell, self.quoted) for cell in cells.raw_column(found.places[which], place)]
 
         named = NamedRows(found.starts[: rows + 1], hashes, values, names_of, cells.record_from, found.groups, cells_of)
         block = with_columns(block, named, self.naming, stop_at_bad)
@@ -194,13 +194,13 @@ class CSVText:
         return [name for column, cell in cells if column.kind in FEATURE_KINDS for name in self._names_of(column, cell)]
 
     def _names_of(self, column: Column, cell: bytes) -> list[str]:
-        if word(cell, self.quoted) in self.missing:
+        if cell_text(cell, self.quoted) in self.missing:
             return [f"{column.name}=?"]
         if column.kind == "text":
-            return [f"{column.name}={gram}" for gram in grams_in(word(cell, self.quoted), self.words)]
+            return [f"{column.name}={gram}" for gram in grams_in(cell_text(cell, self.quoted), self.words)]
         if column.kind == "number":
             return [column.name]
-        said = unquoted(cell, self.quoted)
+        said = strip_quotes(cell, self.quoted)
         return [f"{column.name}={bare(said) if self.trimmed else said}"]
 
     def _labels(self, found: kernel.Table, cells: Cells) -> np.ndarray:
@@ -212,7 +212,7 @@ class CSVText:
             return found.labels[:rows]
 
         def written(which: np.ndarray) -> list[float]:
-            return [whole_of(word(cell, self.quoted)) for cell in cells.raw_column(found.places[which], place)]
+            return [whole_of(cell_text(cell, self.quoted)) for cell in cells.raw_column(found.places[which], place)]
 
         return with_exact(found.labels[:rows], written)
 
@@ -268,14 +268,14 @@ def plan_for(
     return kernel.plan_of([column.name for column in columns], kinds, missing, quoted, trimmed)
 
 
-class _Memory(threading.local):
+class _CategoryMemory(threading.local):
     """The categories that each thread has seen lately."""
 
     def __init__(self) -> None:
         self.memo = np.zeros((1 << kernel.MEMO_BITS, 4), np.uint64)
 
 
-_memory = _Memory()
+_memory = _CategoryMemory()
 
 
 def room_for(rows: int, entries: int, groups: bool, grams: Grams | None) -> kernel.Table:
@@ -306,5 +306,5 @@ def words_of(found: kernel.Table, cells: Cells) -> np.ndarray:
     count = found.counts[kernel.CODES]
     words = np.empty(count, object)
     for code, (start, stop) in enumerate(zip(found.label_starts[:count], found.label_stops[:count], strict=True)):
-        words[code] = word(cells.buffer[start:stop].tobytes(), cells.quoted)
+        words[code] = cell_text(cells.buffer[start:stop].tobytes(), cells.quoted)
     return words

@@ -53,7 +53,7 @@ TOO_EARLY = "it ends too early"
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[Source]:
+def open_bytes(path: Path) -> Iterator[DecompressedFile]:
     """The decompressed bytes of a file, as long as the block lasts.
 
     The extension says how it is compressed (.gz .bz2 .xz .zst); for standard input and pipes without a telling name
@@ -63,7 +63,9 @@ def open_bytes(path: Path) -> Iterator[Source]:
     with ExitStack() as stack:
         raw = stack.enter_context(_opened(name))
         tap = _Tap(raw, size=0 if isinstance(name, Pipe) else _size_of(raw))
-        yield stack.enter_context(Source(source_label(name), tap, compression_in(name) or _recognised(name, tap)))
+        yield stack.enter_context(
+            DecompressedFile(source_label(name), tap, compression_in(name) or _recognised(name, tap))
+        )
 
 
 def _opened(name: str) -> io.RawIOBase:
@@ -94,7 +96,7 @@ def _recognised(name: str, tap: _Tap) -> str | None:
     return next((kind for kind, signature in SIGNATURES.items() if signature.match(head)), None)
 
 
-class Source(io.RawIOBase):
+class DecompressedFile(io.RawIOBase):
     """The decompressed bytes of a file, read only.
 
     Everything before a damaged place can be read; reading on raises ``BadSource``, again and again. ``given`` counts

@@ -89,13 +89,13 @@ def format_of(name: str, sources: Sequence[Any], options: ReadOptions) -> Format
         found = class_of(name)(options.naming)
     else:
         options.check_columns()
-        found = loaded(INFERRED[name])(sources, options)
+        found = import_name(INFERRED[name])(sources, options)
     return found
 
 
 def class_of(name: str) -> Any:
     """The class of the format of that name."""
-    return loaded(FORMATS[name])
+    return import_name(FORMATS[name])
 
 
 def name_of(format: Format) -> str:
@@ -107,7 +107,7 @@ def path_of(format: Format) -> str:
     return f"{type(format).__module__.removeprefix('onlinear.')}.{type(format).__name__}"
 
 
-def loaded(path: str) -> Any:
+def import_name(path: str) -> Any:
     """The class or function at a path below the package, such as ``streams.vwtext.VWText``."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(f"onlinear.{module}"), name)
@@ -152,10 +152,12 @@ def format_alike(format: Format, sources: Sequence[Any]) -> Format:
                 f"{what}, and {sources[0]} is {name_of(found)}: files that are read at once have to be of one form, so "
                 "read them apart"
             )
-        found = loaded("streams.arrow.csv_for_columns" if name == "csv" else "streams.arrow.columns_for_csv")(
+        found = import_name("streams.arrow.csv_for_columns" if name == "csv" else "streams.arrow.columns_for_csv")(
             format, sources
         )
-    return loaded("streams.arrow.with_delimiter_of")(found, sources) if known == "csv" and found is format else found
+    return (
+        import_name("streams.arrow.with_delimiter_of")(found, sources) if known == "csv" and found is format else found
+    )
 
 
 def extension_of(file: str) -> str:

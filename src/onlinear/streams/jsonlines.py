@@ -26,11 +26,11 @@ from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, w
 from onlinear.features.words import Words, check_words, grams_in
 from onlinear.streams.columns import ABSENT, BLANKS, IS_ABSENT, MISSING, check_target_kind, listed
 from onlinear.streams.csv_inference import ROWS
-from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, taken
+from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, value_at
 from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.sources import looks_at
 from onlinear.streams.text_lines import Chunk, Lines, chunk_size, chunks
-from onlinear.streams.texts import Entries, hashes_of, is_missing, shown, text_of, texts_cut, with_grams
+from onlinear.streams.texts import RowEntries, cut_texts, hashes_of, is_missing, shorten_value, text_of, with_grams
 
 NO_VALUE = "{value} of {key!r} is neither a number nor a text nor a list of texts: mend it, or ignore the key"
 NO_WORDS = "{value} of {key!r} is not a text to be cut into words: mend it, or do not have the key cut"
@@ -146,12 +146,12 @@ class JSONLines:
         named = NamedRows(starts, hashes, values, names_of, lines.line, groups)
         return with_columns(block, named, self.naming, stop_at_bad)
 
-    def _entries(self, found: Records) -> Entries:
+    def _entries(self, found: Records) -> RowEntries:
         names = [name if isinstance(name, str) else "" for name in found.names]
         groups = hashes_of(found.groups) if self.naming.crosses else None
-        rows = Entries(np.array(found.stops, np.int32), hashes_of(names), np.array(found.values, np.float64), groups)
+        rows = RowEntries(np.array(found.stops, np.int32), hashes_of(names), np.array(found.values, np.float64), groups)
         uncut = uncut_in(found.names) if self.text else {}
-        cuts = [texts_cut(np.array(entries), texts, key, self.words) for key, (entries, texts) in uncut.items()]
+        cuts = [cut_texts(np.array(entries), texts, key, self.words) for key, (entries, texts) in uncut.items()]
         return with_grams(rows, cuts) if cuts else rows
 
     def _names_of(self, name: str | Uncut) -> list[str]:
@@ -162,8 +162,8 @@ class JSONLines:
     def _read(self, found: Records, place: int, line: bytes) -> None:
         """Add a record; all of it, or nothing."""
         record, names, values, groups = record_in(line), list[str | Uncut](), list[float](), list[str]()
-        label = math.nan if self.target is None else self._label(taken(record, self.target))
-        importance = 1.0 if self.weight is None else self._importance(taken(record, self.weight))
+        label = math.nan if self.target is None else self._label(value_at(record, self.target))
+        importance = 1.0 if self.weight is None else self._importance(value_at(record, self.weight))
         if self.naming.crosses:
             for key, value in record.items():
                 self._flatten({key: value}, "", names, values)
@@ -209,7 +209,7 @@ class JSONLines:
     def _uncut(self, key: str, value: Any) -> str | Uncut:
         """A text to be cut; numbers are texts, too, as they are in any text file."""
         if type(value) in (dict, list):
-            raise Wrong(NO_WORDS.format(value=shown(value), key=key), key)
+            raise Wrong(NO_WORDS.format(value=shorten_value(value), key=key), key)
         text = value if type(value) is str else text_of(finite(value, key) if type(value) is float else value)
         return f"{key}=?" if is_missing(text, self.missing) else Uncut(key, text)
 
@@ -222,7 +222,7 @@ class JSONLines:
 
     def _word(self, key: str, word: Any) -> str:
         if type(word) is not str:
-            raise Wrong(NO_VALUE.format(value=f"{shown(word)} in the list", key=key), key)
+            raise Wrong(NO_VALUE.format(value=f"{shorten_value(word)} in the list", key=key), key)
         return self._category(key, word)
 
     def _label(self, value: Any) -> float | str:
@@ -231,16 +231,16 @@ class JSONLines:
         word = word_of(value, self.target in self.categories)
         if self.target_kind == "category":
             if word is None:
-                raise Wrong(NO_TEXT.format(value=shown(value)), self.target)
+                raise Wrong(NO_TEXT.format(value=shorten_value(value)), self.target)
             return word
         if word is not None or type(value) not in (int, float):
-            raise Wrong(NO_NUMBER.format(value=shown(value)), self.target)
+            raise Wrong(NO_NUMBER.format(value=shorten_value(value)), self.target)
         number = finite(value, self.target)
         return value if abs(number) >= FIRST_INEXACT else number
 
     def _importance(self, value: Any) -> float:
         if type(value) not in (int, float) or not 0.0 <= value < math.inf:
-            raise Wrong(BAD_WEIGHT.format(value=shown(value)), self.weight)
+            raise Wrong(BAD_WEIGHT.format(value=shorten_value(value)), self.weight)
         return finite(value, self.weight)
 
 
@@ -288,7 +288,7 @@ def infer_keys(files: Sequence[str], options: ReadOptions = DEFAULTS, *, rows: i
     chosen = {role: list(map(str, keys)) for role, keys in roles.items()}
     check_keys(records, chosen, options.naming)
     names = frozenset(map(str, options.categories))
-    labels = [taken(record, str(target)) for record in records]
+    labels = [value_at(record, str(target)) for record in records]
     said = [word_of(label, str(target) in names) for label in labels if not is_absent(label, options.missing)]
     kind = "category" if not said or any(word is not None for word in said) else "number"
     importance = None if weight is None else str(weight)

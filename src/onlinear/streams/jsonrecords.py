@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from onlinear.errors import BadLineKind
 from onlinear.streams.csv_text import NOT_UTF_8
 from onlinear.streams.text_lines import Chunk
-from onlinear.streams.texts import shown
+from onlinear.streams.texts import shorten_value
 
 NOT_FINITE = "{value} of {key!r} is not a finite number: mend it, or write null"
 TWICE = "the key {key!r} is there twice: rename one of them, or leave it out"
@@ -66,7 +66,7 @@ def record_in(line: bytes, decoder: json.JSONDecoder | None = None) -> dict[str,
     if braces > MOST_NESTED and nesting_of(record) > MOST_NESTED:
         raise Wrong(TOO_DEEP.format(most=MOST_NESTED))
     if type(record) is not dict:
-        raise Wrong(NO_OBJECT.format(value=shown(record)))
+        raise Wrong(NO_OBJECT.format(value=shorten_value(record)))
     if braces > 1:
         check_joined(record)
     return record
@@ -144,22 +144,22 @@ def finite(value: Any, key: str | None) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise Wrong(NOT_FINITE.format(value=shown(value), key=key), key)
+        raise Wrong(NOT_FINITE.format(value=shorten_value(value), key=key), key)
     return number
 
 
-def taken(record: dict[str, Any], key: str) -> Any:
+def value_at(record: dict[str, Any], key: str) -> Any:
     """The value of a key, which is no feature then; a dot leads into objects. None if there is none.
 
     >>> record = {"a": {"b": 1}}
-    >>> taken(record, "a.b"), record
+    >>> value_at(record, "a.b"), record
     (1, {'a': {}})
     """
     if key in record:
         return record.pop(key)
     head, _, tail = key.partition(".")
     inner = record.get(head)
-    return taken(inner, tail) if tail and type(inner) is dict else None
+    return value_at(inner, tail) if tail and type(inner) is dict else None
 
 
 def has(record: dict[str, Any], key: str) -> bool:

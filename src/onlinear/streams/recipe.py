@@ -14,7 +14,7 @@ import numpy as np
 from onlinear.errors import OnlinearError, Refused
 from onlinear.features.blocks import Block
 from onlinear.features.naming import cells_of
-from onlinear.streams.formats import FORMATS, Format, class_of, loaded, name_of
+from onlinear.streams.formats import FORMATS, Format, class_of, import_name, name_of
 from onlinear.streams.packing import packed, unpacked
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Recipe:
         self.format = format
         self.scaling = scaling
         remembers = naming is not None and naming.remembers
-        self.vocabulary: Vocabulary | None = loaded(VOCABULARY)(naming) if remembers else None
+        self.vocabulary: Vocabulary | None = import_name(VOCABULARY)(naming) if remembers else None
         self.bounds = tuple(bounds)
         self.clipping = self._new_clipping()
         self.scaler = self._new_scaler({})
@@ -112,10 +112,10 @@ class Recipe:
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
             raise OnlinearError(f"the format {name!r:.60} is unknown to this version: install a newer onlinear")
-        bounds = [unpacked(loaded("features.scaling.Bounds"), each) for each in header.get("clipping", [])]
+        bounds = [unpacked(import_name("features.scaling.Bounds"), each) for each in header.get("clipping", [])]
         recipe = cls(unpacked(class_of(name), fields), header["scaling"], bounds)
         if recipe.vocabulary is not None:
-            recipe.vocabulary = loaded(VOCABULARY).restored(below("vocabulary/", arrays), recipe.vocabulary.naming)
+            recipe.vocabulary = import_name(VOCABULARY).restored(below("vocabulary/", arrays), recipe.vocabulary.naming)
         recipe.clipping = recipe._new_clipping()
         recipe.scaler = recipe._new_scaler(below("scaling/", arrays))
         return recipe
@@ -123,7 +123,7 @@ class Recipe:
     def _new_clipping(self) -> Clipping | None:
         if not self.bounds:
             return None
-        clipping: Clipping = loaded(CLIPPING)(self.bounds, self.format.numbers(), self._columns_of())
+        clipping: Clipping = import_name(CLIPPING)(self.bounds, self.format.numbers(), self._columns_of())
         return clipping
 
     def _new_scaler(self, arrays: Arrays) -> MaxAbs | Standardise | None:
@@ -131,7 +131,7 @@ class Recipe:
         if self.scaling is None:
             return None
         columns = self._number_columns() if self.scaling == "standardise" else ()
-        cls = loaded(SCALINGS[self.scaling])
+        cls = import_name(SCALINGS[self.scaling])
         scaler: MaxAbs | Standardise = cls.restored(arrays, *columns) if arrays else cls(*columns)
         return scaler
 

@@ -14,7 +14,7 @@ from onlinear.features.blocks import Block
 from onlinear.features.naming import MOST_FEATURES, Naming, check_most
 from onlinear.kernels.text import svmlight as kernel
 from onlinear.kernels.text.parsed import COUNTS, EIGHT, ENTRIES, ROWS, WIDTH, Parsed
-from onlinear.streams.text_lines import LONE_RETURN, Chunk, Lines, Text, chunks, prepared, read_lines, word_at
+from onlinear.streams.text_lines import LONE_RETURN, Chunk, Lines, Text, chunks, prepare_text, read_lines, word_at
 
 REASONS = {
     kernel.BAD_LABEL: "the label {word!r} is not a number: mend it, or take another format",
@@ -60,7 +60,7 @@ class Svmlight:
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""
-        text = prepared(chunk)
+        text = prepare_text(chunk)
         found = room_for(text)
         lines = Lines(chunk, source, found.places)
 

@@ -27,7 +27,7 @@ MOST_CELLS, MOST_ROWS = 1 << 20, 1 << 16
 Batches = Callable[[Sequence[str], int], Iterator[tuple[Any, float]]]
 
 
-class Table(NamedTuple):
+class BatchReader(NamedTuple):
     """A table that is open: Arrow's schema, and its rows."""
 
     schema: Any
@@ -63,7 +63,7 @@ def without_batches(thing: Any) -> Any:
 
 
 def schema_of(source: Any) -> Any:
-    with opened(source) as table:
+    with open_table(source) as table:
         return table.schema
 
 
@@ -71,7 +71,7 @@ def pieces_of(source: Any, names: Sequence[str], rows: int) -> Iterator[Piece]:
     """The rows of a table, so many at once; what a file or a frame says of itself is checked before it is believed."""
     size = os.path.getsize(source) if isinstance(source, str) else 0
     first = 1
-    with opened(source) as table:
+    with open_table(source) as table:
         for batch, share in table.batches(names, rows):
             check_batch(batch, label_of(source), first)
             for start in range(0, batch.num_rows, rows):
@@ -137,19 +137,19 @@ def rows_of_a_piece(cells: float) -> int:
 
 
 @contextmanager
-def opened(source: Any) -> Iterator[Table]:
+def open_table(source: Any) -> Iterator[BatchReader]:
     """A table, as long as the block lasts."""
     if not isinstance(source, str):
         yield with_names(lambda: frame(source), label_of(source))
     elif is_pipe(source):
         raise BadSource(f"{source_label(source)} cannot be read as Parquet or Arrow, which need a file: save it to one")
     else:
-        with blaming(source), open(source, "rb") as file:
+        with blame_file(source), open(source, "rb") as file:
             reader = parquet if file.read(4) == b"PAR1" else arrow
             yield with_names(lambda: reader(file), source)
 
 
-def with_names(open_table: Callable[[], Table], source: str) -> Table:
+def with_names(open_table: Callable[[], BatchReader], source: str) -> BatchReader:
     """The table, if the names of its columns can be read."""
     try:
         table = open_table()
@@ -160,7 +160,7 @@ def with_names(open_table: Callable[[], Table], source: str) -> Table:
 
 
 @contextmanager
-def blaming(source: str) -> Iterator[None]:
+def blame_file(source: str) -> Iterator[None]:
     """Say of a file that it is damaged if Arrow cannot read it."""
     import pyarrow
 
@@ -176,7 +176,7 @@ def blaming(source: str) -> Iterator[None]:
         ) from error
 
 
-def parquet(file: Any) -> Table:
+def parquet(file: Any) -> BatchReader:
     from pyarrow.parquet import ParquetFile
 
     file.seek(0)
@@ -188,10 +188,10 @@ def parquet(file: Any) -> Table:
             seen += batch.num_rows
             yield batch.select(list(names)), seen / total
 
-    return Table(found.schema_arrow, batches)
+    return BatchReader(found.schema_arrow, batches)
 
 
-def arrow(file: Any) -> Table:
+def arrow(file: Any) -> BatchReader:
     """A file of Arrow's, which Feather is the same as, or a stream."""
     from pyarrow import ipc
 
@@ -208,10 +208,10 @@ def arrow(file: Any) -> Table:
         for k in range(reader.num_record_batches):
             yield reader.get_batch(k).select(list(names)), (k + 1) / reader.num_record_batches
 
-    return Table(reader.schema, batches)
+    return BatchReader(reader.schema, batches)
 
 
-def frame(source: Any) -> Table:
+def frame(source: Any) -> BatchReader:
     """A table in memory. Those of pandas and polars are converted a part at a time."""
     match frame_kind(source):
         case "polars", _:
@@ -219,24 +219,25 @@ def frame(source: Any) -> Table:
         case "pandas", _:
             return pandas_frame(source)
         case _, "Table":
-            return Table(
-                source.schema, lambda names, rows: whole(source.select(list(names)).to_batches(max_chunksize=rows))
+            return BatchReader(
+                source.schema,
+                lambda names, rows: without_share(source.select(list(names)).to_batches(max_chunksize=rows)),
             )
-    return Table(source.schema, lambda names, rows: whole([source.select(list(names))]))
+    return BatchReader(source.schema, lambda names, rows: without_share([source.select(list(names))]))
 
 
-def whole(batches: Any) -> Iterator[tuple[Any, float]]:
+def without_share(batches: Any) -> Iterator[tuple[Any, float]]:
     return ((batch, 0.0) for batch in batches)
 
 
-def polars_frame(source: Any) -> Table:
+def polars_frame(source: Any) -> BatchReader:
     def batches(names: Sequence[str], rows: int) -> Iterator[tuple[Any, float]]:
         chosen = source.select(names)
         for start in range(0, len(chosen), rows):
-            yield from whole(chosen.slice(start, rows).to_arrow().combine_chunks().to_batches())
+            yield from without_share(chosen.slice(start, rows).to_arrow().combine_chunks().to_batches())
 
     check_widths(source, "Arrow")
-    return Table(source.head(0).to_arrow().schema, batches)
+    return BatchReader(source.head(0).to_arrow().schema, batches)
 
 
 def check_widths(source: Any, taker: str) -> None:
@@ -255,7 +256,7 @@ def is_too_wide(kind: Any) -> bool:
     return str(kind) in TOO_WIDE or any(is_too_wide(each) for each in inner if each is not None)
 
 
-def pandas_frame(source: Any) -> Table:
+def pandas_frame(source: Any) -> BatchReader:
     """The types are those of whole columns: a part of one may hold nothing but None."""
     import pyarrow
 
@@ -263,29 +264,29 @@ def pandas_frame(source: Any) -> Table:
     check_different(names)
     if not all(isinstance(name, str) for name in source.columns):
         source = source.set_axis(names, axis=1)
-    with blaming_columns(source):
+    with blame_column(source):
         schema = pyarrow.Schema.from_pandas(source, preserve_index=False).remove_metadata()
 
     def batches(names: Sequence[str], rows: int) -> Iterator[tuple[Any, float]]:
         chosen = pyarrow.schema([schema.field(name) for name in names])
         for start in range(0, len(source), rows):
             part = source.iloc[start : start + rows]
-            with blaming_columns(part):  # a type may promise what its cells do not hold
+            with blame_column(part):  # a type may promise what its cells do not hold
                 table = pyarrow.Table.from_pandas(part, chosen, preserve_index=False).combine_chunks()
-            yield from whole(table.to_batches())  # columns of texts may have any chunks
+            yield from without_share(table.to_batches())  # columns of texts may have any chunks
 
-    return Table(schema, batches)
+    return BatchReader(schema, batches)
 
 
 @contextmanager
-def blaming_columns(source: Any) -> Iterator[None]:
+def blame_column(source: Any) -> Iterator[None]:
     """Say which column of pandas cannot become one of Arrow's."""
     import pyarrow
 
     try:
         yield
     except (pyarrow.ArrowException, *UNFIT) as error:
-        raise unfit_column(source) or unfit(error) from None
+        raise unfit_column(source) or unfit_error(error) from None
 
 
 def unfit_column(source: Any) -> BadInput | None:
@@ -300,7 +301,7 @@ def unfit_column(source: Any) -> BadInput | None:
             dtype = source[name].dtype
             if isinstance(error, pyarrow.ArrowException | TypeError) and str(dtype) != "object":
                 return BadInput(f"the frame's column {name!r} is of the type {dtype}: {advice_on(dtype)}, or drop it")
-            return unfit(error, f"column {name!r}")
+            return unfit_error(error, f"column {name!r}")
     return None
 
 
@@ -308,7 +309,7 @@ def advice_on(dtype: Any) -> str:
     return "make it dense (sparse.to_dense)" if hasattr(dtype, "fill_value") else "make it float64 or texts"
 
 
-def unfit(error: Exception, column: str = "a column") -> BadInput:
+def unfit_error(error: Exception, column: str = "a column") -> BadInput:
     match error:
         case OverflowError():
             problem = (

@@ -22,7 +22,7 @@ from onlinear.features.naming import Naming
 from onlinear.kernels.text.byte_marks import LINE_FEED
 from onlinear.kernels.text.line_breaks import count_line_ends, find_all_breaks, room_for_breaks
 from onlinear.kernels.text.parsed import BREAKS, CODE, FINE, NEXT, WHERE
-from onlinear.streams.decompression import STEP, Source, open_bytes
+from onlinear.streams.decompression import STEP, DecompressedFile, open_bytes
 from onlinear.streams.sources import Bytes, Path, is_pipe
 
 # Where in ``text`` the last whole record ends: its length if all are whole, 0 if none is. ``text[:shown]`` was seen in
@@ -109,7 +109,7 @@ def chunk_size(naming: Naming) -> int:
     return piece_size(CHUNK, bool(naming.crosses))
 
 
-def _cut(source: Source, size: int, ends: Ends, live: bool) -> Iterator[Chunk]:
+def _cut(source: DecompressedFile, size: int, ends: Ends, live: bool) -> Iterator[Chunk]:
     tail = _start(source)  # what was read, but is in no chunk yet
     line, offset, shown = 1, source.given - len(tail), 0
     while True:
@@ -136,7 +136,7 @@ def _cut(source: Source, size: int, ends: Ends, live: bool) -> Iterator[Chunk]:
         tail, shown = buffer[end : filled.have], visible - end
 
 
-def _start(source: Source) -> Bytes:
+def _start(source: DecompressedFile) -> Bytes:
     """The first bytes without a byte-order mark; no more than a mark has, since a pipe may have no more as yet."""
     first, have, more, head = np.empty(LONGEST_MARK, np.uint8), 0, True, b""
     while more and any(mark.startswith(head) and mark != head for mark in (UTF_8_MARK, *NO_TEXT)):
@@ -155,7 +155,7 @@ class _Filled(NamedTuple):
     failure: BadSource | None = None
 
 
-def _fill(source: Source, buffer: Bytes, have: int, live: bool = False) -> _Filled:
+def _fill(source: DecompressedFile, buffer: Bytes, have: int, live: bool = False) -> _Filled:
     deadline = None
     while have < len(buffer):
         if deadline is not None and not source.is_ready(max(deadline - time.monotonic(), 0.0)):
@@ -194,7 +194,7 @@ def own_room(name: str, size: int, dtype: Any) -> np.ndarray:
     return room
 
 
-def prepared(chunk: Chunk) -> Text:
+def prepare_text(chunk: Chunk) -> Text:
     """The text of a chunk, ready to be read; until the same thread prepares the next one."""
     stop, breaks = with_room(chunk)
     words, lines = find_all_breaks(chunk.buffer, stop, breaks)

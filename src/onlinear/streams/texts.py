@@ -57,13 +57,13 @@ def text_of(number: float) -> str:
     return str(int(number)) if number == int(number) else repr(float(number))
 
 
-def shown(value: object) -> str:
+def shorten_value(value: object) -> str:
     """A value for a message, shortened."""
     text = repr(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
 
 
-class Cut(NamedTuple):
+class CutTexts(NamedTuple):
     """Texts that are cut: which entries of all stand for them so far, and the grams that each is to become."""
 
     entries: np.ndarray
@@ -72,7 +72,7 @@ class Cut(NamedTuple):
     values: np.ndarray
 
 
-class Entries(NamedTuple):
+class RowEntries(NamedTuple):
     """The entries of rows: where those of each start, and what :class:`NamedRows` says of each."""
 
     starts: np.ndarray
@@ -107,15 +107,15 @@ def grams_of_texts(
     return rows, hashes[: rows[-1]], values[: rows[-1]]
 
 
-def texts_cut(entries: np.ndarray, texts: Sequence[str], name: str, words: Words) -> Cut:
+def cut_texts(entries: np.ndarray, texts: Sequence[str], name: str, words: Words) -> CutTexts:
     """The texts of a column that these entries stand for, cut."""
     raw = [text.encode() for text in texts]
     stops = np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)))
     starts = np.append(0, stops[:-1])
-    return Cut(entries, *grams_of_texts(np.frombuffer(b"".join(raw), np.uint8), starts, stops, name, words))
+    return CutTexts(entries, *grams_of_texts(np.frombuffer(b"".join(raw), np.uint8), starts, stops, name, words))
 
 
-def with_grams(rows: Entries, cuts: Sequence[Cut]) -> Entries:
+def with_grams(rows: RowEntries, cuts: Sequence[CutTexts]) -> RowEntries:
     """The rows with the grams of texts where an entry stood for each text; a gram belongs to the group of its text."""
     counts = np.ones(len(rows.hashes), np.int64)
     for cut in cuts:
@@ -128,4 +128,4 @@ def with_grams(rows: Entries, cuts: Sequence[Cut]) -> Entries:
         places = np.repeat(first[cut.entries] - cut.starts[:-1], np.diff(cut.starts)) + np.arange(cut.starts[-1])
         hashes[places], values[places] = cut.hashes, cut.values
     groups = None if rows.groups is None else np.repeat(rows.groups, counts)
-    return Entries(first[rows.starts].astype(np.int32), hashes, values, groups)
+    return RowEntries(first[rows.starts].astype(np.int32), hashes, values, groups)

@@ -21,7 +21,7 @@ from onlinear.streams.text_lines import (
     chunk_size,
     chunks,
     own_room,
-    prepared,
+    prepare_text,
     read_lines,
     word_at,
 )
@@ -60,7 +60,7 @@ class VWText:
 
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad line none, or all but the bad ones."""
-        text = prepared(chunk)
+        text = prepare_text(chunk)
         found = room_for(text, self.naming)
         lines = Lines(chunk, source, found.places)
 

@@ -10,7 +10,7 @@ from onlinear.learning.learner import Settings
 from onlinear.registry import RULES
 from onlinear.selection.configurations import Configuration
 from onlinear.workflow.parts import Parts
-from onlinear.workflow.race_in_memory import Plan, raced
+from onlinear.workflow.race_in_memory import RacePlan, race_in_memory
 from onlinear.workflow.watching import Watcher
 
 #: strengths of the penalty, from none on
@@ -20,7 +20,7 @@ RATE = 0.2
 MOST_ENTRIES = 50_000_000
 
 
-def path_of(winner: Configuration, parts: Parts, plan: Plan) -> list[dict[str, Any]] | None:
+def path_of(winner: Configuration, parts: Parts, plan: RacePlan) -> list[dict[str, Any]] | None:
     """The score, judged as in the race, and the number of features for each strength; None if it would take long."""
     if hasattr(winner.loss, "slopes") or len(parts.train.rows.values) * plan.passes > MOST_ENTRIES:
         return None
@@ -28,8 +28,8 @@ def path_of(winner: Configuration, parts: Parts, plan: Plan) -> list[dict[str, A
     rule = RULES["adagrad"](rate=RATE * parts.unit)  # which pays the penalty at the pace of each weight
     configurations = [Configuration(winner.loss, rule, setting) for setting in settings]
     same = (configurations, parts.task, parts.train, around_zero(winner, parts), parts.features)
-    judged = raced(*same, plan, parts.groups, Watcher(), halving=False)
-    whole = judged if not plan.folds else raced(*same, plan._replace(folds=0), None, Watcher(), halving=False)
+    judged = race_in_memory(*same, plan, parts.groups, Watcher(), halving=False)
+    whole = judged if not plan.folds else race_in_memory(*same, plan._replace(folds=0), None, Watcher(), halving=False)
     found = []
     for finish in sorted(judged.finishes(), key=lambda each: each.number):
         if finish.stopped_at is None and finish.number in whole.running:

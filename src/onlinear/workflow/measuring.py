@@ -10,7 +10,7 @@ import numpy as np
 from onlinear.learning.predictor import Predictor
 from onlinear.selection.intervals import wilson
 from onlinear.workflow.parts import Parts
-from onlinear.workflow.rows import Held
+from onlinear.workflow.rows import RowsInMemory
 from onlinear.workflow.testing import LEAST_CHANCE
 
 LEVEL = 0.95
@@ -23,7 +23,7 @@ WORST = 10
 class JudgedClasses:
     """What a classifier says of rows whose classes have these codes, in the order of its labels."""
 
-    def __init__(self, predictor: Predictor, rows: Held, codes: np.ndarray) -> None:
+    def __init__(self, predictor: Predictor, rows: RowsInMemory, codes: np.ndarray) -> None:
         assert predictor.labels is not None
         self.labels = predictor.labels
         self.rows = rows
@@ -82,7 +82,7 @@ class JudgedClasses:
 class JudgedNumbers:
     """What a model of numbers says of rows."""
 
-    def __init__(self, predictor: Predictor, rows: Held) -> None:
+    def __init__(self, predictor: Predictor, rows: RowsInMemory) -> None:
         self.rows = rows
         self.predicted = predictor.scores(rows.block())[:, 0]
         self.distances = self.predicted - rows.labels

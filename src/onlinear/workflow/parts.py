@@ -15,20 +15,27 @@ from onlinear.selection.splits import Split, split_rows
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import expand
 from onlinear.streams.stream import open_alike
-from onlinear.workflow.asked import Asked, profiled_options
 from onlinear.workflow.ledger import digest_of_test
 from onlinear.workflow.profile.choice import Choice
 from onlinear.workflow.profile.table import Profile, profile_of
-from onlinear.workflow.rows import Held, check_labels, classes_of, held, pass_over_unlabelled, scaled
-from onlinear.workflow.seen import Seen, seen_rows
+from onlinear.workflow.rows import (
+    RowsInMemory,
+    check_labels,
+    classes_of,
+    pass_over_unlabelled,
+    read_labelled_rows,
+    scale_rows,
+)
+from onlinear.workflow.seen import RepeatedRows, seen_rows
+from onlinear.workflow.select_options import SelectOptions, profiled_options
 
 
 @dataclass(slots=True)
 class Parts:
     """The rows to learn and to test, as the model sees them, with their targets: numbers, or codes of classes."""
 
-    train: Held
-    test: Held
+    train: RowsInMemory
+    test: RowsInMemory
     targets: np.ndarray
     wanted: np.ndarray
     groups: np.ndarray | None
@@ -38,7 +45,7 @@ class Parts:
     digests: tuple[str, str]  # of the test rows, as they stand in their files, and by their values
     split: Split
     divided: int  # groups with rows on both sides: there are some where the split goes by time
-    seen: Seen
+    seen: RepeatedRows
 
     @property
     def task(self) -> RaceTask:
@@ -55,7 +62,7 @@ class Parts:
         return len(self.train) if self.groups is None else len(np.unique(self.groups))
 
 
-def look(asked: Asked) -> Profile:
+def look(asked: SelectOptions) -> Profile:
     return profile_of(
         asked.files,
         time=asked.time,
@@ -74,11 +81,11 @@ def labelled(profile: Profile) -> np.ndarray:
     return ~np.isnan(profile.target.numbers)
 
 
-def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
+def parts_of(asked: SelectOptions, profile: Profile, choice: Choice) -> Parts:
     """The rows, read, split and scaled by those that are learned."""
     stream = choice.open(on_bad=pass_over_unlabelled)
     there = labelled(profile)
-    rows = held(stream, there, learns=True)
+    rows = read_labelled_rows(stream, there, learns=True)
     classes = classes_of(rows.labels) if profile.target.task == "classification" else None
     codes = None if classes is None else classes.codes_of(rows.labels)
     groups = None if profile.groups is None else profile.groups[there]
@@ -100,8 +107,8 @@ def parts_of(asked: Asked, profile: Profile, choice: Choice) -> Parts:
     seen = seen_rows(train, test, profile.sources, asked.test_files, stream.format)
     if asked.test_files:
         check_unseen(asked, seen)
-    train = scaled(stream.recipe, train, learns=True)
-    test = scaled(stream.recipe, test, learns=False)
+    train = scale_rows(stream.recipe, train, learns=True)
+    test = scale_rows(stream.recipe, test, learns=False)
     if classes is None:
         train, test = train.with_numbers(), test.with_numbers()
         targets, wanted = train.labels, test.labels
@@ -137,7 +144,7 @@ def check_classes(targets: np.ndarray, classes: Classes | None) -> None:
         raise BadInput("the rows to learn are of one class only: test fewer rows, or split them otherwise")
 
 
-def check_apart(asked: Asked) -> None:
+def check_apart(asked: SelectOptions) -> None:
     """Refuse to test on a file that is learned from, by whatever name."""
     learned = {sha256_of([file]) for file in expand(asked.files)}
     for file in expand(asked.test_files):
@@ -145,7 +152,7 @@ def check_apart(asked: Asked) -> None:
             raise BadInput(f"{file}: holds the rows that are learned, so it is no test: name another file, or none")
 
 
-def check_unseen(asked: Asked, seen: Seen) -> None:
+def check_unseen(asked: SelectOptions, seen: RepeatedRows) -> None:
     """Refuse to test on nothing but learned rows, in whatever form; unless rows repeat anyway, as of few cells."""
     if seen.rows == seen.tested and not seen.repetitive:
         rows = "the only row is" if seen.rows == 1 else f"all {seen.rows:,} rows are"
@@ -155,9 +162,9 @@ def check_unseen(asked: Asked, seen: Seen) -> None:
         )
 
 
-def tested_file(asked: Asked, recipe: Recipe) -> Held:
+def tested_file(asked: SelectOptions, recipe: Recipe) -> RowsInMemory:
     """The rows of the test files, whose columns are found by their names."""
-    return held(
+    return read_labelled_rows(
         open_alike(asked.test_files, recipe.format, on_bad=pass_over_unlabelled, recipe=recipe), None, learns=False
     )
 

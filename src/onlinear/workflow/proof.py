@@ -14,7 +14,7 @@ from onlinear.theory.certificates import claim_of
 from onlinear.theory.certifying import Subjects, certificates_for, learner_subjects
 from onlinear.theory.examples import Examples, examples_from
 from onlinear.workflow.parts import Parts
-from onlinear.workflow.rows import Held
+from onlinear.workflow.rows import RowsInMemory
 
 #: exact arithmetic takes its time: so many entries of rows are enough
 MOST_ENTRIES = 400_000
@@ -59,7 +59,7 @@ def learned_subjects(learner: Learner, classes: Classes) -> Subjects:
     return lambda place, examples: subjects(place, examples)._replace(replayed=True)
 
 
-def some(rows: Held) -> tuple[Held, list[str]]:
+def some(rows: RowsInMemory) -> tuple[RowsInMemory, list[str]]:
     """The first rows that are learned, as many as can be certified; nothing is learned from those of importance 0."""
     rows = rows.part(np.flatnonzero(rows.importance > 0.0))
     counts = np.cumsum(np.diff(rows.rows.starts))

@@ -13,7 +13,7 @@ from onlinear.selection.bootstrap import draws
 from onlinear.selection.configurations import Configuration
 from onlinear.selection.race import Bank, Race, RaceExamples, RaceTask, rungs_of
 from onlinear.selection.splits import folds_of
-from onlinear.workflow.rows import Held
+from onlinear.workflow.rows import RowsInMemory
 from onlinear.workflow.watching import Watcher
 
 #: with fewer rows than these they are learned several times, and compared by cross-validation
@@ -25,7 +25,7 @@ EXAMPLES, MOST_PASSES = 100_000, 40
 STRETCH = 1 << 16
 
 
-class Plan(NamedTuple):
+class RacePlan(NamedTuple):
     """How to compare configurations: by folds over several passes, or, without folds, in one pass as they learn."""
 
     folds: int
@@ -38,16 +38,16 @@ class Plan(NamedTuple):
         return f"{self.folds}-fold cross-validation" if self.folds else "progressive"
 
 
-def plan_for(rows: int, shuffled: bool, folds: int | None, passes: int | None, seed: int) -> Plan:
+def plan_for(rows: int, shuffled: bool, folds: int | None, passes: int | None, seed: int) -> RacePlan:
     """Rows in time order are learned once, in that order; few rows several times, with folds; many once."""
     if folds is None:
         folds = FOLDS if shuffled and rows < FEW else 0
     if passes is None:
         passes = min(MOST_PASSES, math.ceil(EXAMPLES / max(rows, 1))) if folds else 1
-    return Plan(folds, passes if shuffled else 1, shuffled, seed)
+    return RacePlan(folds, passes if shuffled else 1, shuffled, seed)
 
 
-def orders(rows: int, plan: Plan) -> Iterator[np.ndarray]:
+def orders(rows: int, plan: RacePlan) -> Iterator[np.ndarray]:
     """The order of the rows in each pass: as they are in the first, which is drawn already, or in time order."""
     for number in range(plan.passes):
         if number and plan.shuffled:
@@ -56,13 +56,13 @@ def orders(rows: int, plan: Plan) -> Iterator[np.ndarray]:
             yield np.arange(rows)
 
 
-def raced(
+def race_in_memory(
     configurations: Sequence[Configuration],
     task: RaceTask,
-    rows: Held,
+    rows: RowsInMemory,
     targets: np.ndarray,
     features: int,
-    plan: Plan,
+    plan: RacePlan,
     groups: np.ndarray | None,
     watcher: Watcher,
     *,
@@ -98,7 +98,13 @@ class Refit(NamedTuple):
 
 
 def refit(
-    winner: Configuration, task: RaceTask, rows: Held, targets: np.ndarray, features: int, plan: Plan, replicates: int
+    winner: Configuration,
+    task: RaceTask,
+    rows: RowsInMemory,
+    targets: np.ndarray,
+    features: int,
+    plan: RacePlan,
+    replicates: int,
 ) -> Refit:
     """The winner over all rows, as often as it was raced, beside replicates of a bootstrap."""
     models = 1 if hasattr(winner.loss, "slopes") else 1 + replicates  # the outputs of a row loss are one model's

@@ -104,7 +104,7 @@ def race(
     """
     check_wishes(folds, passes, seed, task)
     given = None if configurations is None else [as_configuration(each) for each in configurations]
-    track = RaceStream(opened(source, options, on_bad), task or (wanted_task(given) if given else None))
+    track = RaceStream(open_source(source, options, on_bad), task or (wanted_task(given) if given else None))
     chosen = usual(track.task_name) if given is None else given
     check_task(chosen, track.task_name)
     if folds > track.look.rows:
@@ -131,7 +131,7 @@ def check_wishes(folds: int, passes: int, seed: int, task: str | None) -> None:
         raise Refused("the error of a second pass is a training error, and compares nothing: take folds, or one pass")
 
 
-def opened(source: Any, options: dict[str, Any], on_bad: OnBad | None) -> Stream:
+def open_source(source: Any, options: dict[str, Any], on_bad: OnBad | None) -> Stream:
     if not isinstance(source, Stream):
         return open_stream(source, on_bad=on_bad, **options)
     said = [*options, *([] if on_bad is None else ["on_bad"])]

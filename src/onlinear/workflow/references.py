@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from onlinear.workflow.rows import Held
+from onlinear.workflow.rows import RowsInMemory
 
 #: rows that each learns from, and neighbours are looked for among; rows of the test that neighbours are asked about
 MOST_ROWS, MOST_NEIGHBOURS, MOST_ASKED = 20_000, 5_000, 2_000
@@ -19,7 +19,7 @@ NEIGHBOURS = 15
 
 
 def references(
-    train: Held, test: Held, targets: np.ndarray, wanted: np.ndarray, features: int, classes: int
+    train: RowsInMemory, test: RowsInMemory, targets: np.ndarray, wanted: np.ndarray, features: int, classes: int
 ) -> Iterator[dict[str, Any]]:
     """The majority class or the mean, a linear model of scikit-learn's, and nearest neighbours."""
     yield simplest(targets, wanted, classes)
@@ -78,6 +78,6 @@ def measured(name: str, model: Any, learned: Any, asked: Any, rows: int, classes
     return {"name": name, "score": score, "rows": count if count < rows else None, "seconds": round(seconds, 3)}
 
 
-def matrix_of(rows: Held, features: int) -> Any:
+def matrix_of(rows: RowsInMemory, features: int) -> Any:
     starts, columns, values = rows.rows
     return scipy.sparse.csr_matrix((values, columns.astype(np.int32), starts), shape=(len(rows), features))

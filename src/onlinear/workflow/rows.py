@@ -18,7 +18,7 @@ from onlinear.streams.stream import Stream
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class RowsInMemory:
     """Rows in memory. ``numbers`` count them in their files, from 0 on; rows without a label are left out."""
 
     rows: SparseRows
@@ -29,11 +29,13 @@ class Held:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def part(self, which: np.ndarray) -> Held:
+    def part(self, which: np.ndarray) -> RowsInMemory:
         """Some rows, in an order."""
-        return Held(taken(self.rows, which), self.labels[which], self.importance[which], self.numbers[which])
+        return RowsInMemory(
+            take_rows(self.rows, which), self.labels[which], self.importance[which], self.numbers[which]
+        )
 
-    def with_numbers(self) -> Held:
+    def with_numbers(self) -> RowsInMemory:
         """The same with its labels in double precision, as numbers to learn."""
         return replace(self, labels=as_floats(self.labels))
 
@@ -43,7 +45,7 @@ class Held:
         return Block(self.rows, self.labels, self.importance, origin, width=width_of(self.rows))
 
 
-def taken(rows: SparseRows, which: np.ndarray) -> SparseRows:
+def take_rows(rows: SparseRows, which: np.ndarray) -> SparseRows:
     """Some rows, in an order."""
     counts = np.diff(rows.starts)[which]
     starts = np.zeros(len(which) + 1, rows.starts.dtype)
@@ -62,21 +64,21 @@ def pass_over_unlabelled(line: BadLine, text: bytes) -> None:
         raise line
 
 
-def held(stream: Stream, has_label: np.ndarray | None, *, learns: bool) -> Held:
+def read_labelled_rows(stream: Stream, has_label: np.ndarray | None, *, learns: bool) -> RowsInMemory:
     """All rows of a stream that have a label, with columns but not scaled; it passes over the others.
 
     ``has_label`` says of each row of the table whether it has one, if that is known. New names are only remembered
     where it ``learns``.
     """
-    read = list(unscaled(stream, learns=learns))
+    read = list(read_unscaled(stream, learns=learns))
     blocks = [block for block, _ in read]
     labels = np.concatenate([block.labels for block in blocks]) if blocks else np.empty(0)
-    rows = joined([block.rows for block in blocks])
+    rows = join_rows([block.rows for block in blocks])
     importance = np.concatenate([block.importance for block in blocks]) if blocks else np.empty(0)
     numbers = np.concatenate([counted for _, counted in read]) if read else np.empty(0, np.int64)
     if (absent := missing_in(labels)).any():  # a missing number is read as one
         there = np.flatnonzero(~absent)
-        rows, labels, importance, numbers = taken(rows, there), labels[there], importance[there], numbers[there]
+        rows, labels, importance, numbers = take_rows(rows, there), labels[there], importance[there], numbers[there]
     if has_label is not None and not np.array_equal(numbers, np.flatnonzero(has_label)):
         raise OnlinearError(
             f"the table has {len(labels):,} rows with a label, but {has_label.sum():,} were counted: "
@@ -84,10 +86,10 @@ def held(stream: Stream, has_label: np.ndarray | None, *, learns: bool) -> Held:
         )
     if not len(labels):
         raise BadInput(f"{stream.sources[0]!s:.200}: has no rows with a label: there is nothing to measure on")
-    return Held(rows, labels, importance, numbers)
+    return RowsInMemory(rows, labels, importance, numbers)
 
 
-def unscaled(stream: Stream, *, learns: bool) -> Iterator[tuple[Block, np.ndarray]]:
+def read_unscaled(stream: Stream, *, learns: bool) -> Iterator[tuple[Block, np.ndarray]]:
     """The blocks of a pass before scaling, less the lines without a label; and the numbers of their rows, from 0 on."""
     recipe, first = stream.recipe, 0
     for block in stream.blocks(stop_at_bad=False):
@@ -113,7 +115,7 @@ def places_among(block: Block) -> np.ndarray:
     return places + np.searchsorted(sorted(line.line for line, _ in block.bad), lines)
 
 
-def joined(parts: Sequence[SparseRows | DenseRows]) -> SparseRows:
+def join_rows(parts: Sequence[SparseRows | DenseRows]) -> SparseRows:
     """The rows of all parts."""
     if not parts:
         return SparseRows(np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0))
@@ -127,7 +129,7 @@ def joined(parts: Sequence[SparseRows | DenseRows]) -> SparseRows:
     return SparseRows(np.concatenate(starts), np.concatenate(columns), np.concatenate(values))
 
 
-def scaled(recipe: Recipe, rows: Held, *, learns: bool) -> Held:
+def scale_rows(recipe: Recipe, rows: RowsInMemory, *, learns: bool) -> RowsInMemory:
     """The rows as the model sees them: by the means and deviations of the rows that it learns."""
     if recipe.scaler is None:
         return rows

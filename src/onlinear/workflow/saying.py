@@ -8,14 +8,14 @@ from typing import Any
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.selection.race import Race
 from onlinear.selection.standings import Comparison, Place, Standings
-from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import Ledger
 from onlinear.workflow.measuring import Judged
 from onlinear.workflow.parts import Parts
 from onlinear.workflow.profile.choice import Choice
 from onlinear.workflow.profile.table import Profile
-from onlinear.workflow.race_in_memory import Plan
-from onlinear.workflow.seen import Seen
+from onlinear.workflow.race_in_memory import RacePlan
+from onlinear.workflow.seen import RepeatedRows
+from onlinear.workflow.select_options import SelectOptions
 from onlinear.workflow.texts import cells_of
 
 INTERRUPTED = "It was interrupted: what was done until then is here, and the rest is missing."
@@ -29,7 +29,7 @@ def used_words(times: int, ledger: Ledger) -> str:
     )
 
 
-def seen_words(seen: Seen) -> list[str]:
+def seen_words(seen: RepeatedRows) -> list[str]:
     """What is odd about the rows of a test."""
     said = []
     if seen.rows:
@@ -50,7 +50,7 @@ def divided_words(groups: int) -> str:
     return f"{have} rows before and after the split by time: on groups that are all new the error may be larger."
 
 
-def asked_words(asked: Asked, profile: Profile) -> dict[str, Any]:
+def asked_words(asked: SelectOptions, profile: Profile) -> dict[str, Any]:
     return {
         "command": "",
         "files": asked.files,
@@ -74,7 +74,7 @@ def data_words(profile: Profile, parts: Parts) -> dict[str, Any]:
     }
 
 
-def race_words(race: Race, plan: Plan, rows: int, seconds: float) -> dict[str, Any]:
+def race_words(race: Race, plan: RacePlan, rows: int, seconds: float) -> dict[str, Any]:
     standings = Standings.of(race, Comparison(min(rows, race.examples), plan.folds, plan.passes))
     return {
         "by": race.task.measure,
@@ -100,7 +100,7 @@ def configuration_words(place: Place) -> dict[str, Any]:
     }
 
 
-def worst_words(asked: Asked, choice: Choice, judged: Judged, parts: Parts) -> list[dict[str, Any]]:
+def worst_words(asked: SelectOptions, choice: Choice, judged: Judged, parts: Parts) -> list[dict[str, Any]]:
     """The worst test rows, with their cells."""
     worst = judged.worst()
     cells = cells_of(asked.test_files or asked.files, parts.recipe.format, [each["row"] for each in worst])

@@ -20,13 +20,13 @@ from onlinear.streams.stream import open_alike
 from onlinear.workflow.profile.cells import NAMED, OpenTable
 from onlinear.workflow.profile.counting import mix_bits
 from onlinear.workflow.profile.gathering import row_hashes
-from onlinear.workflow.rows import Held
+from onlinear.workflow.rows import RowsInMemory
 
 #: a share of different rows among those learned: with fewer, a test of new rows repeats them, too
 OFTEN = 0.5
 
 
-class Seen(NamedTuple):
+class RepeatedRows(NamedTuple):
     """How many of the ``tested`` rows are the same as a learned one; of ``repetitive`` rows that is to be expected.
 
     ``unlabelled`` are the rows of test files that have no target, and are not tested. ``digest`` is of the values of
@@ -40,7 +40,9 @@ class Seen(NamedTuple):
     digest: str
 
 
-def seen_rows(learned: Held, tested: Held, sources: Sequence[Any], test_files: Sequence[str], table: Any) -> Seen:
+def seen_rows(
+    learned: RowsInMemory, tested: RowsInMemory, sources: Sequence[Any], test_files: Sequence[str], table: Any
+) -> RepeatedRows:
     """The tested rows that are the same as a learned one. All come from the same sources, or from the test files."""
     assert isinstance(table, CSVText | ArrowTable)
     hashes = hashes_in(sources, table)
@@ -51,7 +53,7 @@ def seen_rows(learned: Held, tested: Held, sources: Sequence[Any], test_files: S
     repetitive = len(np.unique(known)) <= OFTEN * len(known)
     unlabelled = len(others) - len(tested) if test_files else 0
     digest = digest_of_values(others[tested.numbers], tested.labels)
-    return Seen(int(np.isin(found, known).sum()), len(found), repetitive, unlabelled, digest)
+    return RepeatedRows(int(np.isin(found, known).sum()), len(found), repetitive, unlabelled, digest)
 
 
 def digest_of_values(hashes: np.ndarray, labels: np.ndarray) -> str:

@@ -23,7 +23,6 @@ from onlinear.selection.configurations import Configuration, check_task, grid, s
 from onlinear.selection.winner import lone
 from onlinear.streams.sources import expand, refuse_pipes
 from onlinear.theory.examples import Examples
-from onlinear.workflow.asked import Asked
 from onlinear.workflow.drifting import followed
 from onlinear.workflow.explaining import weights_that_matter
 from onlinear.workflow.fewer import path_of
@@ -33,7 +32,7 @@ from onlinear.workflow.parts import Parts, look, parts_of
 from onlinear.workflow.profile.choice import choose_recipe
 from onlinear.workflow.profile.table import Profile
 from onlinear.workflow.proof import Proven, proven
-from onlinear.workflow.race_in_memory import Plan, plan_for, raced, refit
+from onlinear.workflow.race_in_memory import RacePlan, plan_for, race_in_memory, refit
 from onlinear.workflow.references import references
 from onlinear.workflow.saying import (
     INTERRUPTED,
@@ -45,6 +44,7 @@ from onlinear.workflow.saying import (
     used_words,
     worst_words,
 )
+from onlinear.workflow.select_options import SelectOptions
 from onlinear.workflow.watching import Watcher
 
 
@@ -58,19 +58,19 @@ class Selected:
 
 
 @dataclass(slots=True)
-class Chosen:
+class ChosenModel:
     """The winner of a race, learned: ``replicates`` are the weights of its bootstrap."""
 
     race: dict[str, Any]
     configuration: Configuration
     trained: Trained
     replicates: np.ndarray
-    plan: Plan
+    plan: RacePlan
     drift: dict[str, Any] | None
 
 
 def select(
-    asked: Asked, ledger: Ledger, watcher: Watcher, on_model: Callable[[Trained], None] = lambda trained: None
+    asked: SelectOptions, ledger: Ledger, watcher: Watcher, on_model: Callable[[Trained], None] = lambda trained: None
 ) -> Selected:
     """The whole job. ``on_model`` gets the model as soon as it is learned: whatever happens then, it is there."""
     asked.check()
@@ -125,7 +125,7 @@ def select(
     return Selected(chosen.trained, result, proof.examples)
 
 
-def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) -> Chosen:
+def chosen_from(asked: SelectOptions, profile: Profile, parts: Parts, watcher: Watcher) -> ChosenModel:
     """Race the configurations and learn the winner."""
     plan = plan_for(len(parts.train), parts.split.shuffled, asked.folds, asked.passes, asked.seed)
     if asked.folds is None and plan.folds:  # of few rows or groups there are fewer
@@ -134,7 +134,7 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
     began = time.perf_counter()
     watcher.tell("racing configurations", 0.0)
     same = (parts.task, parts.train, parts.targets, parts.features, plan)
-    race = raced(configurations, *same, parts.groups, watcher)
+    race = race_in_memory(configurations, *same, parts.groups, watcher)
     if not race.running:
         raise Diverged("every configuration diverged: let the columns be scaled, or name other rules")
     finishes = race.finishes()
@@ -150,10 +150,12 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
             ends = bootstrap_intervals(np.array(finishes[0].score), scores)
             said["configurations"][0]["interval"] = [max(0.0, float(end)) for end in ends]
     trained = Trained(training_of(learner, parts, plan), parts.recipe)
-    return Chosen(said, winner, trained, replicates, plan, drift)
+    return ChosenModel(said, winner, trained, replicates, plan, drift)
 
 
-def explained_by(asked: Asked, predictor: Predictor, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
+def explained_by(
+    asked: SelectOptions, predictor: Predictor, parts: Parts, chosen: ChosenModel, watcher: Watcher
+) -> dict[str, Any]:
     """What a reader wants to know beside the test; less of it, if the watcher wants an end."""
     path: list[dict[str, Any]] | None = None
     compared: list[dict[str, Any]] = []
@@ -173,7 +175,7 @@ def explained_by(asked: Asked, predictor: Predictor, parts: Parts, chosen: Chose
 # ------------------------------------------------------------------ choosing
 
 
-def configurations_for(asked: Asked, task: str, unit: float) -> list[Configuration]:
+def configurations_for(asked: SelectOptions, task: str, unit: float) -> list[Configuration]:
     """Those that were asked for by loss and rule, or the usual ones; so many of them as were asked for."""
     in_time = asked.in_order or asked.time is not None
     found = usual(task, unit=unit, forgetting=in_time and asked.on_drift == "ignore")
@@ -184,7 +186,7 @@ def configurations_for(asked: Asked, task: str, unit: float) -> list[Configurati
     return sample_configurations(found, asked.configurations, asked.seed) if asked.configurations else found
 
 
-def training_of(learner: Learner, parts: Parts, plan: Plan) -> Model:
+def training_of(learner: Learner, parts: Parts, plan: RacePlan) -> Model:
     """The winner as a training that has learned the rows, to be saved and to go on."""
     return Model.of(lone(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * plan.passes)
 
@@ -195,8 +197,8 @@ def training_of(learner: Learner, parts: Parts, plan: Plan) -> Model:
 def measured(judged: Judged, uses: list[dict[str, Any]]) -> dict[str, Any]:
     found = judged.figures()
     if isinstance(judged, JudgedNumbers):
-        said = f"RMSE {shown(found['rmse'])}"
-        low, high = map(shown, found["interval"])
+        said = f"RMSE {four_digits(found['rmse'])}"
+        low, high = map(four_digits, found["interval"])
     else:
         said = f"{found['mistakes']:,} of {found['rows']:,} test rows are wrong, {100 * found['error']:.2f} %"
         low, high = (f"{100 * end:.2f} %" for end in found["interval"])
@@ -213,14 +215,14 @@ def weighted_words(test: dict[str, Any]) -> str:
     error, rmse = test["weighted_error"], test["weighted_rmse"]
     if error is None and rmse is None:
         return ""
-    said = f"{100 * error:.2f} %" if rmse is None else shown(rmse)
-    return f" There all rows count alike; by their weights, {shown(test['weight_sum'])} in all, it is {said}."
+    said = f"{100 * error:.2f} %" if rmse is None else four_digits(rmse)
+    return f" There all rows count alike; by their weights, {four_digits(test['weight_sum'])} in all, it is {said}."
 
 
-def shown(number: float) -> str:
+def four_digits(number: float) -> str:
     """A number of four digits, or all of those before the point.
 
-    >>> shown(56442.7), shown(0.123456)
+    >>> four_digits(56442.7), four_digits(0.123456)
     ('56,443', '0.1235')
     """
     return f"{number:,.0f}" if abs(number) >= 1000.0 else f"{number:.4g}"

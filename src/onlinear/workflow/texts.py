@@ -34,7 +34,7 @@ def cells_of_text(stream: Stream, format: CSVText, wanted: set[int]) -> dict[int
         for number in sorted(wanted & set(range(first, first + len(block)))):
             text = block.origin.text(number - first).decode(errors="replace")
             cells = next(csv.reader([text], delimiter=format.delimiter), [])
-            found[number] = {name: shown(cell) for name, cell in zip(names, cells, strict=False)}
+            found[number] = {name: shorten_cell(cell) for name, cell in zip(names, cells, strict=False)}
         first += len(block)
         if first > max(wanted):
             break
@@ -51,11 +51,11 @@ def cells_of_table(files: Sequence[Any], wanted: set[int]) -> dict[int, dict[str
             count = piece.batch.num_rows
             for number in sorted(wanted & set(range(first, first + count))):
                 (record,) = piece.batch.slice(number - first, 1).to_pylist()
-                found[number] = {name: shown(str(cell)) for name, cell in record.items() if cell is not None}
+                found[number] = {name: shorten_cell(str(cell)) for name, cell in record.items() if cell is not None}
             first += count
     return found
 
 
-def shown(cell: str) -> str:
+def shorten_cell(cell: str) -> str:
     cell = cell.strip(BLANKS)
     return cell if len(cell) <= MOST_LETTERS else f"{cell[:MOST_LETTERS]} ..."

@@ -24,7 +24,7 @@ from onlinear.streams.conversion.csvlines import CSVLines
 from onlinear.streams.conversion.kinds import (
     Object,
     Rounded,
-    Seen,
+    SeenCells,
     json_kinds_seen,
     kinds_seen,
     said_of_texts,
@@ -33,11 +33,11 @@ from onlinear.streams.conversion.kinds import (
 )
 from onlinear.streams.conversion.lines import svmlight_lines, vw_lines
 from onlinear.streams.conversion.naming import NOT_IN_LINES, NOT_IN_VW, Indices, Mended
-from onlinear.streams.conversion.numbers import ClassNumbers, plain
+from onlinear.streams.conversion.numbers import ClassNumbers, plain_number
 from onlinear.streams.conversion.objects import (
     cells_in,
     columns_in,
-    flat,
+    flatten,
     json_objects,
     labelled_objects,
     table_objects,
@@ -49,15 +49,15 @@ from onlinear.streams.conversion.output import (
     STANDARD_OUTPUT,
     check_places,
     format_for,
-    opened,
-    opened_with,
+    open_output,
+    open_outputs,
     write_lines,
 )
-from onlinear.streams.conversion.records import LOOK, Record, looked_at, records
+from onlinear.streams.conversion.records import LOOK, Record, look_at_labels, records
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import Format, format_of
 from onlinear.streams.jsonlines import JSONLines
-from onlinear.streams.options import ReadOptions
+from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.sources import is_pipe, source_label
 from onlinear.streams.stream import OnBad, Stream, sources_of
 from onlinear.streams.svmlight import Svmlight
@@ -70,17 +70,13 @@ NAMES = ".names"
 LABEL = "label"
 
 
-class Wish(NamedTuple):
+class ConvertOptions(NamedTuple):
     """What is to be converted to what."""
 
     files: Sequence[str]
     output: str
     to: str | None = None
-    format: str | None = None
-    target: str | int | None = None
-    weight: str | int | None = None
-    header: bool | None = None
-    first_index: int = 1
+    reading: ReadOptions = DEFAULTS
     force: bool = False
 
 
@@ -88,7 +84,7 @@ class Direction(NamedTuple):
     """Files that have been looked at, and where they go."""
 
     stream: Stream
-    wish: Wish
+    options: ConvertOptions
     to: str
     rounded: Rounded
 
@@ -97,17 +93,17 @@ class Direction(NamedTuple):
         return self.stream.format
 
 
-def convert(wish: Wish, on_bad: OnBad | None = None, others: Sequence[str] = ()) -> list[str]:
+def convert(options: ConvertOptions, on_bad: OnBad | None = None, others: Sequence[str] = ()) -> list[str]:
     """Write the rows of files in another format; returns what is to be said about it.
 
     The output is none of the files, and none of the ``others`` that are written meanwhile.
     """
-    to = format_for(wish.output, wish.to)
-    sources, name = sources_of(wish.files, "csv" if wish.format == "tsv" else wish.format)
-    if has_names(name, to) and (wish.output == STANDARD_OUTPUT or is_in_place(wish.output)):
+    to = format_for(options.output, options.to)
+    sources, name = sources_of(options.files, "csv" if options.reading.format == "tsv" else options.reading.format)
+    if has_names(name, to) and (options.output == STANDARD_OUTPUT or is_in_place(options.output)):
         raise Refused("svmlight has no names, and they need a file beside the output: name a file to write to")
-    check_places(outputs_of(wish, name, to), sources, others, wish.force)
-    way = Direction(Stream(sources, source_format(name, sources, to, wish), on_bad), wish, to, Rounded())
+    check_places(outputs_of(options, name, to), sources, others, options.force)
+    way = Direction(Stream(sources, source_format(name, sources, to, options), on_bad), options, to, Rounded())
     if to in OF_RECORDS:
         return write_records(way)
     if to == "jsonl":
@@ -115,9 +111,9 @@ def convert(wish: Wish, on_bad: OnBad | None = None, others: Sequence[str] = ())
     return write_binary(way) if to in BINARY else write_table(way)
 
 
-def outputs_of(wish: Wish, name: str, to: str) -> list[str]:
+def outputs_of(options: ConvertOptions, name: str, to: str) -> list[str]:
     """The files that are written: svmlight has its names beside it, unless it had none before."""
-    return [wish.output, *([wish.output + NAMES] if has_names(name, to) else [])]
+    return [options.output, *([options.output + NAMES] if has_names(name, to) else [])]
 
 
 def has_names(name: str, to: str) -> bool:
@@ -125,19 +121,21 @@ def has_names(name: str, to: str) -> bool:
     return to == "svmlight" and name != "svmlight"
 
 
-def source_format(name: str, sources: Sequence[str], to: str, wish: Wish) -> Format:
+def source_format(name: str, sources: Sequence[str], to: str, options: ConvertOptions) -> Format:
     """The format of the files. What says something only of the output is not asked of them."""
     makes_objects = to not in OF_RECORDS
-    if name == "jsonl" and makes_objects and wish.target is None and wish.weight is None:
+    if name == "jsonl" and makes_objects and options.reading.target is None and options.reading.weight is None:
         return JSONLines(None, naming=Naming(keep=True))
-    said: dict[str, Any] = {"header": wish.header, "delimiter": "\t" if wish.format == "tsv" else None}
-    if name != "svmlight":
-        said["keep_names"] = True
-    if not (name in OF_RECORDS and makes_objects):
-        said |= {"target": wish.target, "weight": wish.weight}
-    if name == "svmlight" or to != "svmlight":
-        said["first_index"] = wish.first_index
-    found = format_of(name, sources, ReadOptions(**said))
+    reading = replace(
+        options.reading,
+        delimiter="\t" if options.reading.format == "tsv" else options.reading.delimiter,
+        keep_names=name != "svmlight",
+    )
+    if name in OF_RECORDS and makes_objects:
+        reading = replace(reading, target=None, weight=None)
+    if name != "svmlight" and to == "svmlight":
+        reading = replace(reading, first_index=1)
+    found = format_of(name, sources, reading)
     if makes_objects and isinstance(found, CSVText | ArrowTable):
         return with_features_only(found)
     if makes_objects and isinstance(found, JSONLines):
@@ -149,14 +147,14 @@ def source_format(name: str, sources: Sequence[str], to: str, wish: Wish) -> For
 
 
 def write_records(way: Direction) -> list[str]:
-    first, rows = looked_at(records(way.stream))
+    first, rows = look_at_labels(records(way.stream))
     numbers = ClassNumbers(record.label for record in first)
     return write_vw(way, rows, numbers) if way.to == "vw" else write_svmlight(way, rows, numbers)
 
 
 def write_vw(way: Direction, rows: Iterator[Record], numbers: ClassNumbers) -> list[str]:
     mended = Mended(NOT_IN_VW)
-    with opened(way.wish.output) as file:
+    with open_output(way.options.output) as file:
         lines = vw_lines(rows, numbers, mended, has_spaces=isinstance(way.source, VWText))
         write_lines(file, lines, "surrogateescape")  # bytes that are no UTF-8 stay what they are
     return [*numbers.said(), *mended.said()]
@@ -165,12 +163,12 @@ def write_vw(way: Direction, rows: Iterator[Record], numbers: ClassNumbers) -> l
 def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers) -> list[str]:
     """With the names in a file beside, unless there are only indices."""
     if isinstance(way.source, Svmlight):
-        with opened(way.wish.output) as file:
+        with open_output(way.options.output) as file:
             write_lines(file, svmlight_lines(rows, numbers, int))
         return numbers.said()
-    indices, mended = Indices(way.wish.first_index), Mended(NOT_IN_LINES)
-    beside = way.wish.output + NAMES
-    with opened_with(way.wish.output, beside) as (file, names):
+    indices, mended = Indices(way.options.reading.first_index), Mended(NOT_IN_LINES)
+    beside = way.options.output + NAMES
+    with open_outputs(way.options.output, beside) as (file, names):
         write_lines(file, svmlight_lines(rows, numbers, indices))
         write_lines(names, (f"{mended(name)}\n" for name in indices.known), "surrogateescape")
     said = f"The names of the {len(indices.known):,} indices are the lines of {beside}, from {indices.first_index} on."
@@ -182,26 +180,28 @@ def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers
 
 def objects_of(way: Direction) -> Iterator[Object]:
     """The rows of files, as objects."""
-    stream, wish, source = way.stream, way.wish, way.source
+    stream, options, source = way.stream, way.options, way.source
     if isinstance(source, CSVText | ArrowTable):
         return table_objects(stream, source)
     if isinstance(source, JSONLines):
         return json_objects(stream, way.rounded)
-    return labelled_objects(records(stream), label_of(wish), None if wish.weight is None else str(wish.weight))
+    return labelled_objects(
+        records(stream), label_of(options), None if options.reading.weight is None else str(options.reading.weight)
+    )
 
 
-def label_of(wish: Wish) -> str:
+def label_of(options: ConvertOptions) -> str:
     """What the label of rows without columns is called."""
-    return LABEL if wish.target is None else str(wish.target)
+    return LABEL if options.reading.target is None else str(options.reading.target)
 
 
 def write_json(way: Direction) -> list[str]:
     rows, said = objects_of(way), list[str]()
     if isinstance(way.source, CSVText):
-        seen, rows = looked_over(way, way.source)
+        seen, rows = look_over(way, way.source)
         columns = json_kinds_seen(way.source.columns, seen)
         rows, said = with_kinds(columns, rows, way.rounded), said_of_texts(way.source.columns, columns)
-    with opened(way.wish.output) as file:
+    with open_output(way.options.output) as file:
         write_lines(file, (json_line(row, way.rounded) for row in rows))
     return said + way.rounded.said()
 
@@ -217,30 +217,30 @@ def json_value(name: str, cell: Any, rounded: Rounded) -> Any:
         written, cell = str(cell), plain_decimal(cell)
         if isinstance(cell, float):
             rounded.add(name, written, cell)
-    return plain(cell) if isinstance(cell, float) else cell
+    return plain_number(cell) if isinstance(cell, float) else cell
 
 
 def write_binary(way: Direction) -> list[str]:
     """A table of Arrow's as it is, or one whose types follow from all its cells."""
     said: list[str] = []
     if isinstance(way.source, ArrowTable):
-        with opened(way.wish.output) as file:
+        with open_output(way.options.output) as file:
             copy_columns(file, way.to, way.stream, way.source)
         return said
     columns: Sequence[Column]
     if isinstance(way.source, CSVText):
-        seen, objects = looked_over(way, way.source)
+        seen, objects = look_over(way, way.source)
         columns = kinds_seen(way.source.columns, seen)
         objects, said = with_kinds(columns, objects, way.rounded), said_of_texts(way.source.columns, columns)
     else:
         columns, objects = columns_for(way), cut_objects(way)
     rows = cells_in(columns, objects, absent_in(way.source))
-    with opened(way.wish.output) as file:
+    with open_output(way.options.output) as file:
         write_columns(file, way.to, columns, rows)
     return said + way.rounded.said()
 
 
-def looked_over(way: Direction, table: CSVText) -> tuple[dict[str, Seen], Iterator[Object]]:
+def look_over(way: Direction, table: CSVText) -> tuple[dict[str, SeenCells], Iterator[Object]]:
     """What is to be seen of the columns of a text table, and its rows: files are read once more, of a pipe the first
     rows are looked at.
     """
@@ -266,7 +266,7 @@ def absent_in(source: Format) -> float | None:
 def write_table(way: Direction) -> list[str]:
     columns = columns_for(way)
     rows = cells_in(columns, cut_objects(way), absent_in(way.source))
-    with opened(way.wish.output) as file:
+    with open_output(way.options.output) as file:
         header = not (isinstance(way.source, CSVText) and not way.source.header)
         written = CSVLines(columns, "\t" if way.to == "tsv" else ",", header)
         write_lines(file, written.lines(rows))
@@ -285,14 +285,14 @@ def columns_for(way: Direction) -> Sequence[Column]:
     columns = columns_in(cut_objects(read_once_more(way)))
     if not columns:
         raise OnlinearError(f"there is no row, and without one {way.to} has no columns: convert something")
-    return columns if isinstance(source, JSONLines) else with_last(columns, label_of(way.wish))
+    return columns if isinstance(source, JSONLines) else with_last(columns, label_of(way.options))
 
 
 def cut_objects(way: Direction) -> Iterator[Object]:
     """Objects as a table can have them: flat, and with names for what svmlight counts."""
     rows = objects_of(way)
     if isinstance(way.source, JSONLines):
-        return map(flat, rows)
+        return map(flatten, rows)
     if isinstance(way.source, Svmlight):
         return map(with_names, rows)
     return rows

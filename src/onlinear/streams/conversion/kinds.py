@@ -9,7 +9,7 @@ from typing import Any
 from onlinear.data.whole_numbers import FIRST_INEXACT, whole_of
 from onlinear.errors import OnlinearError
 from onlinear.streams.columns import BLANKS, Column
-from onlinear.streams.conversion.numbers import keeps_digits, plain
+from onlinear.streams.conversion.numbers import keeps_digits, plain_number
 
 #: kinds of columns of whole numbers, with the least and the most they hold
 WHOLE_KINDS = {"int64": (-(2**63), 2**63 - 1), "uint64": (0, 2**64 - 1)}
@@ -27,7 +27,7 @@ LATE = (
 Object = dict[str, Any]
 
 
-class Seen:
+class SeenCells:
     """What was seen of a column: whether its cells are numbers, and which type of numbers holds them all."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Seen:
         if isinstance(cell, str):
             self.is_text = True
             return
-        number = plain(cell)
+        number = plain_number(cell)
         self.has_points = self.has_points or isinstance(cell, float)
         if isinstance(number, float):
             self.has_fractions = True
@@ -109,9 +109,9 @@ class Rounded:
         ]
 
 
-def seen_in(columns: Sequence[Column], rows: Iterable[Object]) -> dict[str, Seen]:
+def seen_in(columns: Sequence[Column], rows: Iterable[Object]) -> dict[str, SeenCells]:
     """What is to be seen of the number columns of a text table."""
-    seen = {column.name: Seen() for column in columns if column.kind == "number"}
+    seen = {column.name: SeenCells() for column in columns if column.kind == "number"}
     for row in rows:
         for name, each in seen.items():
             if row[name] is not None:
@@ -119,12 +119,12 @@ def seen_in(columns: Sequence[Column], rows: Iterable[Object]) -> dict[str, Seen
     return seen
 
 
-def kinds_seen(columns: Sequence[Column], seen: dict[str, Seen]) -> list[Column]:
+def kinds_seen(columns: Sequence[Column], seen: dict[str, SeenCells]) -> list[Column]:
     """The columns of a text table with the kinds that hold what its cells say."""
     return [Column(name, seen[name].kind if name in seen else kind) for name, kind in columns]
 
 
-def json_kinds_seen(columns: Sequence[Column], seen: dict[str, Seen]) -> list[Column]:
+def json_kinds_seen(columns: Sequence[Column], seen: dict[str, SeenCells]) -> list[Column]:
     """The same for JSON, whose numbers have as many digits as they like, but no leading zeros."""
     return [
         Column(name, kind if name not in seen else "category" if seen[name].has_zeros else ANY_NUMBER)
@@ -154,7 +154,7 @@ def number_of(text: str, kind: str) -> float | None:
         return None
     if kind in WHOLE_KINDS:
         least, most = WHOLE_KINDS[kind]
-        value = plain(value)
+        value = plain_number(value)
         return value if isinstance(value, int) and least <= value <= most else None
     return value if kind == ANY_NUMBER else float(value) if float(value) == value else None
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from onlinear.errors import OnlinearError
 from onlinear.streams.conversion.naming import Mended
 from onlinear.streams.conversion.numbers import ClassNumbers, text_of
-from onlinear.streams.conversion.records import Features, Record, merged
+from onlinear.streams.conversion.records import Features, Record, merge_names
 
 WEIGHTED = "row {row:,} has the importance {importance}, which svmlight cannot say: convert to vw, or drop the weights"
 UNLABELLED = "row {row:,} has no label, which svmlight cannot do without: give it one, or convert to another format"
@@ -59,5 +59,5 @@ def svmlight_lines(rows: Iterable[Record], numbers: ClassNumbers, index_of: Call
             raise OnlinearError(WEIGHTED.format(row=row, importance=text_of(importance)))
         if isinstance(label, float) and math.isnan(label):
             raise OnlinearError(UNLABELLED.format(row=row))
-        entries = sorted((index_of(name), value) for name, value in merged(features).items())
+        entries = sorted((index_of(name), value) for name, value in merge_names(features).items())
         yield " ".join([numbers.text(label), *(f"{index}:{text_of(value)}" for index, value in entries)]) + "\n"

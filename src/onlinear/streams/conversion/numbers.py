@@ -15,10 +15,10 @@ MOST_WHOLE = 2**53
 SURE_DIGITS = 15
 
 
-def plain(value: float) -> float | int:
+def plain_number(value: float) -> float | int:
     """A number as people write it: whole ones as such, but for the zero that is negative.
 
-    >>> plain(39.0), plain(0.1), plain(-0.0), plain(1e300), plain(10**18 + 7)
+    >>> plain_number(39.0), plain_number(0.1), plain_number(-0.0), plain_number(1e300), plain_number(10**18 + 7)
     (39, 0.1, -0.0, 1e+300, 1000000000000000007)
     """
     if isinstance(value, int):
@@ -28,7 +28,7 @@ def plain(value: float) -> float | int:
 
 
 def text_of(value: float | Decimal) -> str:
-    return format(value, "f") if isinstance(value, Decimal) else repr(plain(value))
+    return format(value, "f") if isinstance(value, Decimal) else repr(plain_number(value))
 
 
 def keeps_digits(written: str, value: float) -> bool:

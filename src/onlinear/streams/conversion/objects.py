@@ -13,9 +13,9 @@ from onlinear.errors import OnlinearError, TooManyNames
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.arrow_cells import plain_decimal
 from onlinear.streams.columns import Column
-from onlinear.streams.conversion.kinds import WHOLE_KINDS, Object, Rounded, Seen
-from onlinear.streams.conversion.numbers import keeps_digits, plain
-from onlinear.streams.conversion.records import Record, looked_at, merged
+from onlinear.streams.conversion.kinds import WHOLE_KINDS, Object, Rounded, SeenCells
+from onlinear.streams.conversion.numbers import keeps_digits, plain_number
+from onlinear.streams.conversion.records import Record, look_at_labels, merge_names
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.jsonrecords import decoder_of, record_in
 from onlinear.streams.stream import Stream
@@ -98,16 +98,16 @@ def json_objects(stream: Stream, rounded: Rounded) -> Iterator[Object]:
             yield record_in(block.origin.text(row), decoder)
 
 
-def flat(record: Object, prefix: str = "") -> Object:
+def flatten(record: Object, prefix: str = "") -> Object:
     """A record without records in it.
 
-    >>> flat({"a": {"b": 1}, "c": "NA", "d": True})
+    >>> flatten({"a": {"b": 1}, "c": "NA", "d": True})
     {'a.b': 1, 'c': 'NA', 'd': 1}
     """
     found: Object = {}
     for name, value in record.items():
         key = prefix + name
-        found |= flat(value, f"{key}.") if isinstance(value, dict) else {key: json_cell(key, value)}
+        found |= flatten(value, f"{key}.") if isinstance(value, dict) else {key: json_cell(key, value)}
     return found
 
 
@@ -124,7 +124,7 @@ def labelled_objects(rows: Iterable[Record], target: str, weight: str | None) ->
     """Rows with label and importance first; no importance unless one of the first rows has another than 1, or it is
     to be called ``weight``.
     """
-    first, rows = looked_at(rows)
+    first, rows = look_at_labels(rows)
     has_weights = weight is not None or any(record.importance != 1.0 for record in first)
     weight = weight or "importance"
     for row, (label, importance, features) in enumerate(rows, 1):
@@ -133,7 +133,7 @@ def labelled_objects(rows: Iterable[Record], target: str, weight: str | None) ->
             head[weight] = importance
         elif importance != 1.0:
             raise OnlinearError(LATE.format(row=row))
-        values = merged(features)
+        values = merge_names(features)
         for role, name, option in (("label", target, "target"), ("importance", weight, "weight")):
             if name in head and name in values:
                 raise OnlinearError(TAKEN.format(name=name, role=role, option=option))
@@ -145,11 +145,11 @@ def labelled_objects(rows: Iterable[Record], target: str, weight: str | None) ->
 
 def columns_in(objects: Iterable[Object]) -> list[Column]:
     """All columns that rows have, in the order in which they come: of numbers, if there is no text and any number."""
-    seen: dict[str, Seen] = {}
+    seen: dict[str, SeenCells] = {}
     for row in objects:
         for name, cell in row.items():
             if name not in seen:
-                seen[name] = Seen()
+                seen[name] = SeenCells()
             seen[name].add(cell)
         if len(seen) > MOST_COLUMNS:
             raise TooManyNames(f"a table would have more than {MOST_COLUMNS:,} columns: convert to jsonl")
@@ -172,4 +172,4 @@ def cell_of(column: Column, cell: Any) -> Any:
     """A cell as its column has it: a number among texts is one, and a whole one among such has no point."""
     if isinstance(cell, int | float) and column.kind == "category":
         return text_of(cell)
-    return plain(cell) if isinstance(cell, float) and column.kind in WHOLE_KINDS else cell
+    return plain_number(cell) if isinstance(cell, float) and column.kind in WHOLE_KINDS else cell

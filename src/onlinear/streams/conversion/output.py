@@ -52,7 +52,7 @@ def check_places(outputs: Sequence[str], inputs: Sequence[str], others: Sequence
 
 
 @contextmanager
-def opened(output: str) -> Iterator[BinaryIO]:
+def open_output(output: str) -> Iterator[BinaryIO]:
     """The file to write to. It has its name once all is written."""
     with blaming_names():
         if output == STANDARD_OUTPUT:
@@ -64,7 +64,7 @@ def opened(output: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def opened_with(output: str, beside: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+def open_outputs(output: str, beside: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """The file to write to, and one whose name follows from its name. They have these once both are written."""
     with (
         blaming_names(),

@@ -52,17 +52,17 @@ def features_of(block: Block, first_index: int) -> Callable[[int], Features]:
     return features
 
 
-def looked_at(rows: Iterable[Record]) -> tuple[list[Record], Iterator[Record]]:
+def look_at_labels(rows: Iterable[Record]) -> tuple[list[Record], Iterator[Record]]:
     """The first rows, and all of them."""
     rows = iter(rows)
     first = list(islice(rows, LOOK))
     return first, chain(first, rows)
 
 
-def merged(features: Features) -> dict[str, float]:
+def merge_names(features: Features) -> dict[str, float]:
     """Each name once: the values of those that come more often are added, as a learner adds them.
 
-    >>> merged([("a", 1.0), ("b", 2.0), ("a", 3.0)])
+    >>> merge_names([("a", 1.0), ("b", 2.0), ("a", 3.0)])
     {'a': 4.0, 'b': 2.0}
     """
     found = dict(features)

@@ -20,7 +20,7 @@ from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.arrow_cells import is_numeric, is_text
 from onlinear.streams.columns import Column, target_position
 from onlinear.streams.csv_text import CSVText
-from onlinear.streams.formats import INFERRED, loaded
+from onlinear.streams.formats import INFERRED, import_name
 from onlinear.streams.options import ReadOptions
 from onlinear.streams.sources import expand, is_frame, refuse_pipes
 from onlinear.streams.stream import OnBad, Stream
@@ -141,7 +141,7 @@ def open_cells(source: Any, options: ReadOptions) -> OpenTable:
     name = format_of_files(files, options.format)
     if name != "csv":
         return arrow_cells(list(files), name, options)
-    table = loaded(INFERRED[name])(files, replace(options, ignore=(), text=(), weight=None, names="exact"))
+    table = import_name(INFERRED[name])(files, replace(options, ignore=(), text=(), weight=None, names="exact"))
     return OpenTable(list(files), name, without_target(table), target_name(table), {})
 
 
@@ -155,7 +155,7 @@ def arrow_cells(sources: list[Any], name: str, options: ReadOptions) -> OpenTabl
     if chosen in strange:
         raise OnlinearError(f"the target {chosen!r} is of the type {strange[chosen]}: make it numbers or texts")
     as_cells = replace(options, target=chosen, ignore=tuple(strange), text=(), weight=None, names="exact")
-    table = loaded(INFERRED[name])(sources, as_cells)
+    table = import_name(INFERRED[name])(sources, as_cells)
     return OpenTable(sources, name, without_target(table), chosen, strange)
 
 

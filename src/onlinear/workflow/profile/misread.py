@@ -11,8 +11,8 @@ import numpy as np
 
 from onlinear.errors import BadLine
 from onlinear.streams.columns import BLANKS, MISSING, position_of
-from onlinear.streams.csv_cells import placed_records_in, texts
-from onlinear.streams.csv_inference import NUMBERS, ROWS, TEXTS, looked_at
+from onlinear.streams.csv_cells import placed_records_in, read_cells
+from onlinear.streams.csv_inference import NUMBERS, ROWS, TEXTS, look_at_records
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.sources import looks_at
 from onlinear.streams.text_lines import Lines
@@ -72,7 +72,6 @@ def as_missing(words: Sequence[str]) -> str:
 MOST_CELLS = 1_000_000
 #: records by which a column without any number is judged: it holds numbers as people write them from the first on
 SOME = 100
-
 #: the different words of a column, and where each stands first
 Words = dict[str, tuple[Lines, int]]
 
@@ -83,7 +82,7 @@ def mixed_columns(table: CSVText, files: Sequence[str], categories: Sequence[str
     As many records are looked at as for the columns' kinds. ``categories`` are meant to be names.
     """
     names, files = [column.name for column in table.columns], looks_at(files)
-    counts = looked_at(files, table.delimiter, table.header, table.missing, ROWS, table.quoted).counts
+    counts = look_at_records(files, table.delimiter, table.header, table.missing, ROWS, table.quoted).counts
     meant = {position_of(names, column) for column in categories}
     named = [
         place
@@ -103,7 +102,7 @@ def has_mixed_target(table: CSVText, files: Sequence[str]) -> bool:
     """Whether words among numbers make the target one of names."""
     if table.target_kind == "number":
         return False
-    counts = looked_at(looks_at(files), table.delimiter, table.header, table.missing, ROWS, table.quoted).counts
+    counts = look_at_records(looks_at(files), table.delimiter, table.header, table.missing, ROWS, table.quoted).counts
     return bool(counts[[kind == "target" for _, kind in table.columns], NUMBERS].any())
 
 
@@ -120,7 +119,7 @@ def words_in(table: CSVText, files: Sequence[str], columns: Sequence[int], most:
     found: list[Words] = [{} for _ in columns]
     rows = min(most, MOST_CELLS // len(table.columns)) if columns else 0
     for file in files:
-        for chunk, cells in texts(file, table.delimiter, table.quoted):
+        for chunk, cells in read_cells(file, table.delimiter, table.quoted):
             lines, first = Lines(chunk, file, np.empty(0)), int(table.header and chunk.first_line == 1)
             for number, record in enumerate(placed_records_in(cells)):
                 if rows == 0:

@@ -24,7 +24,7 @@ ON_DRIFT = ("ignore", "reset", "faster")
 
 
 @dataclass(slots=True)
-class Asked:
+class SelectOptions:
     """All options of ``onlinear select``; a result has them, so that it can be repeated."""
 
     files: list[str]
@@ -51,10 +51,10 @@ class Asked:
     references: bool = True
 
     @classmethod
-    def of(cls, files: Sequence[str], **options: Any) -> Asked:
+    def of(cls, files: Sequence[str], **options: Any) -> SelectOptions:
         """What options by their names ask for, those of reading among them; one of these without a value says nothing.
 
-        >>> Asked.of(["rows.csv"], target="y", folds=5).reading.target
+        >>> SelectOptions.of(["rows.csv"], target="y", folds=5).reading.target
         'y'
         """
         reading = {name: options.pop(name) for name in profiled_options() if name in options}
@@ -62,7 +62,7 @@ class Asked:
         return cls(list(files), ReadOptions(**said), **options)
 
     @classmethod
-    def repeated(cls, path: str | Path, files: Sequence[str], test_files: Sequence[str]) -> Asked:
+    def repeated(cls, path: str | Path, files: Sequence[str], test_files: Sequence[str]) -> SelectOptions:
         """What was asked of a selection whose result was written as JSON; the files are those that the user names.
 
         A result may be a stranger's: it does not decide what is read.
