@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.checks import whole
-from onlinear.kernels.learn.state import COUNT, MASS, NORM, OWED, SCALE
 from onlinear.learning.learner import Frozen, Learner
 
 
@@ -52,12 +51,16 @@ class Shown:
 class ShowsWeights:
     """``coef_``, ``intercept_``, ``sparsify``, ``densify`` and ``freeze`` for an estimator with a ``_learner``."""
 
-    _learner: Learner | None
     _path: Any
+    _current: Any
     _settled: Any
     _shown: Shown
     _data_type: Any = np.float64
     _flat = False  # a regressor shows one row of weights as a vector
+
+    @property
+    def _learner(self) -> Learner | None:
+        raise NotImplementedError
 
     def _arranged(self, weights: np.ndarray, intercepts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The learner's weights as they are shown: a row for each class, in the order of ``classes_``."""
@@ -86,13 +89,14 @@ class ShowsWeights:
     def _read_now(self) -> Snapshot:
         learner, shown = self._learner, self._shown
         assert learner is not None
-        version = learner.version
-        if shown.by_hand:
-            return Snapshot(learner, version, shown.weights, shown.intercepts, self._classes_now())
-        weights, intercepts = learner._read(True)
-        weights, intercepts = self._arranged(weights[:, : self._known_features()], intercepts)
-        parts = np.ascontiguousarray(weights), np.ascontiguousarray(intercepts)
-        return Snapshot(learner, version, *parts, self._classes_now())
+        with learner.lock:  # no class appears
+            version = learner.version
+            if shown.by_hand:
+                return Snapshot(learner, version, shown.weights, shown.intercepts, self._classes_now())
+            weights, intercepts = learner._read(True)
+            weights, intercepts = self._arranged(weights[:, : self._known_features()], intercepts)
+            parts = np.ascontiguousarray(weights), np.ascontiguousarray(intercepts)
+            return Snapshot(learner, version, *parts, self._classes_now())
 
     def _attribute(self, name: str) -> None:
         if self._learner is None:
@@ -147,7 +151,7 @@ class ShowsWeights:
             shown.weights, shown.intercepts = weights, intercepts
             shown.by_hand, shown.version = True, self._learner.version
             shown.snapshot = None
-            self._settled = self._path = None  # the next learning, or answer to a dict, has to look twice
+            self._settled = self._path = self._current = None  # the next learning, or answer, has to look twice
 
     def _take_over(self) -> None:
         """Let the learner go on from weights that someone has assigned."""
@@ -158,12 +162,7 @@ class ShowsWeights:
                 "coef_ was assigned, but this learner keeps more than weights and cannot go on from them: "
                 "call fit to start anew"
             )
-        with learner.lock, learner.busy:
-            learner.table[:] = 0.0
-            learner.bias[:] = 0.0
-            learner.clock[:, [OWED, MASS, COUNT, NORM]] = 0.0
-            learner.clock[:, SCALE] = 1.0
-            learner.set_weights_unlocked(shown.weights, shown.intercepts)
+        learner.restart_at(shown.weights, shown.intercepts)
         shown.by_hand = False
 
     def sparsify(self) -> Any:

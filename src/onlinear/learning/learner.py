@@ -24,15 +24,19 @@ from onlinear.kernels.learn.state import (
     IMPORTANCE,
     LEAST_SCALE,
     LOSS,
+    MASS,
     MISTAKES,
     NEGATIVE,
     NORM,
     OBJECTIVE,
+    OWED,
     PACE,
     POSITIVE,
     PULL,
+    PULLED,
     RADIUS,
     SCALE,
+    SQUARES,
     UNAVERAGED_LOSS,
     UNAVERAGED_MISTAKES,
     UPDATES,
@@ -616,6 +620,15 @@ class Learner:
         self.clock[:, PULL] = np.nan  # these weights are not made of steps
         self.busy.words[VERSION] += 1
 
+    def restart_at(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
+        """Go on from these weights, without a penalty owed or an average: for a rule that keeps nothing beside them."""
+        with self.lock, self.busy:
+            self.table[:] = 0.0
+            self.bias[:] = 0.0
+            self.clock[:, [OWED, MASS, COUNT, NORM]] = 0.0
+            self.clock[:, SCALE] = 1.0
+            self.set_weights_unlocked(weights, intercepts)
+
     def scores(self, X: Any) -> np.ndarray:
         """The scores of rows given as an array or a sparse matrix, one column an output."""
         weights, intercepts = self._read(True)
@@ -660,9 +673,71 @@ class Learner:
         return self.clock[:, OBJECTIVE].copy()
 
     @property
+    def importance(self) -> float:
+        """The importance of all examples."""
+        return float(self.clock[0, IMPORTANCE])
+
+    @property
+    def largest_square(self) -> float:
+        """The largest squared length of a row, where the rule asks for it; else 0."""
+        return float(self.clock[0, RADIUS])
+
+    @property
     def t(self) -> float:
         """How many examples the outputs have counted."""
         return float(self.clock[:, T].max(initial=0.0)) if self.outputs != 1 else float(self.clock[0, T])
+
+    def count_examples(self, examples: float) -> None:
+        """Let outputs and schedules count on from so many examples."""
+        self.clock[:, [T, PACE]] = examples
+
+    # -------------------------------------------------------------- outputs that stop, and that weigh
+
+    @property
+    def active(self) -> np.ndarray:
+        """Which outputs learn."""
+        return self.clock[:, ACTIVE] > 0.0
+
+    def stop_outputs(self, which: np.ndarray) -> None:
+        """Let some outputs learn no more; the others go on."""
+        self.clock[which, ACTIVE] = 0.0
+
+    def resume_outputs(self) -> None:
+        """Let all outputs learn again."""
+        self.clock[:, ACTIVE] = 1.0
+
+    def weigh_targets(self, negative: Any, positive: Any) -> None:
+        """Factors on the importance of an example where an output's target is negative, or positive: one for each."""
+        with self.lock:
+            self.clock[:, NEGATIVE], self.clock[:, POSITIVE] = negative, positive
+
+    def are_targets_weighed(self, outputs: Sequence[int]) -> bool:
+        """Whether a target of one of these outputs has a factor other than 1."""
+        return bool((self.clock[list(outputs)][:, [POSITIVE, NEGATIVE]] != 1.0).any())
+
+    # -------------------------------------------------------------- sums of steps, which mistake bounds speak of
+
+    def step_sums(self) -> np.ndarray:
+        """For each output, the sizes of its steps summed, and shrunk as the weights are; NaN where nobody knows."""
+        return self.clock[:, PULL].copy()
+
+    def averaged_step_sums(self) -> np.ndarray:
+        """The same, summed over the examples that were averaged, and how many those are: a row for each output."""
+        return self.clock[:, [PULLED, COUNT]]
+
+    def squared_step_sums(self) -> np.ndarray:
+        """For each output, the squares of the sizes of its steps, summed."""
+        return self.clock[:, SQUARES].copy()
+
+    def forget_step_sums(self) -> None:
+        """The weights are no sum of steps any more that were all taken for the same reason."""
+        self.clock[:, PULL] = np.nan
+
+    def restore_step_sums(self, sums: np.ndarray) -> None:
+        """Take back that they were forgotten."""
+        self.clock[: len(sums), PULL] = sums
+
+    # -------------------------------------------------------------- passes
 
     def start_pass(self) -> None:
         """Begin another pass over the same rows: from now on losses are training losses."""
