@@ -65,11 +65,11 @@ if TYPE_CHECKING:
         SGDClassifier as SGDClassifier,
         SGDRegressor as SGDRegressor,
     )
+    from onlinear.files.file_model import FileModel as FileModel, predict as predict
     from onlinear.learning.dual.unique import unique_features as unique_features
     from onlinear.learning.learner import Learner as Learner
     from onlinear.streams.stream import open_stream as open_stream
     from onlinear.theory.certifying import certify as certify
-    from onlinear.workflow.predict import predict as predict
     from onlinear.workflow.profile.choice import choose_recipe as choose_recipe
     from onlinear.workflow.profile.table import profile_of as profile_of
     from onlinear.workflow.race_result import RaceResult as RaceResult, race as race
@@ -87,6 +87,7 @@ _HOMES = {
     "Diverged": "onlinear.errors",
     "FTRLClassifier": "onlinear.estimators.famous",
     "FTRLRegressor": "onlinear.estimators.famous",
+    "FileModel": "onlinear.files.file_model",
     "KernelPerceptron": "onlinear.estimators.kernel",
     "Learner": "onlinear.learning.learner",
     "MarginPerceptron": "onlinear.estimators.perceptron",
@@ -115,7 +116,7 @@ _HOMES = {
     "losses": "onlinear.losses",
     "measures": "onlinear.measures",
     "open_stream": "onlinear.streams.stream",
-    "predict": "onlinear.workflow.predict",
+    "predict": "onlinear.files.file_model",
     "profile_of": "onlinear.workflow.profile.table",
     "race": "onlinear.workflow.race_result",
     "rules": "onlinear.rules",

@@ -236,7 +236,9 @@ def test_a_refused_call_leaves_the_sums_of_what_another_thread_learned(monkeypat
         alone.learn_one(row, label)
 
     def learn_meanwhile(importance: float) -> float:
-        model._model.path.view.learn(model._model.path.view.place_at, id(ROWS[1]), model._model.path.targets[0], 1.0)
+        model._learning_path.view.learn(
+            model._learning_path.view.place_at, id(ROWS[1]), model._learning_path.targets[0], 1.0
+        )
         raise BadInput("no importance")
 
     monkeypatch.setattr("onlinear.learning.model.checked_importance", learn_meanwhile)
@@ -291,7 +293,7 @@ def test_what_is_not_compiled_yet_is_called_where_signals_wait(monkeypatch: pyte
     model = onlinear.OnlineRegressor().learn_many(ROWS, [1.0, 2.0, 3.0])
     model.learn_one(ROWS[0], 1.0)  # the fourth example, which takes more than one step anyway
     made[0].signatures = []
-    model._model.path = None
+    model._learning_path = model._model._learning_path = None
     for row, target in zip(ROWS, [1.0, 2.0, 3.0], strict=True):
         model.learn_one(row, target)
     assert model.examples_ == 7

@@ -116,7 +116,7 @@ def test_the_order_of_keys_does_not_matter(size: int | None) -> None:
 def test_learn_one_answers_the_score_of_before(model: Any) -> None:
     learner = one_by_one(fresh(model), ROWS[:50], TWO[:50])
     for x, y in zip(ROWS[50:], TWO[50:], strict=True):
-        before = learner._model.path.view.decoder.shown(learner._model.path.scores(x))
+        before = learner._learning_path.view.decoder.shown(learner._learning_path.scores(x))
         answered = learner.learn_one(x, y)
         assert answered == pytest.approx(before, rel=1e-9, abs=1e-12)
         assert isinstance(answered, float)
@@ -290,7 +290,7 @@ def test_class_weights_weigh() -> None:
     assert weighed.coef_.tolist() == by_hand.coef_.tolist()
 
 
-def test_freeze_beside_a_learning_thread_gives_a_whole_example() -> None:
+def test_a_snapshot_beside_a_learning_thread_is_of_a_whole_example() -> None:
     """Every word of a row moves by the same step, so in a whole example their weights are equal."""
     model = onlinear.SGDClassifier(loss="log_loss", penalty=None, learning_rate="constant", eta0=0.1)
     row = dict.fromkeys([f"w{k}" for k in range(800)], 1.0)
@@ -311,7 +311,7 @@ def test_freeze_beside_a_learning_thread_gives_a_whole_example() -> None:
         for look in range(20_000):
             if look > 200 and len(seen) > 2:
                 break
-            weights = model.freeze().weights
+            weights = model.snapshot().weights
             assert np.ptp(weights) == 0.0
             seen.add(weights[0, 0])
             assert model.predict_one(row) in (0, 1)
@@ -354,7 +354,7 @@ def test_threads_that_learn_rows_of_their_own_lose_none() -> None:
         for thread in threads:
             thread.start()
         while any(thread.is_alive() for thread in threads):
-            together.freeze()
+            together.snapshot()
         for thread in threads:
             thread.join()
     finally:

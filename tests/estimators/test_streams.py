@@ -244,7 +244,7 @@ def test_prediction_beside_learning() -> None:
         model.partial_fit(X, PAIR)
     reader.join()
     assert trouble == []
-    frozen = model.freeze()
+    frozen = model.snapshot()
     model.partial_fit(X, PAIR)
     assert (frozen.weights != model.coef_).any()
 

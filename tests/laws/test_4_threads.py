@@ -121,11 +121,15 @@ def target_of(model: Any, place: int) -> Any:
     return model.classes_[place].item() if hasattr(model, "classes_") else float(place)
 
 
+def numbers_in(snapshot: Any) -> Any:
+    return snapshot.weights, snapshot.intercepts
+
+
 READS: dict[str, Call] = {
     "predict_one": lambda model: model.predict_one(ASKED),
     "an odd row": lambda model: model.predict_one({**ASKED, ("a", 1): np.float16(1.0)}),
     "predict_proba_one": lambda model: model.predict_proba_one(ASKED),
-    "freeze": lambda model: tuple(model.freeze()),
+    "snapshot": lambda model: numbers_in(model.snapshot()),
 }
 WRITES: dict[str, Call] = {
     "another asks": lambda model: model.predict_one(OTHER),
@@ -284,7 +288,7 @@ ARRAY_READS: dict[str, Call] = {
     "predict": lambda model: model.predict(ROWS[30:]),
     "decision_function": lambda model: model.decision_function(ROWS[30:]),
     "predict_proba": lambda model: model.predict_proba(ROWS[30:]),
-    "freeze": lambda model: tuple(model.freeze()),
+    "snapshot": lambda model: numbers_in(model.snapshot()),
     "predict_one": lambda model: model.predict_one({0: 1.0, 2: -2.0}),
 }
 

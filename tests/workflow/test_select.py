@@ -14,7 +14,6 @@ import pytest
 import onlinear
 from onlinear.errors import BadInput, BadLine, OnlinearError, Refused
 from onlinear.files.trained import open_model, save
-from onlinear.learning.predictor import Predictor
 from onlinear.verify import verify
 from onlinear.workflow.asked import Asked
 from onlinear.workflow.ledger import Ledger
@@ -76,7 +75,7 @@ def test_a_test_file_ids_and_missing_cells(tmp_path: Path) -> None:
     assert 0.05 < by_name(result)["mean radius"]["missing"] < 0.15
     save(tmp_path / "m.onlinear", found.trained)
     trained = open_model(tmp_path / "m.onlinear")
-    figures: Any = figures_of(Predictor(trained.training), trained.recipe, [test])
+    figures: Any = figures_of(trained.training.snapshot(), trained.recipe, [test])
     assert result["test"]["error"] == pytest.approx(figures["error"])
     assert result["test"]["log_loss"] == pytest.approx(figures["log_loss"])
     assert result["test"]["confusion"]["counts"] == figures["confusion"]
@@ -129,7 +128,7 @@ def test_rows_of_a_test_count_alike_and_by_weight_beside_it(tmp_path: Path, targ
         files.append(tables.write(tmp_path / f"{name}.csv", ["a", "b", "w", target], lines))
     found = selected(files[0], tmp_path, target=target, weight="w", test_files=[files[1]])
     test = found.result["test"]
-    figures: Any = figures_of(Predictor(found.trained.training), found.trained.recipe, [files[1]])
+    figures: Any = figures_of(found.trained.training.snapshot(), found.trained.recipe, [files[1]])
     save(tmp_path / "m.onlinear", found.trained)
     predicted = onlinear.predict(tmp_path / "m.onlinear", files[1])
     *_, weights, truth = zip(*(line.split(",") for line in Path(files[1]).read_text().splitlines()[1:]), strict=True)

@@ -16,7 +16,6 @@ from onlinear.cli.watching import Silent
 from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine, BadSource, Diverged, OnlinearError
 from onlinear.files.trained import Trained, save
-from onlinear.learning.predictor import Predictor
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.streams.sources import expand
 from onlinear.system.outputs import as_argument, is_in_place, printable
@@ -85,7 +84,7 @@ class Job:
         try:
             with Interruptions() as interruptions:
                 try:
-                    figures = figures_of(Predictor(self.run.training), self.run.recipe, files)
+                    figures = figures_of(self.run.training.snapshot(), self.run.recipe, files)
                     return figures | self._learned_from(files)
                 finally:
                     with interruptions.whole():

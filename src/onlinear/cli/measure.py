@@ -25,13 +25,12 @@ def measure(
     with ending():
         from onlinear.cli.badlines import BadLines
         from onlinear.files.trained import open_model
-        from onlinear.learning.predictor import Predictor
         from onlinear.workflow.testing import figures_of
 
         trained = open_model(model)
         with BadLines(bad_lines) as bad:
             on_bad = bad.on_bad
-            figures = figures_of(Predictor(trained.training), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
+            figures = figures_of(trained.training.snapshot(), trained.recipe, files, on_bad) | {"bad_lines": bad.count}
         print(json_text(figures, indent=2) if as_json else printable_lines(words_of(figures)))
 
 

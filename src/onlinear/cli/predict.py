@@ -33,17 +33,16 @@ def predict(
         from onlinear.cli.badlines import BadLines
         from onlinear.cli.printing import Printer
         from onlinear.files.trained import open_model
-        from onlinear.learning.predictor import Predictor
         from onlinear.streams.stream import open_alike
 
         trained = open_model(model)
-        answers = Predictor(trained.training)
-        if probabilities and not answers.has_chances:
+        predictor = trained.training.snapshot()
+        if probabilities and not predictor.has_probabilities:
             raise Refused("the model has no probabilities: leave out --probabilities, or train with the loss log_loss")
         stream = open_alike(files, trained.recipe.format, labelled=False)
         with BadLines(bad_lines) as bad, opened(output) as out:
             on_bad = bad.on_bad
-            printer = Printer(answers, out, format_of(output, output_format), scores, probabilities)
+            printer = Printer(predictor, out, format_of(output, output_format), scores, probabilities)
             for block in stream.blocks(stop_at_bad=on_bad is None):
                 block = trained.recipe.apply(block, stop_at_bad=on_bad is None) if len(block) else block
                 if len(block) or block.bad:

@@ -17,36 +17,36 @@ from onlinear.learning.predictor import Predictor
 class Printer:
     """Writes a line for each row: the prediction, and scores and probabilities if they are wanted."""
 
-    def __init__(self, answers: Predictor, out: IO[str], form: str, scores: bool, probabilities: bool) -> None:
-        self.answers, self.out, self.form = answers, out, form
+    def __init__(self, predictor: Predictor, out: IO[str], form: str, scores: bool, probabilities: bool) -> None:
+        self.predictor, self.out, self.form = predictor, out, form
         self.scores, self.probabilities = scores, probabilities
-        several = answers.labels is not None and len(answers.labels) > 2
-        self.score_names = labelled("score", answers.labels) if several and answers.labels else ["score"]
+        several = predictor.labels is not None and len(predictor.labels) > 2
+        self.score_names = labelled("score", predictor.labels) if several and predictor.labels else ["score"]
         names = ["prediction"]
         names += self.score_names if scores else []
-        names += labelled("probability", answers.labels or []) if probabilities else []
+        names += labelled("probability", predictor.labels or []) if probabilities else []
         self.names = names
         self.writer = csv.writer(out, lineterminator="\n")
         if form == "csv":
-            check_has_text(answers.labels or [])
+            check_has_text(predictor.labels or [])
             self.writer.writerow(names)
 
     def take(self, block: Block, bad: Sequence[tuple[BadLine, bytes]]) -> None:
         """Write the rows of a block, and an empty line where a bad one was."""
-        scores = self.answers.scores(block)
+        scores = self.predictor.scores(block)
         columns: list[Iterable[Any]] = [self._predictions(scores)]
-        columns += scores.T.tolist() if self.scores else []
-        columns += self.answers.chances(scores).T.tolist() if self.probabilities else []
+        columns += self.predictor.decision(scores).reshape(len(scores), -1).T.tolist() if self.scores else []
+        columns += self.predictor.probabilities(scores).T.tolist() if self.probabilities else []
         rows: list[Sequence[Any]] = list(zip(*columns, strict=True))
         if bad:
             rows = with_gaps(rows, line_numbers(block), [line.line for line, _ in bad], [None] * len(self.names))
         self._write(rows)
 
     def _predictions(self, scores: np.ndarray) -> list[Any]:
-        labels = self.answers.labels
+        labels = self.predictor.labels
         if labels is None:
             return scores[:, 0].tolist()
-        return [labels[code] for code in self.answers.codes(scores).tolist()]
+        return [labels[code] for code in self.predictor.codes(scores).tolist()]
 
     def _write(self, rows: list[Sequence[Any]]) -> None:
         if self.form == "csv":

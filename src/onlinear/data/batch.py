@@ -55,6 +55,22 @@ def as_float(values: np.ndarray) -> np.ndarray:
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 
+class _Memory:
+    """The memory of a read-only array, presented as an ordinary one. The loops only read rows."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.owner = array
+        self.__array_interface__ = {
+            **array.__array_interface__,
+            "data": (array.__array_interface__["data"][0], False),
+        }
+
+
+def open_up(array: np.ndarray) -> np.ndarray:
+    """The same memory without the read-only mark, which would be another type to the compiler."""
+    return array if array.flags.writeable or not array.size else np.asarray(_Memory(array))
+
+
 def length_of(rows: Rows) -> int:
     """How many rows."""
     return len(rows.starts) - 1 if isinstance(rows, SparseRows) else len(rows.values)

@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from onlinear.data.batch import Rows, importance_of, plain_number, rows_of_compressed
+from onlinear.data.batch import Rows, importance_of, open_up, plain_number, rows_of_compressed
 from onlinear.data.matrices import compressed
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import unless_rounded
@@ -280,11 +280,11 @@ def refuse_dates(given: Any, name: str) -> None:
 
 def in_order_of_names(estimator: Any, X: Any) -> Any:
     """X for a model that has learned from dicts, if it has a column for each of their names, in order."""
-    learner, names = getattr(estimator, "_learner", None), estimator._names
+    model = getattr(estimator, "_model", None)
+    names = estimator._names if model is None else model.names
     advice = "call predict_one for each dict"
-    if learner is not None:  # it has a weight for each name, unlike a kernel's learner
-        known = estimator._known_features()
-        features = learner.features if known is None else known
+    if model is not None:  # it has a weight for each name, unlike a kernel's learner
+        features = model.learner.features if model.known_features is None else model.known_features
         columns = columns_in(X)
         named = columns is None or not isinstance(names, ExactNames) or columns == names.names()
         if named and np.shape(X)[1:] == (features,):
@@ -314,22 +314,6 @@ def with_short_indices(X: Any) -> Any:
         return X
     parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
     return scipy.sparse.csr_matrix(parts, shape=X.shape)
-
-
-class _Memory:
-    """The memory of a read-only array, presented as an ordinary one. The loops only read rows."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.owner = array
-        self.__array_interface__ = {
-            **array.__array_interface__,
-            "data": (array.__array_interface__["data"][0], False),
-        }
-
-
-def open_up(array: np.ndarray) -> np.ndarray:
-    """The same memory without the read-only mark, which would be another type to the compiler."""
-    return array if array.flags.writeable or not array.size else np.asarray(_Memory(array))
 
 
 def importance_for(sample_weight: Any, rows: int) -> np.ndarray:
@@ -399,5 +383,5 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
                 del now[name]
             if model:  # rows of the other kind may have another recipe
                 model.restore(conditions)
-                now.update({"_path": None, "_current": None} if "_path" in before else {})
+                now.update({"_path": None, "_learning_path": None} if "_path" in before else {})
             raise

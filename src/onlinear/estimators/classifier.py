@@ -6,13 +6,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear import losses
 from onlinear.data.batch import Rows, check_rows, importance_of
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import unless_rounded
@@ -34,10 +32,10 @@ from onlinear.estimators.checks import (
 )
 from onlinear.estimators.linear import DataShape, LinearEstimator, Recipe
 from onlinear.estimators.passes import Start, classifier_seed
-from onlinear.estimators.shown import Snapshot, linear
 from onlinear.learning.classes import Classes, as_array, check_hashable, distinct_labels, named_classes
-from onlinear.learning.model import ONE, Model
-from onlinear.learning.one_against_rest import Decoder, arranged, is_even, targets_for
+from onlinear.learning.model import Model, learn_label
+from onlinear.learning.one_against_rest import Decoder, is_even, targets_for
+from onlinear.learning.predictor import Predictor, probabilities_of
 from onlinear.parameters import NOT_NEGATIVE
 from onlinear.rules.trial import try_out
 
@@ -225,7 +223,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def _notice_changes(self) -> None:
         """Take a dict of weights that was changed within for one that was set."""
         if self._settled_weights is not None and self._settled_weights != self.class_weight:
-            self._settled = self._current = None
+            self._settled = self._learning_path = None
 
     def _weigh_stream(self) -> None:
         """Set the class weights that act on outputs, for rows of a stream."""
@@ -236,10 +234,6 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             labels = self._classes.sorted
             weights = compute_class_weight(self.class_weight, classes=labels, y=labels)
         model.weigh_outputs(weights)
-
-    def _arranged(self, weights: np.ndarray, intercepts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        assert self._learner is not None
-        return arranged(self._classes, self._learner, weights, intercepts)
 
     def _recipe_loss(self) -> Any:
         """The loss, which does not depend on the data."""
@@ -294,31 +288,15 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     # -------------------------------------------------------------- learning from dicts
 
-    def learn_one(self, x: Mapping[Any, Any], y: Hashable, importance: float = ONE) -> Any:
-        """Learn from one example; answer the score it had before.
+    learn_one = learn_label
 
-        That is one number for up to two classes (positive for the second of ``classes_``), else an array in the order
-        of ``classes_``. A label may be anything hashable, and new at any time.
-
-        >>> from onlinear import OnlineClassifier
-        >>> spam = OnlineClassifier()
-        >>> spam.learn_one({"free": 1, "hour": "night"}, "spam")
-        0.0
-        >>> _ = spam.learn_one({"lunch": 1, "hour": "noon"}, "ham")
-        >>> spam.predict_one({"free": 1})
-        'spam'
-        """
-        model = self._current
-        if model is not None:
-            return model.learn_label(x, y, importance)
+    def _learn_label_closely(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
+        """Learn the first example, or one after a parameter was set, or one that takes more than a compiled call."""
+        self._notice_changes()
+        if self._learning_path is not None:
+            return self._model._learn_label_closely(x, y, importance)  # type: ignore[union-attr]
         with all_or_nothing(self):
-            return self._model_for_dicts().learn_label(x, y, importance)
-
-    def _model_for_dicts(self, **start: Any) -> Model:
-        model = super()._model_for_dicts(**start)
-        if self._settled_weights is not None:  # a dict, which may be changed within
-            self._current = None
-        return model
+            return self._model_for_dicts()._learn_label_closely(x, y, importance)
 
     def learn_many(self, rows: Any, y: Sequence[Hashable], importance: Any = None, classes: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
@@ -353,72 +331,30 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     # -------------------------------------------------------------- answers
 
-    def _classes_now(self) -> np.ndarray:
-        return self._classes.sorted
-
-    def _answering(self) -> Snapshot:
-        """Weights, intercepts and classes as of one example, if one was learned."""
+    def _answering(self) -> Predictor:
+        """What has been learned, as of one example, if one was."""
         check_is_fitted(self)
         now = self._now()
-        check_knows_classes(self, now.classes)
+        check_knows_classes(self, now.labels)
         return now
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores: of the second class where there are two, else one column for each class."""
-        return flat_scores(self._answering(), checked_rows(self, X))
+        return self._answering().decision_function(loop_rows(checked_rows(self, X)))
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
-        now = self._answering()
-        scores, classes = flat_scores(now, checked_rows(self, X)), now.classes
-        assert classes is not None
-        if len(classes) == 1:
-            return np.repeat(classes, len(scores))
-        if scores.ndim == 1:
-            return classes[(scores > 0.0).astype(np.intp)]
-        return classes[scores.argmax(axis=1)]
+        return self._answering().predict(loop_rows(checked_rows(self, X)))
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: the loss's link of each score, normalised over several classes."""
-        with whole(self):
-            now, loss = self._answering(), self._answering_loss()
-        X = checked_rows(self, X)
-        assert now.classes is not None
-        if hasattr(loss, "slopes"):
-            return self._row_probabilities(loss, X, now)
-        scores = flat_scores(now, X)
-        if len(now.classes) == 1:
-            return np.ones((len(scores), 1))
-        chances = linked(loss, scores)
-        if chances.ndim == 1:
-            return np.stack([1.0 - chances, chances], axis=1)
-        total = chances.sum(axis=1, keepdims=True)
-        chances[total[:, 0] == 0.0] = 1.0  # no class has a chance: they are all alike
-        return chances / chances.sum(axis=1, keepdims=True)
+        return self._answering().predict_proba(loop_rows(checked_rows(self, X)))
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
-
-    def _row_probabilities(self, loss: Any, X: Any, now: Snapshot) -> np.ndarray:
-        two = now.classes is not None and len(now.classes) == 2
-        if type(loss) is losses.Softmax and two:
-            chances = expit(flat_scores(now, X))
-            return np.stack([1.0 - chances, chances], axis=1)
-        if two:  # what is shown of two classes is a difference
-            with whole(self):
-                assert self._learner is not None
-                weights, intercepts = self._learner._read(True)
-                weights = weights[:, : self._known_features()]
-                order = self._classes.order
-            scores = linear(X, weights[order]) + intercepts[order]
-        else:
-            scores = now.scores(X)
-        for row in scores:
-            loss.link(row.copy(), row)
-        return scores
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label with the highest score; None before the first example. Changes nothing."""
@@ -459,23 +395,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         decoder, scores, loss = self._scores_one(x)
         if decoder is None:
             return {}
-        chances = decoder.chances(scores, loss)
-        return dict(zip(decoder.labels, chances.tolist(), strict=True))
-
-
-def flat_scores(now: Snapshot, X: Any) -> np.ndarray:
-    """The scores of rows; a vector where there is one a row."""
-    scores = now.scores(X)
-    return scores[:, 0] if scores.shape[1] == 1 else scores
-
-
-def linked(loss: Any, scores: np.ndarray) -> np.ndarray:
-    """The link of every score."""
-    if type(loss) in (losses.Logistic, losses.Binomial):
-        return np.asarray(expit(scores))
-    if type(loss) is losses.ModifiedHuber:
-        return (np.clip(scores, -1.0, 1.0) + 1.0) / 2.0
-    return np.vectorize(loss.link, otypes=[np.float64])(scores)
+        found = probabilities_of(loss, len(decoder.labels), decoder.as_row(scores))
+        return dict(zip(decoder.labels, found[0].tolist(), strict=True))
 
 
 def check_even(loss: Any) -> None:

@@ -26,6 +26,7 @@ from onlinear.files.container import PathLike, write_model
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner, Mark, Settings
 from onlinear.learning.model import Model
+from onlinear.learning.predictor import Predictor
 
 #: parameters that were found fine before: scikit-learn takes half a millisecond to look
 FINE: set[Any] = set()
@@ -61,7 +62,7 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
     names_cap: int | None = None
     average: Any = False
     _model: Model | None = None
-    _current: Model | None = None  # the model, where it is up to date with the parameters to learn dicts
+    _learning_path: Any = None  # of dicts into the learner, where it is up to date with the parameters
     _path: Any = None  # of dicts to its answers, where these are those of the learner
     _settled: Any = None  # the parameters the model was last brought up to date with; None once one is set
     _quick_features = -1  # features of a row that may take the short way; -1: none may
@@ -80,7 +81,7 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         """Set an attribute; if it is a parameter, whether by ``set_params`` or not, what is learned next follows it."""
         if name in self._parameters and "_whole" in vars(self):  # else nobody has called it yet
             with whole(self):  # a thread that learns would take the new value for the one it has gone by
-                self._current = self._settled = None
+                self._learning_path = self._settled = None
                 super().__setattr__(name, value)
         else:
             super().__setattr__(name, value)
@@ -129,7 +130,7 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         )
         if not shape.growing:
             model.column_names = getattr(self, "feature_names_in_", None)
-        self._path = self._current = None
+        self._path = self._learning_path = None
         self._shown = Shown()
         self._model = model  # last: another thread may be asking
         self._settle(shape.sparse)
@@ -188,7 +189,7 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         recipe = self._recipe(DataShape(model.learner.features, sparse, model.columns is None, model.opened))
         self._check_recipe(recipe, model.classes)
         if model.change_recipe(*recipe):
-            self._path = self._current = None
+            self._path = self._learning_path = None
         self._settle(sparse)
 
     def _goes_on(self, X: Any, sparse: bool) -> bool:
@@ -243,9 +244,9 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         The caller holds the lock of the whole estimator.
         """
         self._notice_changes()
-        model = self._current
-        if model is not None and not self._shown.by_hand:
-            return model
+        if self._learning_path is not None:
+            assert self._model is not None
+            return self._model
         self._refuse_slim()
         if self._settled is None:
             self._check_parameters(streaming=True)
@@ -256,8 +257,7 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
             self._renew_names(model)
             self._refresh(False)
         self._weigh_stream()
-        self._path = model.dict_path()
-        self._current = model
+        self._path = self._learning_path = model.dict_path()
         return model
 
     def _renew_names(self, model: Model) -> None:
@@ -297,10 +297,6 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         if not isinstance(names, ExactNames):
             raise AttributeError("feature_names_ is there after learning from dicts with exact names")
         return names.names()
-
-    def _known_features(self) -> int | None:
-        """How many columns ``coef_`` has: the table of a growing stream has room for more."""
-        return None if self._model is None else self._model.known_features
 
     # -------------------------------------------------------------- figures
 
@@ -365,27 +361,31 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
 
     # -------------------------------------------------------------- both sets of weights, under scikit-learn's names
 
-    def _unaveraged(self, part: int) -> Any:
-        if not self.average or self._learner is None:
+    def _unaveraged(self) -> Predictor:
+        model = self._averaging()
+        return Predictor.of(model.learner, model.classes, averaged=False)
+
+    def _averaging(self) -> Model:
+        if not self.average or self._model is None:
             raise AttributeError("there is no average: set average=True and fit")
-        return self._arranged(*self._learner._read(False))[part]
+        return self._model
 
     @property
     def _standard_coef(self) -> Any:
-        return self._unaveraged(0)
+        return self._unaveraged().weights
 
     @property
     def _standard_intercept(self) -> Any:
-        return self._unaveraged(1)
+        return self._unaveraged().intercepts
 
     @property
     def _average_coef(self) -> Any:
-        self._unaveraged(0)
+        self._averaging()
         return self.coef_
 
     @property
     def _average_intercept(self) -> Any:
-        self._unaveraged(0)
+        self._averaging()
         return self.intercept_
 
     # -------------------------------------------------------------- conventions
@@ -422,7 +422,7 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         with whole(self):
             given: Any = super().__getstate__()
             state = dict(given)
-            for name in ("_path", "_current", "_whole"):  # addresses mean nothing elsewhere, nor does a lock
+            for name in ("_path", "_learning_path", "_whole"):  # addresses mean nothing elsewhere, nor does a lock
                 state.pop(name, None)
             if self._model is not None:  # what is learned meanwhile stays out
                 state["_model"] = self._model.copy()

@@ -93,7 +93,9 @@ def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
                 uninterrupted.let_through()
             if turns.comes_to_rest(learner.updates.sum() > before):
                 estimator.converged_ = True
-                estimator._settled = estimator._current = None  # the next learning has to look twice, and unsets it
+                estimator._settled = estimator._learning_path = (
+                    None  # the next learning has to look twice, and unsets it
+                )
                 break
     if not estimator.converged_ and estimator.max_iter > 1 and comes_to_rest(learner.losses[0]):
         numbers = isinstance(targets, Numbers)

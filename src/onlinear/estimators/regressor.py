@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear.data.batch import Rows, importance_of, numbers_of
+from onlinear.data.batch import Rows, importance_of, numbers_of, open_up
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Numbers
 from onlinear.estimators.checks import (
@@ -19,14 +19,13 @@ from onlinear.estimators.checks import (
     importance_for,
     loop_rows,
     one_row,
-    open_up,
     records,
     targets_in,
     whole,
 )
 from onlinear.estimators.linear import DataShape, LinearEstimator
 from onlinear.estimators.passes import Start, regressor_seed
-from onlinear.learning.model import ONE, ONE_ROW
+from onlinear.learning.model import ONE_ROW, learn_number
 
 
 class LinearRegressor(RegressorMixin, LinearEstimator):
@@ -103,19 +102,14 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     def _shuffle_seed(self: Any) -> int:
         return regressor_seed(self.random_state)
 
-    def learn_one(self, x: Mapping[Any, Any], y: float, importance: float = ONE) -> float:
-        """Learn from one example; answer the score it had before.
+    learn_one = learn_number
 
-        >>> from onlinear import OnlineRegressor
-        >>> rent = OnlineRegressor()
-        >>> rent.learn_one({"rooms": 3, "town": "Bern"}, 1900.0)
-        0.0
-        """
-        model = self._current
-        if model is not None:
-            return model.learn_number(x, y, importance)
+    def _learn_number_closely(self, x: Mapping[Any, Any], target: float, importance: float) -> float:
+        """Learn the first example, or one after a parameter was set, or one that takes more than a compiled call."""
+        if self._learning_path is not None:
+            return self._model._learn_number_closely(x, target, importance)  # type: ignore[union-attr]
         with all_or_nothing(self):
-            return self._model_for_dicts().learn_number(x, y, importance)
+            return self._model_for_dicts()._learn_number_closely(x, target, importance)
 
     def learn_many(self, rows: Any, y: Any, importance: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
@@ -134,7 +128,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The scores of the rows."""
         check_is_fitted(self)
-        return self._now().scores(checked_rows(self, X))[:, 0]
+        return self._now().predict(loop_rows(checked_rows(self, X)))
 
     def predict_one(self, x: Mapping[Any, Any]) -> float:
         """The score; 0 before the first example. Changes nothing."""

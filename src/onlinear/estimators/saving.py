@@ -21,6 +21,7 @@ from onlinear.features.names import HashedNames
 from onlinear.features.texts import pack_texts
 from onlinear.files.container import Arrays, Header, PathLike, read_model
 from onlinear.files.figures import check_figures
+from onlinear.files.file_model import FileModel
 from onlinear.files.learners import FACINGS
 from onlinear.files.models import EstimatorParts, ModelNow, model_now, pack_estimator, unpack_model
 from onlinear.files.names import unpack_names, unpack_texts
@@ -53,7 +54,7 @@ IN_DUAL_FORM = frozenset({"KernelPerceptron", "VotedPerceptron"})
 
 #: attributes that have a form of their own in a file
 APART = frozenset(
-    {"_model", "_path", "_current", "_whole", "_settled", "_settled_weights", "_shown", "_data_type"}
+    {"_model", "_path", "_learning_path", "_whole", "_settled", "_settled_weights", "_shown", "_data_type"}
     | {"feature_names_in_"}
 )
 #: what the other attributes of ours are
@@ -85,23 +86,26 @@ def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
     ``classes`` are losses, rules and schedules of your own that it was made with, and your own subclasses of our
     estimators: a file names them, and never brings or imports them. A file from a stranger can run no code.
 
-    A model that was trained on files answers dicts, or arrays if it has learned from svmlight; but if its recipe scales
-    numbers, cuts texts or the like, it refuses rows: ask :func:`onlinear.predict`, which applies the recipe.
+    A model that was trained on files answers dicts, or arrays if it has learned from svmlight, and goes on learning
+    from them. If its recipe scales numbers, cuts texts or the like, it is a :class:`onlinear.FileModel`, which applies
+    the recipe to the files, frames and dicts that it is to predict.
     """
     header, arrays = read_model(path)
     with only_bad_models(path):
         model = restore(header, arrays, classes)
         if RECIPE_KEY not in header:
             return model
-        from onlinear.estimators.of_files import with_recipe  # it needs the estimators, which need this
-
         recipe = restored_recipe(header, arrays)
         learned = model._model
         if learned is None:
             raise BadModel("it has a recipe, but has learned nothing: it is not one that we wrote")
         check_columns(recipe, learned.bits, learned.learner.features)
         check_names(recipe, header, arrays, learned.learner)
-        return with_recipe(model, recipe)
+        if not recipe.steps():
+            return model
+        if class_name(type(model))["holds"] not in ("OnlineClassifier", "OnlineRegressor"):
+            raise BadModel(f"a {type(model).__name__} learns from no files: it is not one that we wrote")
+        return FileModel(learned, recipe)
 
 
 # ------------------------------------------------------------------ to header and arrays
@@ -139,7 +143,7 @@ def learned_now(estimator: Any, model: Model, slim: bool) -> ModelNow:
             check_together(estimator, model)
         except BadModel as error:
             raise NotSaved(f"{error}; call fit to start anew, and save that") from None
-        now = model_now(model, slim=slim, features=estimator._known_features())
+        now = model_now(model, slim=slim, features=model.known_features)
         return now._replace(learner=now.learner.copied())
 
 

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear.data.batch import numbers_of
+from onlinear.data.batch import numbers_of, open_up
 from onlinear.data.rows import DenseRows
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.estimators.checks import (
@@ -21,7 +21,6 @@ from onlinear.estimators.checks import (
     all_or_nothing,
     importance_for,
     loop_rows,
-    open_up,
     refuse_all_zero,
     validate_with_targets,
     whole,

@@ -1,8 +1,8 @@
-"""The weights as scikit-learn shows them: ``coef_`` and ``intercept_``, read from the learner when asked for."""
+"""The weights as scikit-learn has them: ``coef_`` and ``intercept_``, of a snapshot taken when they are asked for."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -10,21 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.checks import whole
-from onlinear.learning.learner import Frozen, Learner
-
-
-class Snapshot(NamedTuple):
-    """What was read of a learner at one of its versions, and the classes of that moment. Nothing in it changes."""
-
-    learner: Learner
-    version: int
-    weights: np.ndarray
-    intercepts: np.ndarray
-    classes: np.ndarray | None  # as ``classes_`` has them; None for a regressor
-
-    def scores(self, X: Any) -> np.ndarray:
-        """``X w + b`` in double precision."""
-        return linear(X, self.weights) + self.intercepts
+from onlinear.learning.learner import Learner
+from onlinear.learning.model import Model
+from onlinear.learning.predictor import Predictor
 
 
 class Shown:
@@ -36,7 +24,8 @@ class Shown:
         self.intercepts = np.zeros(0)
         self.by_hand = False  # someone has assigned coef_ or intercept_: they are here
         self.sparse = False  # sparsify() was called
-        self.snapshot: Snapshot | None = None  # replaced as a whole: others may be reading it
+        #: the learner, its version, and what was read of it: replaced as a whole, others may be reading it
+        self.snapshot: tuple[Learner, int, Predictor] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(vars(self if self.by_hand else Shown()), sparse=self.sparse)
@@ -49,54 +38,37 @@ class Shown:
 
 
 class ShowsWeights:
-    """``coef_``, ``intercept_``, ``sparsify``, ``densify`` and ``freeze`` for an estimator with a ``_learner``."""
+    """``coef_``, ``intercept_``, ``sparsify``, ``densify`` and ``snapshot`` for an estimator with a ``_learner``."""
 
+    _model: Model | None
+    _learner: Any  # the model's; None before there is one
     _path: Any
-    _current: Any
+    _learning_path: Any
     _settled: Any
     _shown: Shown
     _data_type: Any = np.float64
     _flat = False  # a regressor shows one row of weights as a vector
 
-    @property
-    def _learner(self) -> Learner | None:
-        raise NotImplementedError
-
-    def _arranged(self, weights: np.ndarray, intercepts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The learner's weights as they are shown: a row for each class, in the order of ``classes_``."""
-        return weights, intercepts
-
-    def _known_features(self) -> int | None:
-        """How many columns ``coef_`` has; None for all of them."""
-        return None
-
-    def _classes_now(self) -> np.ndarray | None:
-        """The classes as they are shown; None for a regressor."""
-        return None
-
-    def _now(self) -> Snapshot:
-        """Weights, intercepts and classes as of a whole example; the same arrays until something is learned."""
+    def _now(self) -> Predictor:
+        """What has been learned, as of a whole example; the same until something is learned."""
         learner = self._learner
         if learner is None:
             raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
         snapshot = self._shown.snapshot
-        if snapshot is not None and snapshot.learner is learner and snapshot.version == learner.version:
-            return snapshot
+        if snapshot is not None and snapshot[0] is learner and snapshot[1] == learner.version:
+            return snapshot[2]
         with whole(self):  # no class appears, and no other learner takes its place
-            snapshot = self._shown.snapshot = self._read_now()
-        return snapshot
+            model, shown = self._model, self._shown
+            assert model is not None
+            with model.learner.lock:
+                shown.snapshot = model.learner, model.learner.version, self._read_now(model)
+            return shown.snapshot[2]
 
-    def _read_now(self) -> Snapshot:
-        learner, shown = self._learner, self._shown
-        assert learner is not None
-        with learner.lock:  # no class appears
-            version = learner.version
-            if shown.by_hand:
-                return Snapshot(learner, version, shown.weights, shown.intercepts, self._classes_now())
-            weights, intercepts = learner._read(True)
-            weights, intercepts = self._arranged(weights[:, : self._known_features()], intercepts)
-            parts = np.ascontiguousarray(weights), np.ascontiguousarray(intercepts)
-            return Snapshot(learner, version, *parts, self._classes_now())
+    def _read_now(self, model: Model) -> Predictor:
+        shown, learner = self._shown, model.learner
+        if shown.by_hand:
+            return Predictor.of_weights(shown.weights, shown.intercepts, learner.losses[0], model.classes, model.names)
+        return model.snapshot()
 
     def _attribute(self, name: str) -> None:
         if self._learner is None:
@@ -104,7 +76,10 @@ class ShowsWeights:
 
     @property
     def coef_(self) -> Any:
-        """The weights: a row for each class, one row for two classes, a vector for a regressor."""
+        """The weights: a row for each class, one row for two classes, a vector for a regressor.
+
+        The array is read-only: assign another to ``coef_`` to go on from other weights.
+        """
         self._attribute("coef_")
         weights = self._as_shown(self._now().weights)
         return scipy.sparse.csr_matrix(weights) if self._shown.sparse else weights
@@ -151,7 +126,7 @@ class ShowsWeights:
             shown.weights, shown.intercepts = weights, intercepts
             shown.by_hand, shown.version = True, self._learner.version
             shown.snapshot = None
-            self._settled = self._path = self._current = None  # the next learning, or answer, has to look twice
+            self._settled = self._path = self._learning_path = None  # the next learning, or answer, has to look twice
 
     def _take_over(self) -> None:
         """Let the learner go on from weights that someone has assigned."""
@@ -177,18 +152,10 @@ class ShowsWeights:
         self._shown.sparse = False
         return self
 
-    def freeze(self) -> Frozen:
-        """Copies of weights and intercepts as of a whole example, which nothing will change."""
+    def snapshot(self) -> Predictor:
+        """What has been learned so far, for answers only, as of a whole example: nothing will change it.
+
+        Any number of threads may share it. It is the same until something is learned.
+        """
         check_is_fitted(self)
-        now = self._now()
-        weights, intercepts = now.weights.copy(), now.intercepts.copy()
-        weights.flags.writeable = intercepts.flags.writeable = False
-        return Frozen(weights, intercepts)
-
-
-def linear(X: Any, weights: np.ndarray, block: int = 8192) -> np.ndarray:
-    """``X w`` in double precision, a block of rows at a time."""
-    if scipy.sparse.issparse(X) or X.dtype == np.float64 or len(X) <= block:
-        return np.asarray(X @ weights.T)
-    parts = [X[start : start + block] @ weights.T for start in range(0, len(X), block)]
-    return np.concatenate(parts)
+        return self._now()

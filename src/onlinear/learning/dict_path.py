@@ -23,6 +23,7 @@ from onlinear.kernels.learn.bank import leaves
 from onlinear.kernels.learn.state import SCORE
 from onlinear.learning.dict_calls import FIRST_ROOM, Index, Scratch, View, compiled_view, no_score, no_scores
 from onlinear.learning.learner import NO_ROWS, Learner
+from onlinear.learning.predictor import Predictor, numbers_of, row_of_a_table
 from onlinear.system.locks import BUSY
 
 #: how many times as large a table grows: the room that no name has taken yet costs no memory
@@ -178,8 +179,10 @@ class DictPath:
         return self._scores_at(columns[known], values[known])
 
     def _scores_at(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
-        weights, intercepts = self.learner.read_columns_unlocked(columns)
-        return weights @ values + intercepts
+        """The scores of a row, added up in the order of the compiled calls."""
+        weights, scales, intercepts = numbers_of(self.learner, columns)
+        row = row_of_a_table(np.arange(len(columns)), values)
+        return Predictor(weights, scales, intercepts, self.loss, None).scores(row)[0]
 
 
 def is_compiled(loop: Any) -> bool:

@@ -35,6 +35,7 @@ from onlinear.learning.one_against_rest import (
     outputs_for,
     targets_for,
 )
+from onlinear.learning.predictor import Predictor
 from onlinear.registry import loss_of, rule_of
 from onlinear.system.interrupts import uninterrupted
 
@@ -78,6 +79,69 @@ class Conditions(NamedTuple):
     dense: bool
 
 
+# A model and the estimator that holds it have the two functions that follow in common: one call less for each row.
+
+
+def learn_label(self: Any, x: Mapping[Any, Any], y: Hashable, importance: float = ONE) -> Any:
+    """Learn from one example; answer the score it had before.
+
+    That is one number for up to two classes (positive for the second of ``classes_``), else an array in the order
+    of ``classes_``. A label may be anything hashable, and new at any time.
+
+    >>> from onlinear import OnlineClassifier
+    >>> spam = OnlineClassifier()
+    >>> spam.learn_one({"free": 1, "hour": "night"}, "spam")
+    0.0
+    >>> _ = spam.learn_one({"lunch": 1, "hour": "noon"}, "ham")
+    >>> spam.predict_one({"free": 1})
+    'spam'
+    """
+    path = self._learning_path
+    if path is None or (importance is not ONE and not is_one(importance)):
+        return self._learn_label_closely(x, y, importance)
+    try:
+        target = path.targets[y]
+    except (KeyError, TypeError):
+        return self._learn_label_closely(x, y, importance)
+    view = path.view
+    decoder = view.decoder
+    turn = decoder.turn
+    if turn:
+        score = view.learn(view.place_at, id(x), target, 1.0)  # NaN if that is not enough
+        if score == score:
+            return turn * score
+    else:
+        scores = view.learn_scores(x, target, 1.0)
+        if scores is not None:
+            return scores[decoder.order]
+    return self._learn_label_closely(x, y, importance)
+
+
+def learn_number(self: Any, x: Mapping[Any, Any], y: float, importance: float = ONE) -> float:
+    """Learn from one example; answer the score it had before.
+
+    >>> from onlinear import OnlineRegressor
+    >>> rent = OnlineRegressor()
+    >>> rent.learn_one({"rooms": 3, "town": "Bern"}, 1900.0)
+    0.0
+    """
+    kind = type(y)
+    try:
+        target = y if kind is float else float(y) if kind in NUMBERS else plain_number(y, "the target")
+    except OverflowError:
+        target = plain_number(y, "the target")  # which says so
+    if target - target != 0.0:  # infinity or NaN: quicker than isfinite
+        raise BadInput(f"the target is {target}: drop the example or mend it")
+    path = self._learning_path
+    if path is not None and (importance is ONE or is_one(importance)):
+        view = path.view
+        score: float = view.learn(view.place_at, id(x), target, 1.0)
+        if score == score:
+            return score
+    answer: float = self._learn_number_closely(x, target, importance)
+    return answer
+
+
 class Model:
     """A learner with its classes and the names of its features.
 
@@ -95,7 +159,7 @@ class Model:
     (2, ['spam', 'ham'])
     """
 
-    path: DictPath | None = None  # of dicts into the learner
+    _learning_path: DictPath | None = None  # of dicts into the learner
     _coded: tuple[np.ndarray, int, np.ndarray] | None = None  # labels, how many classes were known, and their codes
 
     def __init__(
@@ -229,6 +293,10 @@ class Model:
 
     # -------------------------------------------------------------- how it learns
 
+    def snapshot(self) -> Predictor:
+        """What has been learned so far, for answers only: nothing will change it."""
+        return Predictor.of(self.learner, self.classes, self.known_features, self.names)
+
     def change_recipe(self, loss: Any, rule: Any, settings: Settings) -> bool:
         """Go on with another loss, rule or settings, from the next example on; whether anything is another."""
         learner = self.learner
@@ -242,7 +310,7 @@ class Model:
             if learner.examples and not steps_alike(learner, made):
                 learner.forget_step_sums()  # a mistake bound speaks of steps all taken for the same reason
             learner.losses, learner.rules, learner.settings = made.losses, made.rules, made.settings
-        self.path = None  # it has copies of all three
+        self._learning_path = None  # it has copies of all three
         return True
 
     def conditions(self) -> Conditions:
@@ -256,7 +324,7 @@ class Model:
         """Go back to the conditions of before a call that was refused."""
         learner = self.learner
         self.pass_starts, self.class_weight, self.dense = before.pass_starts, before.class_weight, before.dense
-        self.path = None
+        self._learning_path = None
         with learner.lock, learner.busy:
             learner.losses, learner.rules, learner.settings = before.recipe
             if learner.examples == before.examples:  # else another thread has learned meanwhile, by dicts
@@ -511,31 +579,7 @@ class Model:
         """Learn from one example, a dict of names to numbers or texts; answer the score it had before."""
         return self.learn_number(x, y, importance) if self.classes is None else self.learn_label(x, y, importance)
 
-    def learn_label(self, x: Mapping[Any, Any], y: Hashable, importance: float = ONE) -> Any:
-        """Learn an example of a class: the score of before, for up to two; else an array in the order of the classes.
-
-        The fast way is one compiled call, which takes no lock. It does nothing, and answers NaN, where the learner is
-        busy, or the row deserves a closer look.
-        """
-        path = self.path
-        if path is None or (importance is not ONE and not is_one(importance)):
-            return self._learn_label_closely(x, y, importance)
-        try:
-            target = path.targets[y]
-        except (KeyError, TypeError):
-            return self._learn_label_closely(x, y, importance)
-        view = path.view
-        decoder = view.decoder
-        turn = decoder.turn
-        if turn:
-            score = view.learn(view.place_at, id(x), target, 1.0)
-            if score == score:
-                return turn * score
-        else:
-            scores = view.learn_scores(x, target, 1.0)
-            if scores is not None:
-                return scores[decoder.order]
-        return self._learn_label_closely(x, y, importance)
+    learn_label = learn_label
 
     def _learn_label_closely(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
         """Learn an example with a new label or name, an importance or a class weight."""
@@ -571,21 +615,10 @@ class Model:
         self._tell_classes(path)
         return code
 
-    def learn_number(self, x: Mapping[Any, Any], y: float, importance: float = ONE) -> float:
-        """Learn an example of a regression; the score of before."""
-        kind = type(y)
-        try:
-            target = y if kind is float else float(y) if kind in NUMBERS else plain_number(y, "the target")
-        except OverflowError:
-            target = plain_number(y, "the target")  # which says so
-        if target - target != 0.0:  # infinity or NaN: quicker than isfinite
-            raise BadInput(f"the target is {target}: drop the example or mend it")
-        path = self.path
-        if path is not None and (importance is ONE or is_one(importance)):
-            view = path.view
-            score = view.learn(view.place_at, id(x), target, 1.0)
-            if score == score:
-                return score
+    learn_number = learn_number
+
+    def _learn_number_closely(self, x: Mapping[Any, Any], target: float, importance: float) -> float:
+        """Learn an example of a regression with a new name, or an importance."""
         importance = checked_importance(importance)
         with uninterrupted, self.learner.lock:
             path = self.dict_path()
@@ -620,11 +653,11 @@ class Model:
         """The way of dicts to the learner, with the classes of now. Nobody else changes the model meanwhile."""
         from onlinear.learning.dict_path import DictPath  # whoever learns from arrays need not wait for it
 
-        path = self.path
+        path = self._learning_path
         if path is None:
             path = DictPath(self.learner, self._names_of_dicts(), labels=self.classes is not None)
             self._tell_classes(path)
-            self.path = path
+            self._learning_path = path
         elif self.classes is not None and len(path.view.decoder.labels) != len(self.classes):
             self._tell_classes(path)
         return path
@@ -661,7 +694,7 @@ class Model:
                 "the beginning with a clone"
             )
         names.cap = cap
-        self.path = None  # it has a copy of the cap
+        self._learning_path = None  # it has a copy of the cap
 
     @property
     def known_features(self) -> int | None:
@@ -681,7 +714,7 @@ class Model:
         learner = self.learner
         with learner.lock, learner.busy:
             state = dict(vars(self))
-            for name in ("path", "_coded"):  # addresses mean nothing elsewhere
+            for name in ("_learning_path", "_coded"):  # addresses mean nothing elsewhere
                 state.pop(name, None)
             state["learner"] = learner.copy_unlocked()
             for name in ("names", "classes"):

@@ -132,24 +132,6 @@ def table_bytes(learner: Learner, features: int, classes: int) -> int:
     return 8 * classes * (learner.bias.shape[1] * features + square)
 
 
-def arranged(
-    classes: Classes, learner: Learner, weights: np.ndarray, intercepts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Weights in the order of ``classes_``: one row for two classes, else one for each."""
-    order = classes.order
-    if has_row_loss(learner):
-        if len(classes) == 2:
-            first, second = order
-            return weights[[second]] - weights[[first]], intercepts[[second]] - intercepts[[first]]
-        return weights[order], intercepts[order]
-    if len(classes) == 2:
-        output, turn = output_of(classes, 1)
-        return turn * weights[[output]] + 0.0, turn * intercepts[[output]] + 0.0
-    if len(classes) < 2:
-        return weights[:1], intercepts[:1]
-    return weights[order], intercepts[order]
-
-
 def output_of(classes: Classes, place: int) -> tuple[int, float]:
     """The output that scores the class at a place of ``classes_`` against the rest, and the sign it does so with.
 
@@ -186,14 +168,9 @@ class Decoder:
             return self.labels[0] if self.labels else None
         return self.labels[int(scores[self.order].argmax())]
 
-    def chances(self, scores: np.ndarray, loss: Any) -> np.ndarray:
-        """The probability of each label."""
-        if self.turn == 0.0:
-            return chances_of_several(loss, scores[self.order])
-        if not self.pair:
-            return np.ones(len(self.labels))
-        chance = loss.link(self.turn * float(scores[0]))
-        return np.array([1.0 - chance, chance])
+    def as_row(self, scores: np.ndarray) -> np.ndarray:
+        """The same scores as a row of :meth:`onlinear.learning.predictor.Predictor.scores`."""
+        return (scores[self.order] if self.turn == 0.0 else self.turn * scores[:1])[None]
 
 
 def decoder_of(classes: Classes, row_loss: bool) -> Decoder:
@@ -204,16 +181,6 @@ def decoder_of(classes: Classes, row_loss: bool) -> Decoder:
     if len(labels) < 2:
         return Decoder(labels, classes.order, 1.0, ())
     return Decoder(labels, classes.order, output_of(classes, 1)[1], tuple(labels))
-
-
-def chances_of_several(loss: Any, scores: np.ndarray) -> np.ndarray:
-    if hasattr(loss, "slopes"):
-        chances = np.empty(len(scores))
-        loss.link(scores, chances)
-        return chances
-    chances = np.array([loss.link(score) for score in scores.tolist()])
-    total = float(chances.sum())
-    return chances / total if total > 0.0 else np.full(len(scores), 1.0 / len(scores))
 
 
 def is_even(loss: Any) -> bool:

@@ -1,71 +1,264 @@
-"""Answers: what a trained model says about rows of a stream. Nothing is learned."""
+"""Predictor: what a model has learned so far, for answers only. The one way from rows to scores, labels, probabilities.
+
+Nothing changes a predictor once it is made, so any number of threads may share one. A row gets the same bits alone and
+in a table, and those of ``predict_one``: see :mod:`onlinear.kernels.learn.scoring`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 
-from onlinear.data.rows import SparseRows
+from onlinear.data.batch import Rows, check_columns, length_of, open_up, rows_of
+from onlinear.data.rows import LONG_DENSE, SparseRows
+from onlinear.errors import Refused
 from onlinear.features.blocks import Block
-from onlinear.kernels.learn.scoring import score_rows
-from onlinear.learning.model import Model
-from onlinear.learning.one_against_rest import arranged
+from onlinear.features.names import ExactNames, HashedNames
+from onlinear.kernels.learn.scoring import link_rows, link_scores, score_dense, score_long, score_sparse
+from onlinear.kernels.learn.state import SCALE
+from onlinear.learning.classes import Classes
+from onlinear.learning.learner import Learner
+from onlinear.learning.one_against_rest import has_row_loss, output_of
+
+#: classes of losses of the user's own whose link cannot be compiled
+INTERPRETED: set[type] = set()
 
 
 class Predictor:
-    """The weights of a training as they are now, one column for two classes or a number, else one for each class."""
+    """A snapshot of a model: weights, intercepts, the loss with its link, and the labels in the order of ``classes_``.
 
-    def __init__(self, training: Model) -> None:
-        learner, classes = training.learner, training.classes
-        weights, intercepts = learner.freeze()
-        if classes is None:
-            self.labels: list[Hashable] | None = None
-        else:
-            self.labels = [classes.labels[code] for code in classes.order.tolist()]
-            weights, intercepts = arranged(classes, learner, weights, intercepts)
-        self.loss: Any = learner.losses[0]
-        self.weights = np.ascontiguousarray(weights.T)
-        self.intercepts = intercepts
+    ``scores`` have one column for a number or two classes, else one for each class. A loss that sees all scores of a
+    row has one for each of two classes as well; :meth:`decision` makes one of them.
+
+    >>> from onlinear import OnlineClassifier
+    >>> spam = OnlineClassifier()
+    >>> _ = spam.learn_one({"free": 1}, "spam"), spam.learn_one({"lunch": 1}, "ham")
+    >>> snapshot = spam.snapshot()
+    >>> _ = spam.learn_one({"free": 1}, "ham")
+    >>> snapshot.predict_one({"free": 1})
+    'spam'
+    """
+
+    def __init__(
+        self,
+        table: np.ndarray,
+        scales: np.ndarray,
+        intercepts: np.ndarray,
+        loss: Any,
+        classes: Classes | None,
+        names: ExactNames | HashedNames | None = None,
+    ) -> None:
+        """Take over arrays that nobody else will change: ``table[column, output]`` times ``scales`` are the weights."""
+        self._table = np.ascontiguousarray(table)
+        self._scales = scales
+        self._intercepts = intercepts
+        self._names = names
+        self.loss = loss
+        #: the labels, sorted where they can be; None for numbers
+        self.classes_: np.ndarray | None = None if classes is None else classes.sorted
+        #: the same, in Python's own types
+        self.labels = None if classes is None else [classes.labels[code] for code in classes.order.tolist()]
+
+    @classmethod
+    def of(
+        cls,
+        learner: Learner,
+        classes: Classes | None,
+        features: int | None = None,
+        names: ExactNames | HashedNames | None = None,
+        *,
+        averaged: bool = True,
+    ) -> Predictor:
+        """A learner as of a whole example, with the first ``features`` of its columns; also beside one that learns."""
+        with learner.lock, learner.busy:
+            outputs, sign = answering_outputs(learner, classes)
+            weights, scales, intercepts = numbers_of(learner, slice(features), averaged)
+            weights, intercepts = weights[:, outputs], intercepts[outputs]
+            if sign < 0.0:
+                weights, intercepts = 0.0 - weights, 0.0 - intercepts  # and no -0.0
+            return cls(weights, scales[outputs], intercepts, learner.losses[0], classes, names)
+
+    @classmethod
+    def of_weights(
+        cls, weights: np.ndarray, intercepts: np.ndarray, loss: Any, classes: Classes | None, names: Any = None
+    ) -> Predictor:
+        """The weights that someone has assigned, as ``coef_`` has them."""
+        table = weights.T
+        if classes is not None and len(classes) == 2 and hasattr(loss, "slopes"):
+            table = np.column_stack([np.zeros(len(table)), table])  # only the difference is known
+            intercepts = np.append(0.0, intercepts)
+        return cls(table.copy(), np.ones(table.shape[1]), intercepts.copy(), loss, classes, names)
+
+    # -------------------------------------------------------------- what there is to see
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """A row for each class, one row for two classes or a number. Read-only."""
+        return self._shared((self._table * self._scales).T)
+
+    @cached_property
+    def intercepts(self) -> np.ndarray:
+        """One for each row of weights. Read-only."""
+        return self._shared(self._intercepts.copy())
+
+    def _shared(self, numbers: np.ndarray) -> np.ndarray:
+        numbers = np.ascontiguousarray(numbers[1:] - numbers[:1] if self._sees_pairs else numbers)
+        numbers.flags.writeable = False
+        return numbers
 
     @property
-    def has_chances(self) -> bool:
+    def _sees_pairs(self) -> bool:
+        """Whether each of two classes has a score of its own."""
+        return self.labels is not None and len(self.labels) == len(self._intercepts) == 2
+
+    @property
+    def has_probabilities(self) -> bool:
         """Whether scores stand for probabilities."""
         return self.labels is not None and hasattr(self.loss, "link")
 
-    def scores(self, block: Block) -> np.ndarray:
-        """The scores of a block's rows, one column an output."""
-        scores = np.empty((len(block), len(self.intercepts)))
-        rows = block.rows
+    # -------------------------------------------------------------- rows to scores, and on
+
+    def scores(self, rows: Any) -> np.ndarray:
+        """The scores of an array, a sparse matrix, or the rows of a block; columns without weights count nothing."""
+        rows = as_rows(rows)
+        scores = np.empty((length_of(rows), self.outputs))
+        numbers = self._scales, self._intercepts, scores
         if isinstance(rows, SparseRows):
-            score_rows()(rows.starts, rows.columns, rows.values, self.weights, self.intercepts, scores)
+            starts, columns, values = known_columns(rows, len(self._table))
+            score_sparse()(open_up(starts), open_up(columns), open_up(values), self._table[:, :, None], *numbers)
             return scores
-        return rows.values @ self.weights + self.intercepts
+        check_columns(rows, len(self._table))
+        values = open_up(np.ascontiguousarray(rows.values))
+        if len(self._table) < LONG_DENSE:
+            score_dense()(values, self._table, *numbers)
+        else:
+            score_long()(values, self._by_output, *numbers)
+        return scores
+
+    @cached_property
+    def _by_output(self) -> np.ndarray:
+        """The table as long dense rows want it: ``[output, column]``."""
+        return np.ascontiguousarray(self._table.T)
+
+    @property
+    def outputs(self) -> int:
+        """How many columns scores have."""
+        return len(self._intercepts)
+
+    def decision(self, scores: np.ndarray) -> np.ndarray:
+        """The scores as ``decision_function`` gives them: a vector where one for each row says it all."""
+        if self._sees_pairs:
+            return scores[:, 1] - scores[:, 0]
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def codes(self, scores: np.ndarray) -> np.ndarray:
-        """Which of the labels has the highest score, the first of equals."""
-        assert self.labels is not None
-        if len(self.labels) == 2:
-            return (scores[:, 0] > 0.0).astype(np.int64)
-        return scores.argmax(axis=1) if len(self.labels) > 1 else np.zeros(len(scores), np.int64)
+        """Which of the labels has the highest score; a tie, or a score of 0 for the second of two, is the first's."""
+        if scores.shape[1] == 1:
+            return ((scores[:, 0] > 0.0) & (self.labels is not None and len(self.labels) == 2)).astype(np.intp)
+        return scores.argmax(axis=1)
 
-    def chances(self, scores: np.ndarray) -> np.ndarray:
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """The probability of each label: the loss's link of each score, made to add up to 1 over several classes."""
+        if self.labels is None or not self.has_probabilities:
+            raise Refused(f"the loss {type(self.loss).__name__} has no link: its scores are no probabilities")
+        return probabilities_of(self.loss, len(self.labels), scores)
+
+    # -------------------------------------------------------------- in one step
+
+    def decision_function(self, rows: Any) -> np.ndarray:
+        """The scores: of the second class where there are two, else one column for each class."""
+        return self.decision(self.scores(rows))
+
+    def predict(self, rows: Any) -> np.ndarray:
+        """The labels with the highest scores, or the numbers."""
+        return self.answers(self.scores(rows))
+
+    def answers(self, scores: np.ndarray) -> np.ndarray:
+        """The labels, or the numbers, that scores stand for."""
+        return scores[:, 0] if self.classes_ is None else self.classes_[self.codes(scores)]
+
+    def predict_proba(self, rows: Any) -> np.ndarray:
         """The probability of each label."""
-        assert self.labels is not None
-        if len(self.labels) < 2 or not len(scores):
-            return np.ones((len(scores), len(self.labels)))
-        if hasattr(self.loss, "slopes"):
-            if len(self.labels) == 2:
-                scores = np.column_stack([np.zeros(len(scores)), scores[:, 0]])  # differences are all that counts
-            return np.array([self._row_chances(row) for row in scores])
-        chances = np.array([[self.loss.link(score) for score in row] for row in scores.tolist()])
-        if len(self.labels) == 2:
-            return np.column_stack([1.0 - chances[:, 0], chances[:, 0]])
-        totals = chances.sum(axis=1, keepdims=True)
-        return np.divide(chances, totals, out=np.full_like(chances, 1.0 / len(self.labels)), where=totals > 0.0)
+        return self.probabilities(self.scores(rows))
 
-    def _row_chances(self, scores: np.ndarray) -> np.ndarray:
-        chances = np.empty(len(scores))
-        self.loss.link(scores, chances)
-        return chances
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The label, or the number, for a dict; None before the first example."""
+        scores = self.scores(self._row(x))
+        if self.labels is None:
+            return float(scores[0, 0])
+        return self.labels[int(self.codes(scores)[0])] if self.labels else None
+
+    def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[Hashable, float]:
+        """The probability of each label for a dict."""
+        found = self.probabilities(self.scores(self._row(x)))
+        return dict(zip(self.labels or [], found[0].tolist(), strict=True))
+
+    def _row(self, x: Mapping[Any, Any]) -> SparseRows:
+        if self._names is None:
+            raise Refused("the model has learned columns without names: give rows as an array or a sparse matrix")
+        return row_of_a_table(*self._names.look_up(x))
+
+
+def answering_outputs(learner: Learner, classes: Classes | None) -> tuple[Any, float]:
+    """The outputs that answer, in the order of ``classes_``, and the sign with which they do."""
+    if classes is None:
+        return [0], 1.0
+    if has_row_loss(learner) or len(classes) > 2:
+        return classes.order, 1.0
+    output, sign = output_of(classes, len(classes) - 1)
+    return [output], sign
+
+
+def numbers_of(learner: Learner, columns: Any, averaged: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weights ``[column, output]`` but for a scale, the scales and the intercepts, for a caller who is alone with it.
+
+    They score a row to the bit as the learner does, which multiplies by the scale last.
+    """
+    intercepts = learner._intercepts(averaged)
+    if (averaged and learner._averages()) or learner._sleeps():
+        return learner._weights_in(columns, averaged).T, np.ones(learner.outputs), intercepts
+    by_output = learner.facing is not SparseRows
+    weights = learner.table[:, 0, columns].T if by_output else learner.table[columns, :, 0]
+    return weights, learner.clock[:, SCALE].copy(), intercepts
+
+
+def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:
+    """The probability of each class from scores ``[row, output]``, by the loss's own link."""
+    found = np.ones((len(scores), classes))
+    if classes < 2:
+        return found
+    kind: Any = type(loss)
+    link = link_rows(kind) if hasattr(loss, "slopes") else link_scores(kind)
+    if kind not in INTERPRETED:
+        try:
+            link(loss, scores, found)
+            return found
+        except NumbaError:
+            INTERPRETED.add(kind)
+    link.py_func(loss, scores, found)
+    return found
+
+
+def as_rows(rows: Any) -> Rows:
+    if isinstance(rows, Block):
+        return rows.rows
+    return rows if isinstance(rows, Rows) else rows_of(rows)
+
+
+def row_of_a_table(columns: np.ndarray, values: np.ndarray) -> SparseRows:
+    """A row as one of a table."""
+    return SparseRows(np.array([0, len(columns)], np.int32), columns.astype(np.uint32, copy=False), values)
+
+
+def known_columns(rows: SparseRows, width: int) -> SparseRows:
+    """The rows without their entries in columns from a width on."""
+    if not len(rows.columns) or rows.columns.max() < width:
+        return rows
+    is_known = rows.columns < width
+    before = np.concatenate([[0], np.cumsum(is_known)])
+    starts = before[rows.starts].astype(rows.starts.dtype)
+    return SparseRows(starts, rows.columns[is_known], rows.values[is_known])

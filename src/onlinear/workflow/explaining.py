@@ -14,11 +14,11 @@ from onlinear.streams.recipe import Recipe
 MOST = 20
 
 
-def weights_that_matter(answers: Predictor, recipe: Recipe, replicates: np.ndarray) -> list[dict[str, Any]]:
+def weights_that_matter(predictor: Predictor, recipe: Recipe, replicates: np.ndarray) -> list[dict[str, Any]]:
     """The largest weights, by size; of several classes those of each. ``replicates`` are ``[each, output, column]``."""
-    several = answers.labels is not None and len(answers.labels) > 2
+    several = predictor.labels is not None and len(predictor.labels) > 2
     found = []
-    for output, weights in enumerate(answers.weights.T):
+    for output, weights in enumerate(predictor.weights):
         order = np.argsort(-np.abs(weights), kind="stable")[:MOST]
         order = order[weights[order] != 0.0]
         ends = around(weights[order], replicates[:, output, order].T) if len(replicates) else None
@@ -26,7 +26,7 @@ def weights_that_matter(answers: Predictor, recipe: Recipe, replicates: np.ndarr
             found.append(
                 {
                     "name": " or ".join(recipe.names_at(column)) or f"column {column}",
-                    "class": str(answers.labels[output]) if several and answers.labels else None,
+                    "class": str(predictor.labels[output]) if several and predictor.labels else None,
                     "weight": float(weights[column]),
                     "low": None if ends is None else float(ends[0][place]),
                     "high": None if ends is None else float(ends[1][place]),

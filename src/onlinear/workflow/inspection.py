@@ -24,25 +24,25 @@ SETTINGS = {"l1": "l1", "l2": "l2", "average": "average", "forget": "forget", "f
 def inspected(trained: Trained, most: int) -> dict[str, Any]:
     """All there is to say about a model, with so many of the largest weights of each output."""
     training, recipe = trained.training, trained.recipe
-    learner, answers = training.learner, Predictor(training)
+    learner, predictor = training.learner, training.snapshot()
     rule, settings = rule_and_settings(trained)
     return {
         "onlinear": trained.header["onlinear"],
         "holds": trained.header["holds"],
         "slim": learner.slim,
         "unfinished": trained.unfinished,
-        "task": "regression" if answers.labels is None else "classification",
-        "classes": answers.labels,
+        "task": "regression" if predictor.labels is None else "classification",
+        "classes": predictor.labels,
         "loss": described(learner.losses[0], LOSSES),
         "rule": described(rule, RULES),
         "settings": settings._asdict(),
         "figures": trained.header["figures"],
         "recipe": recipe.parts()[0],
-        "weights": int((answers.weights != 0.0).any(axis=1).sum()),
-        "norm": float(np.linalg.norm(answers.weights)),
-        "intercepts": answers.intercepts.tolist(),
-        "largest": largest(answers, recipe, most),
-        "collisions": collisions(answers, recipe),
+        "weights": int((predictor.weights != 0.0).any(axis=0).sum()),
+        "norm": float(np.linalg.norm(predictor.weights)),
+        "intercepts": predictor.intercepts.tolist(),
+        "largest": largest(predictor, recipe, most),
+        "collisions": collisions(predictor, recipe),
     }
 
 
@@ -68,21 +68,21 @@ def described(thing: Any, names: dict[str, type]) -> dict[str, Any]:
     return {"name": name_of(thing, names) or type(thing).__name__, **fields}
 
 
-def largest(answers: Predictor, recipe: Recipe, most: int) -> list[dict[str, Any]]:
+def largest(predictor: Predictor, recipe: Recipe, most: int) -> list[dict[str, Any]]:
     """The largest weights of each output, by size: for two classes they speak for the second."""
     found = []
-    several = answers.labels is not None and len(answers.labels) > 2
-    for output, weights in enumerate(answers.weights.T):
+    several = predictor.labels is not None and len(predictor.labels) > 2
+    for output, weights in enumerate(predictor.weights):
         order = np.argsort(-np.abs(weights), kind="stable")[:most]
         for column in order[weights[order] != 0.0].tolist():
-            label = {"class": answers.labels[output]} if several and answers.labels else {}
+            label = {"class": predictor.labels[output]} if several and predictor.labels else {}
             found.append(
                 {**label, "names": recipe.names_at(column), "column": column, "weight": float(weights[column])}
             )
     return found
 
 
-def collisions(answers: Predictor, recipe: Recipe) -> dict[str, Any] | None:
+def collisions(predictor: Predictor, recipe: Recipe) -> dict[str, Any] | None:
     """How hashed names share cells: counted where names were kept, else what is to be expected."""
     if recipe.bits is None:
         return None
@@ -90,6 +90,6 @@ def collisions(answers: Predictor, recipe: Recipe) -> dict[str, Any] | None:
         found = recipe.vocabulary.collisions()
         worst = [{"cell": each.cell, "names": each.names, "counts": each.counts} for each in found.worst]
         return {"names": found.names, "cells": found.cells, "sharing": found.sharing, "worst": worst}
-    occupied = int((answers.weights != 0.0).any(axis=1).sum())
+    occupied = int((predictor.weights != 0.0).any(axis=0).sum())
     names = expected_names(occupied, recipe.bits)
     return {"cells": occupied, "expected_names": round(names) if math.isfinite(names) else None}

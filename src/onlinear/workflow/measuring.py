@@ -23,23 +23,24 @@ WORST = 10
 class JudgedClasses:
     """What a classifier says of rows whose classes have these codes, in the order of its labels."""
 
-    def __init__(self, answers: Predictor, rows: Held, codes: np.ndarray) -> None:
-        assert answers.labels is not None
-        self.labels = answers.labels
+    def __init__(self, predictor: Predictor, rows: Held, codes: np.ndarray) -> None:
+        assert predictor.labels is not None
+        self.labels = predictor.labels
         self.rows = rows
         self.codes = codes
-        self.scores = answers.scores(rows.block())
-        self.found = answers.codes(self.scores)
-        self.chances = answers.chances(self.scores) if answers.has_chances else None
+        self.scores = predictor.scores(rows.block())
+        self.decision = predictor.decision(self.scores)
+        self.found = predictor.codes(self.scores)
+        self.probabilities = predictor.probabilities(self.scores) if predictor.has_probabilities else None
 
     @property
-    def own_chances(self) -> np.ndarray | None:
+    def own_probabilities(self) -> np.ndarray | None:
         """How likely each row's class was said to be."""
-        return None if self.chances is None else self.chances[np.arange(len(self.codes)), self.codes]
+        return None if self.probabilities is None else self.probabilities[np.arange(len(self.codes)), self.codes]
 
     def figures(self) -> dict[str, Any]:
-        """How often it is wrong, and how far its chances can be trusted."""
-        wrong, rows, own = int((self.found != self.codes).sum()), len(self.codes), self.own_chances
+        """How often it is wrong, and how far its probabilities can be trusted."""
+        wrong, rows, own = int((self.found != self.codes).sum()), len(self.codes), self.own_probabilities
         confusion = np.zeros((len(self.labels), len(self.labels)), np.int64)
         np.add.at(confusion, (self.codes, self.found), 1)
         low, high = wilson(wrong, rows, LEVEL)
@@ -58,12 +59,12 @@ class JudgedClasses:
             "r2": None,
             "log_loss": None if own is None else float(-np.log(np.maximum(own, LEAST_CHANCE)).mean()),
             "confusion": {"labels": [str(label) for label in self.labels], "counts": confusion.tolist()},
-            "calibration": None if self.chances is None else calibration(self.chances, self.codes),
+            "calibration": None if self.probabilities is None else calibration(self.probabilities, self.codes),
         }
 
     def worst(self) -> list[dict[str, Any]]:
         """The rows that it got most wrong, without their cells."""
-        own = self.own_chances
+        own = self.own_probabilities
         badness = own_margin(self.scores, self.codes) if own is None else own
         order = np.argsort(badness, kind="stable").tolist()
         return [
@@ -72,7 +73,7 @@ class JudgedClasses:
                 "label": str(self.labels[self.codes[i]]),
                 "predicted": str(self.labels[self.found[i]]),
                 "chance": None if own is None else float(own[i]),
-                "score": float(self.scores[i, 0]) if self.scores.shape[1] == 1 else None,
+                "score": float(self.decision[i]) if self.decision.ndim == 1 else None,
             }
             for i in [i for i in order if self.found[i] != self.codes[i]][:WORST]
         ]
@@ -81,9 +82,9 @@ class JudgedClasses:
 class JudgedNumbers:
     """What a model of numbers says of rows."""
 
-    def __init__(self, answers: Predictor, rows: Held) -> None:
+    def __init__(self, predictor: Predictor, rows: Held) -> None:
         self.rows = rows
-        self.predicted = answers.scores(rows.block())[:, 0]
+        self.predicted = predictor.scores(rows.block())[:, 0]
         self.distances = self.predicted - rows.labels
 
     def figures(self) -> dict[str, Any]:
@@ -128,11 +129,11 @@ class JudgedNumbers:
 Judged = JudgedClasses | JudgedNumbers
 
 
-def judged_on(answers: Predictor, parts: Parts) -> Judged:
+def judged_on(predictor: Predictor, parts: Parts) -> Judged:
     """What a model says of the test rows: asked once, for all that is to be told of it."""
     if parts.classes is None:
-        return JudgedNumbers(answers, parts.test)
-    return JudgedClasses(answers, parts.test, parts.wanted)
+        return JudgedNumbers(predictor, parts.test)
+    return JudgedClasses(predictor, parts.test, parts.wanted)
 
 
 def weighted(values: np.ndarray, importance: np.ndarray) -> tuple[float | None, float | None]:
@@ -143,12 +144,12 @@ def weighted(values: np.ndarray, importance: np.ndarray) -> tuple[float | None, 
     return weight, float((importance * values).sum()) / weight if weight > 0.0 else None
 
 
-def calibration(chances: np.ndarray, codes: np.ndarray) -> list[dict[str, Any]]:
-    """Predicted chances against what came, in bins: of the second of two classes, or of whichever was predicted."""
-    if chances.shape[1] == 2:
-        predicted, came = chances[:, 1], codes == 1
+def calibration(probabilities: np.ndarray, codes: np.ndarray) -> list[dict[str, Any]]:
+    """Predicted probability against what came, in bins: of the second of two classes, or of whichever was predicted."""
+    if probabilities.shape[1] == 2:
+        predicted, came = probabilities[:, 1], codes == 1
     else:
-        predicted, came = chances.max(axis=1), chances.argmax(axis=1) == codes
+        predicted, came = probabilities.max(axis=1), probabilities.argmax(axis=1) == codes
     bins = np.minimum((predicted * BINS).astype(int), BINS - 1)
     return [
         {

@@ -90,10 +90,10 @@ def select(
     on_model(chosen.trained)
     watcher.tell("proving", 0.0)
     proof = Proven(None, [], None) if watcher.stopped else proven(parts)
-    answers = Predictor(chosen.trained.training)
-    explained = explained_by(asked, answers, parts, chosen, watcher)
+    predictor = chosen.trained.training.snapshot()
+    explained = explained_by(asked, predictor, parts, chosen, watcher)
     watcher.tell("testing", 0.0)
-    judged = judged_on(answers, parts)
+    judged = judged_on(predictor, parts)
     worst = worst_words(asked, choice, judged, parts)
     uses = ledger.uses(parts.digest)
     test = measured(judged, uses) | {"seen": parts.seen.rows, "unlabelled": parts.seen.unlabelled}
@@ -156,7 +156,7 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
     return Chosen(said, winner, trained, replicates, plan, drift)
 
 
-def explained_by(asked: Asked, answers: Predictor, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
+def explained_by(asked: Asked, predictor: Predictor, parts: Parts, chosen: Chosen, watcher: Watcher) -> dict[str, Any]:
     """What a reader wants to know beside the test; less of it, if the watcher wants an end."""
     path: list[dict[str, Any]] | None = None
     compared: list[dict[str, Any]] = []
@@ -168,7 +168,7 @@ def explained_by(asked: Asked, answers: Predictor, parts: Parts, chosen: Chosen,
         compared = others(parts)
     return {
         "references": compared,
-        "weights": weights_that_matter(answers, parts.recipe, chosen.replicates),
+        "weights": weights_that_matter(predictor, parts.recipe, chosen.replicates),
         "path": path,
     }
 

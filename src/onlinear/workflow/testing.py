@@ -28,11 +28,11 @@ class ClassTest:
     The scores of two classes are kept until the end, eight bytes a row: the area under the curve needs them all.
     """
 
-    def __init__(self, answers: Predictor) -> None:
-        assert answers.labels is not None
-        self.answers = answers
-        self.labels = answers.labels
-        self.codes = {label: code for code, label in enumerate(answers.labels)}
+    def __init__(self, predictor: Predictor) -> None:
+        assert predictor.labels is not None
+        self.predictor = predictor
+        self.labels = predictor.labels
+        self.codes = {label: code for code, label in enumerate(predictor.labels)}
         self.confusion = np.zeros((len(self.labels), len(self.labels)), np.int64)
         self.importance = Importance()
         self.sums = {"error": Sums(), "log_loss": Sums()}
@@ -49,22 +49,22 @@ class ClassTest:
         return None
 
     def take(self, block: Block) -> None:
-        scores = self.answers.scores(block)
+        scores = self.predictor.scores(block)
         wanted = np.array([self.codes[label] for label in block.labels.tolist()], np.int64)
-        found = self.answers.codes(scores)
+        found = self.predictor.codes(scores)
         np.add.at(self.confusion, (wanted, found), 1)
         self.importance.add(block.importance)
         self.sums["error"].add(wanted != found, block.importance)
-        if self.answers.has_chances:
-            chances = self.answers.chances(scores)[np.arange(len(wanted)), wanted]
-            self.sums["log_loss"].add(-np.log(np.maximum(chances, LEAST_CHANCE)), block.importance)
+        if self.predictor.has_probabilities:
+            own = self.predictor.probabilities(scores)[np.arange(len(wanted)), wanted]
+            self.sums["log_loss"].add(-np.log(np.maximum(own, LEAST_CHANCE)), block.importance)
         if len(self.labels) == 2:
-            self.kept.append((scores[:, 0], wanted == 1, block.importance))
+            self.kept.append((self.predictor.decision(scores), wanted == 1, block.importance))
 
     def figures(self) -> dict[str, Any]:
         importance, sums = self.importance, self.sums
         means = importance.means(sums)
-        log_loss = means["log_loss"] if self.answers.has_chances else None
+        log_loss = means["log_loss"] if self.predictor.has_probabilities else None
         found: dict[str, Any] = {
             "examples": importance.rows,
             "error": means["error"],
@@ -89,8 +89,8 @@ class ClassTest:
 class NumberTest:
     """Root mean squared and mean absolute error: all rows count alike; and, where rows have weights, by these."""
 
-    def __init__(self, answers: Predictor) -> None:
-        self.answers = answers
+    def __init__(self, predictor: Predictor) -> None:
+        self.predictor = predictor
         self.importance = Importance()
         self.sums = {"rmse": Sums(), "mae": Sums()}
 
@@ -104,7 +104,7 @@ class NumberTest:
         )
 
     def take(self, block: Block) -> None:
-        residuals = self.answers.scores(block)[:, 0] - as_floats(block.labels)
+        residuals = self.predictor.scores(block)[:, 0] - as_floats(block.labels)
         self.importance.add(block.importance)
         self.sums["rmse"].add(residuals**2, block.importance)
         self.sums["mae"].add(np.abs(residuals), block.importance)
@@ -151,9 +151,9 @@ class Importance:
         return {"weight_sum": self.weight, **means}
 
 
-def figures_of(answers: Predictor, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:
+def figures_of(predictor: Predictor, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:
     """The figures of a test on the rows of files."""
-    test, stop_at_bad = fitting(answers), on_bad is None
+    test, stop_at_bad = fitting(predictor), on_bad is None
     for block in open_alike(files, recipe.format).blocks(stop_at_bad):
         for part, bad in good_parts(block, test.refused):
             if len(part):
@@ -166,9 +166,9 @@ def figures_of(answers: Predictor, recipe: Recipe, files: list[str], on_bad: OnB
     return test.figures()
 
 
-def fitting(answers: Predictor) -> ClassTest | NumberTest:
+def fitting(predictor: Predictor) -> ClassTest | NumberTest:
     """The test that fits what a model answers."""
-    return NumberTest(answers) if answers.labels is None else ClassTest(answers)
+    return NumberTest(predictor) if predictor.labels is None else ClassTest(predictor)
 
 
 def area_under_curve(scores: np.ndarray, positive: np.ndarray, importance: np.ndarray) -> float | None:

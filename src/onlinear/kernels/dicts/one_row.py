@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numba import carray, types
 
-from onlinear.data.rows import SparseRows, cell_get, row_dot
+from onlinear.data.rows import LONG_SPARSE, SparseRows, cell_get, row_dot
 from onlinear.data.targets import Averaged, Labels, Numbers
 from onlinear.kernels.compiler.explain import explaining
 from onlinear.kernels.compiler.inlining import in_place_of, part
@@ -294,9 +294,23 @@ def score_now(rule, options, rows, m, weight_now, state):
     length = rows.starts[1]
     if options.average_from == 0.0 and options.sleep_slot < 0.0:
         return row_dot(rows, 0, state.table, m) * clock[m, SCALE] + state.bias[m, 0]
-    total = 0.0
+    # added up in the order of sparse_dot
+    even = length - length % 4 if length >= LONG_SPARSE else 0
+    a0 = a1 = a2 = a3 = rest = 0.0
     for k in range(length):
-        total += weight_now(rule, options, rows, rows.columns[k], m, state) * rows.values[k]
+        product = weight_now(rule, options, rows, rows.columns[k], m, state) * rows.values[k]
+        lane = k % 4
+        if k >= even:
+            rest += product
+        elif lane == 0:
+            a0 += product
+        elif lane == 1:
+            a1 += product
+        elif lane == 2:
+            a2 += product
+        else:
+            a3 += product
+    total = ((a0 + a2) + (a1 + a3)) + rest
     bias = state.bias[m, 0]
     if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
         bias -= state.bias[m, int(options.mean_slot)] / clock[m, COUNT]

@@ -29,14 +29,14 @@ def _lane_dot(typing: Any, w: Any, x: Any, stop: Any) -> Any:
         blocks = builder.udiv(arguments[2], ir.Constant(arguments[2].type, LANES))
         with cgutils.for_range(builder, blocks) as block:
             start = builder.mul(block.index, ir.Constant(block.index.type, LANES))
-            products = builder.fmul(_lanes_at(builder, weights, start), _lanes_at(builder, values, start))
+            products = builder.fmul(lanes_at(builder, weights, start), lanes_at(builder, values, start))
             builder.store(builder.fadd(builder.load(sums), products), sums)
-        return _folded(builder, builder.load(sums))
+        return folded(builder, builder.load(sums))
 
     return types.float64(w, x, stop), generate
 
 
-def _lanes_at(builder: Any, data: Any, start: Any) -> Any:
+def lanes_at(builder: Any, data: Any, start: Any) -> Any:
     """Sixteen numbers from ``start`` on, in double precision."""
     number = data.type.pointee
     lanes = ir.VectorType(number, LANES)
@@ -45,7 +45,7 @@ def _lanes_at(builder: Any, data: Any, start: Any) -> Any:
     return builder.fpext(loaded, _SUMS) if isinstance(number, ir.FloatType) else loaded
 
 
-def _folded(builder: Any, sums: Any) -> Any:
+def folded(builder: Any, sums: Any) -> Any:
     """Halves added to halves until one number is left."""
     width = LANES
     while width > 1:

@@ -1,0 +1,164 @@
+"""Models that were trained on files, loaded in Python: rows go through the recipe as on the command line."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+import onlinear
+from commands import run_here
+from onlinear.errors import BadInput, BadRow, NotSaved, Refused
+
+ROWS = [(k % 7 + 0.5, ["Bern", "Thun", "Zug"][k % 3], ["free cash", "hello you"][k % 2], k % 2) for k in range(40)]
+DICTS: list[dict[str, Any]] = [{"age": age, "town": town, "note": note} for age, town, note, _ in ROWS]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    lines = [f"{age},{town},{note},{y}" for age, town, note, y in ROWS]
+    (tmp_path / "rows.csv").write_text("\n".join(["age,town,note,y", *lines]))
+    return str(tmp_path / "rows.csv")
+
+
+def trained(table: str, *words: str) -> str:
+    model = f"{table}.onlinear"
+    assert run_here("train", table, "--target", "y", "--quiet", "--bits", "10", "--model", model, *words).code == 0
+    return model
+
+
+CHANGES = {
+    "cuts texts into words": ["--text", "note"],
+    "multiplies columns": ["--cross", "age,town"],
+    "scales numbers": ["--scale", "standardise"],
+}
+LEARNING: dict[str, tuple[Any, ...]] = {
+    "fit": (np.ones((1, 3)), [1]),
+    "partial_fit": (np.ones((1, 3)), [1]),
+    "learn_one": (DICTS[0], 1),
+    "learn_many": (DICTS, [1] * len(DICTS)),
+}
+
+
+def by_command(model: str, *words: Any) -> list[dict[str, Any]]:
+    """What ``onlinear predict`` answers."""
+    result = run_here("predict", model, *words, "--output-format", "jsonl", "--scores", "--probabilities")
+    assert result.code == 0
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("change", CHANGES)
+def test_rows_go_through_the_recipe(table: str, change: str) -> None:
+    """Files, frames and dicts get what the command line answers, to the bit."""
+    file = trained(table, *CHANGES[change])
+    expected = by_command(file, table)
+    labels, scores = [row["prediction"] for row in expected], [row["score"] for row in expected]
+    chances = [[row["probability:0"], row["probability:1"]] for row in expected]
+    loaded = onlinear.load(file)
+    frame = pd.DataFrame(DICTS)
+    for model in (loaded, pickle.loads(pickle.dumps(loaded))):
+        assert isinstance(model, onlinear.FileModel)
+        for source in (table, [table], frame, pl.DataFrame(DICTS), pa.Table.from_pandas(frame), DICTS):
+            assert model.predict(source).tolist() == labels
+            assert model.decision_function(source).tolist() == scores
+            assert model.predict_proba(source).tolist() == chances
+        assert [model.predict_one(row) for row in DICTS[:5]] == labels[:5]
+        assert [list(model.predict_proba_one(row).values()) for row in DICTS[:5]] == chances[:5]
+        assert (model.classes_.tolist(), model.examples_) == ([0, 1], len(ROWS))
+        assert model.snapshot().weights is model.coef_
+    assert onlinear.predict(file, DICTS).tolist() == labels
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("change", CHANGES)
+def test_rows_that_would_be_learned_without_the_recipe_are_refused(table: str, change: str) -> None:
+    model = onlinear.load(trained(table, *CHANGES[change]))
+    before = model.coef_.tobytes()
+    for name, arguments in LEARNING.items():
+        with pytest.raises(Refused, match=f"^{name}: .* its recipe {change}, .*: learn from files, by onlinear train"):
+            getattr(model, name)(*arguments)
+    with pytest.raises(NotSaved, match="copy its file"):
+        model.save("elsewhere")
+    with pytest.raises(Refused, match="an array has no names"):
+        model.predict(np.ones((1, 3)))
+    with pytest.raises(BadInput, match="use predict_one"):
+        model.predict(DICTS[0])
+    assert model.coef_.tobytes() == before
+
+
+@pytest.mark.compiles
+def test_what_a_dict_leaves_out_is_an_empty_cell(table: str) -> None:
+    model = onlinear.load(trained(table, *CHANGES["scales numbers"]))
+    empty = [{**DICTS[0], "town": None}, {**DICTS[1], "age": None}]
+    short = [{name: cell for name, cell in row.items() if cell is not None} for row in empty]
+    assert model.decision_function(short).tolist() == model.decision_function(empty).tolist()
+    assert model.predict_one({}) in (0, 1)
+    with pytest.raises(BadRow, match="not of one kind"):
+        model.predict([{"age": 1.0, "town": 3, "note": ""}, {"age": 1.0, "town": "Bern", "note": ""}])
+
+
+@pytest.mark.compiles
+def test_dicts_are_records_of_json_lines(tmp_path: Path) -> None:
+    file, model = tmp_path / "rows.jsonl", str(tmp_path / "model")
+    records = [{**row, "y": y} for row, (*_, y) in zip(DICTS, ROWS, strict=True)]
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    words = ["--target", "y", "--quiet", "--text", "note", "--bits", "10"]
+    assert run_here("train", file, *words, "--model", model).code == 0
+    expected = [row["score"] for row in by_command(model, file)]
+    loaded = onlinear.load(model)
+    assert loaded.decision_function(DICTS).tolist() == expected
+    assert loaded.decision_function([{**row, "age": np.float64(row["age"])} for row in DICTS]).tolist() == expected
+    with pytest.raises(BadRow, match="none that JSON has"):
+        loaded.predict([{"age": float("nan")}])
+
+
+@pytest.mark.compiles
+def test_a_recipe_that_only_names_features_answers_dicts(table: str) -> None:
+    file = trained(table)
+    model = onlinear.load(file)
+    assert [model.predict_one(row) for row in DICTS] == onlinear.predict(file, table).tolist()
+    model.learn_one(DICTS[0], 1)
+
+
+@pytest.mark.compiles
+def test_numbers_go_through_the_recipe_too(table: str) -> None:
+    lines = [f"{age},{town},{age * 3}" for age, town, _, _ in ROWS]
+    Path(table).write_text("\n".join(["age,town,y", *lines]))
+    file = trained(table, "--scale", "standardise")
+    model = onlinear.load(file)
+    expected = onlinear.predict(file, table).tolist()
+    assert model.predict(DICTS).tolist() == expected
+    assert model.predict_one(DICTS[0]) == expected[0]
+    assert not hasattr(model, "classes_")
+    with pytest.raises(Refused, match="no link"):
+        model.predict_proba(DICTS)
+
+
+def predicted_scores(model: str, file: Path) -> list[str]:
+    result = run_here("predict", model, file, "--output-format", "jsonl", "--scores")
+    assert result.code == 0
+    return result.out.splitlines()
+
+
+@pytest.mark.compiles
+def test_svmlight_answers_arrays(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(30, 4))
+    text = "".join(f"{int(row[0] > 0)} " + " ".join(f"{k}:{x}" for k, x in enumerate(row, 1)) + "\n" for row in rows)
+    (tmp_path / "rows.svm").write_text(text)
+    files = [str(tmp_path / "plain"), str(tmp_path / "scaled")]
+    for file, words in zip(files, ([], ["--scale", "max-abs"]), strict=True):
+        assert run_here("train", tmp_path / "rows.svm", "--quiet", "--model", file, *words).code == 0
+    answers = onlinear.predict(files[0], tmp_path / "rows.svm")
+    np.testing.assert_array_equal(onlinear.load(files[0]).predict(rows), answers)
+    expected = [json.loads(line)["score"] for line in predicted_scores(files[1], tmp_path / "rows.svm")]
+    for matrix in (rows, scipy.sparse.csr_matrix(rows)):
+        assert onlinear.load(files[1]).decision_function(matrix).tolist() == expected
