@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -36,10 +36,13 @@ from onlinear.kernels.learn.state import (
     PULLED,
     RADIUS,
     SCALE,
+    SIZE,
+    SPREAD,
     SQUARES,
     UNAVERAGED_LOSS,
     UNAVERAGED_MISTAKES,
     UPDATES,
+    WEIGHT,
     LoneState,
     MatrixState,
     Options,
@@ -117,6 +120,8 @@ SOME_FEATURES = 4096
 #: the order of a single row
 FIRST = np.zeros(1, dtype=np.int64)
 
+#: columns of the clock that belong to the weights and to what the rule has gathered
+OF_WEIGHTS = [T, OWED, MASS, COUNT, WEIGHT, SPREAD, NORM, PACE, SIZE, SQUARES]
 #: the clock of an output that has seen nothing
 FRESH_CLOCK = np.zeros(CLOCK)
 FRESH_CLOCK[[SCALE, ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
@@ -629,6 +634,31 @@ class Learner:
             self.clock[:, SCALE] = 1.0
             self.set_weights_unlocked(weights, intercepts)
 
+    def start_again(self) -> None:
+        """Go on from zero weights, as if nothing had been learned; examples, losses and mistakes count on."""
+        with self.lock, self.busy:
+            self.table[...] = 0.0
+            self.bias[...] = 0.0
+            self.clock[:, OF_WEIGHTS] = 0.0
+            self.clock[:, [SCALE, FLUSHED]] = 1.0
+            self.clock[:, [PULL, PULLED]] = np.nan  # a mistake bound speaks of updates without a restart between them
+            if self.kind == "matrix":
+                self._allocate_matrix(self.features, self.outputs)
+                self.busy.moved()
+            self.busy.words[VERSION] += 1
+
+    def forget_evidence(self, forget: Callable[[Any, np.ndarray], None]) -> None:
+        """Keep the weights; let schedules count anew, and rules ``forget`` in the cells of each output."""
+        with self.lock, self.busy:
+            self.clock[:, PACE] = 0.0
+            if self.kind == "cells":
+                table = self.table if self.facing is DenseRows else self.table.transpose(1, 2, 0)
+                for m in range(self.outputs):
+                    rule = self.rules[min(m, len(self.rules) - 1)]
+                    forget(rule, table[m])
+                    forget(rule, self.bias[m][:, None])
+            self.busy.words[VERSION] += 1
+
     def scores(self, X: Any) -> np.ndarray:
         """The scores of rows given as an array or a sparse matrix, one column an output."""
         weights, intercepts = self._read(True)
@@ -722,8 +752,12 @@ class Learner:
         return self.clock[:, PULL].copy()
 
     def averaged_step_sums(self) -> np.ndarray:
-        """The same, summed over the examples that were averaged, and how many those are: a row for each output."""
-        return self.clock[:, [PULLED, COUNT]]
+        """The same, summed over the examples that were averaged."""
+        return self.clock[:, PULLED].copy()
+
+    def averaged_examples(self) -> np.ndarray:
+        """For each output, how many examples its average is of."""
+        return self.clock[:, COUNT].copy()
 
     def squared_step_sums(self) -> np.ndarray:
         """For each output, the squares of the sizes of its steps, summed."""
