@@ -143,6 +143,8 @@ def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tup
 
 def plausible_targets(y: Any, numbers: bool) -> Any:
     """Targets as scikit-learn may look at them: neither missing nor mixed labels, and no text among numbers."""
+    if type(y) is np.ndarray and y.dtype.kind in "biuf":
+        return y
     is_frame(y)  # which refuses one that has no rows yet
     if type(y).__module__.startswith("polars") and is_too_wide(getattr(y, "dtype", None)):
         raise BadInput(f"y is of the type {y.dtype}, which NumPy has not: cast it to Int64, or to String for labels")
@@ -170,6 +172,8 @@ def plausible(X: Any) -> Any:
     if type(X) is not np.ndarray and is_frame(X):
         check_frame(X)
         X = without_batches(X)
+    if type(X) is np.ndarray and X.dtype.kind in "biuf":
+        return X
     refuse_dicts(X)
     refuse_dates(X, "X")
     return X

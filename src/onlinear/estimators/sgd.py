@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -77,6 +78,7 @@ def penalties(penalty: str | None, alpha: float, l1_ratio: float | None) -> dict
     return {"alpha": alpha, "l1": share, "l2": 1.0 - share}
 
 
+@lru_cache(typed=True)  # tuples of different classes can be equal
 def first_optimal(loss: Any, alpha: float) -> float:
     """Where ``optimal`` starts to count: Bottou's guess from the typical size of a weight."""
     typical = math.sqrt(1.0 / math.sqrt(alpha))

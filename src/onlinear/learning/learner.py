@@ -158,18 +158,8 @@ class Learner:
         compiled: bool = True,
         facing: type = DenseRows,
     ) -> None:
-        self.losses = [loss_of(each) for each in as_list(loss)]
-        self.rules = [rule_of(each) for each in as_list(rule)]
         several = [settings] if isinstance(settings, Settings) else settings
-        self.settings = [with_checked_numbers(each) for each in several]
-        for each in self.losses:
-            for one in self.rules:
-                check_pair(each, one)
-        try_out(self.losses, self.rules, compiled)
-        for one in self.rules:
-            for setting in self.settings:
-                penalised = setting.l1 > 0.0 or setting.l2 > 0.0
-                check_options(one, penalised, setting.forget > 0.0, setting.average > 0.0)
+        self.losses, self.rules, self.settings = checked_recipe(as_list(loss), as_list(rule), several, compiled)
         for what in (self.losses, self.rules, self.settings):
             if len(what) not in (1, outputs):
                 raise Refused(
@@ -954,6 +944,51 @@ NO_ROWS: dict[type, Any] = {
     DenseRows: DenseRows(np.zeros((0, 0))),
     SparseRows: SparseRows(np.zeros(1, np.int32), np.zeros(0, np.uint32), np.zeros(0)),
 }
+
+
+#: recipes that were found fine before, with their numbers as floats
+FINE: dict[Any, tuple[list[Any], list[Any], list[Settings]]] = {}
+#: how many of them are remembered
+MOST_FINE = 1000
+
+
+def checked_recipe(
+    losses: list[Any], rules: list[Any], settings: Sequence[Settings], compiled: bool
+) -> tuple[list[Any], list[Any], list[Settings]]:
+    """Losses, rules and settings, by their names or as they were given, if they are fine and go with each other.
+
+    Looking takes longer than to learn ten rows, and most learners are made as others were.
+    """
+    parts = (losses, rules, settings)
+    key = (tuple((tuple(map(shape_of, part)), tuple(part)) for part in parts), compiled)  # equal tuples may be unlike
+    try:
+        found = FINE.get(key)
+    except TypeError:  # a field that is not hashable
+        return look_at_recipe(*parts, compiled)
+    if found is None:
+        found = look_at_recipe(*parts, compiled)
+        if len(FINE) >= MOST_FINE:
+            FINE.clear()
+        FINE[key] = found
+    return list(found[0]), list(found[1]), list(found[2])
+
+
+def look_at_recipe(
+    losses: list[Any], rules: list[Any], settings: Sequence[Settings], compiled: bool
+) -> tuple[list[Any], list[Any], list[Settings]]:
+    """As :func:`checked_recipe`, whatever was looked at before."""
+    losses = [loss_of(each) for each in losses]
+    rules = [rule_of(each) for each in rules]
+    settings = [with_checked_numbers(each) for each in settings]
+    for loss in losses:
+        for rule in rules:
+            check_pair(loss, rule)
+    try_out(losses, rules, compiled)
+    for rule in rules:
+        for setting in settings:
+            penalised = setting.l1 > 0.0 or setting.l2 > 0.0
+            check_options(rule, penalised, setting.forget > 0.0, setting.average > 0.0)
+    return losses, rules, settings
 
 
 def as_list(thing: Any) -> list[Any]:

@@ -174,7 +174,8 @@ class Model:
         features: int | None = None,
         layout: type = DenseRows,
     ) -> None:
-        loss, rule = loss_of(loss), rule_of(rule)
+        if isinstance(loss, str) or isinstance(rule, str):
+            loss, rule = loss_of(loss), rule_of(rule)
         outputs = 1 if classes is None else outputs_for(classes, hasattr(loss, "slopes"))
         if features is None:
             features = first_columns(rule, bits) if columns is None else columns
