@@ -16,8 +16,6 @@ from onlinear.learning.learner import Learner
 from onlinear.selection.configurations import Configuration, configuration, grid
 from onlinear.selection.race import Examples, Race, Task
 
-COMPILED = [False, pytest.param(True, marks=pytest.mark.compiles)]
-
 
 def drawn(classes: int, rows: int = 60, features: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Rows, and the codes of classes or, of none, numbers."""
