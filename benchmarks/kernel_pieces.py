@@ -202,6 +202,7 @@ PIECES = {
     "byte_marks": Piece(svmlight, "byte_marks"),
     "text_bytes": Piece(table, "text_bytes", "svmlight_simd byte_marks hash_simd"),
     "hash_simd": Piece(words, "hash_simd"),
+    "rank_simd": Piece(words, "rank_simd"),
     "uncounted": Piece(sparse_sgd, "uncounted"),
     "prefetch": Piece(far_cells, "prefetch"),
     "gather": Piece(sparse_adagrad, "gather"),

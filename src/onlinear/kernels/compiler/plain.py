@@ -25,6 +25,7 @@ OVERLOADING = (
     "hash_simd",
     "powers",
     "prefetch",
+    "rank_simd",
     "svmlight_simd",
     "text_bytes",
     "uncounted",
