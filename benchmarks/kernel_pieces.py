@@ -160,7 +160,7 @@ def dicts() -> Job:
 def compiling() -> Job:
     """Compile a loop, as the very first process does: once, whatever the rounds."""
     X, y = sparse_rows(1 << 16)
-    os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=".")
+    numba.config.CACHE_DIR = tempfile.mkdtemp(dir=".")  # type: ignore[attr-defined]
     return lambda: onlinear.OnlineClassifier("log_loss", "adagrad").partial_fit(X, y, classes=[0, 1])
 
 
