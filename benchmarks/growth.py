@@ -58,7 +58,7 @@ def answer_long_row(names: int) -> Cost:
 
 @numba.njit(nogil=True, error_model="numpy")
 def read_number(text: Any, start: int, stop: int) -> Any:
-    return decimals.read_number(text, start, stop)  # type: ignore[no-untyped-call]
+    return decimals.read_number(text, start, stop)
 
 
 def read_long_number(digits: int) -> Cost:

@@ -107,7 +107,7 @@ def data_for(loss: str, rows: int = 30, features: int = 11, seed: int = 0, **kin
         return Data(X, mixed.argmax(axis=1), importance, CLASSES)
     if loss in registry.BINARY:
         return Data(X, np.where(mixed[:, 0] > 0.3, 1.0, -1.0), importance, 0)
-    return Data(X, mixed[:, 0], importance, 0)
+    return Data(X, mixed[:, 0].copy(), importance, 0)  # a view of a column is another type to compile for
 
 
 def targets_of(data: Data, loss: str) -> Any:

@@ -145,5 +145,7 @@ COMPILED_NARROW = [pytest.param(case, marks=pytest.mark.compiles) for case in CO
 COMPILED = [*COMPILED_NARROW, *(pytest.param(case, marks=pytest.mark.compiles) for case in WIDE)]
 
 every_case = pytest.mark.parametrize("case", [*INTERPRETED, *COMPILED], ids=str)
+#: for one of the files with many cases: workers that went through all of them side by side would compile each one twice
+every_case_backwards = pytest.mark.parametrize("case", [*INTERPRETED, *reversed(COMPILED)], ids=str)
 every_narrow_case = pytest.mark.parametrize("case", [*INTERPRETED, *COMPILED_NARROW], ids=str)
 compiled_case = pytest.mark.parametrize("case", COMPILED, ids=str)

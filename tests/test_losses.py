@@ -13,7 +13,7 @@ from hypothesis import assume, given, strategies as st
 import naive
 from cases import LOSS_PARAMS, loss_of
 from onlinear import losses, registry
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 
 SCALAR = sorted(set(registry.LOSSES) - registry.SEVERAL)
 SMOOTH = sorted(registry.SMOOTH)
@@ -309,7 +309,7 @@ def test_logistic_flow_far_out(z: float, amount: float) -> None:
 
 # ------------------------------------------------------------------ several classes
 
-UNSEEN = Seen(**dict.fromkeys(Seen._fields, 0.0))
+UNSEEN = StepContext(**dict.fromkeys(StepContext._fields, 0.0))
 
 rows_of_scores = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=6).map(np.array)
 

@@ -27,7 +27,7 @@ def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*shapes: Any) -> None:
         raise AssertionError("a loop was compiled")
 
-    monkeypatch.setattr("onlinear.learning.learner.compiled_loop", refuse)
+    monkeypatch.setattr("onlinear.learning.learner.learning_loop", refuse)
 
 
 def fields_named(things: list[tuple[type, str]]) -> list[str]:

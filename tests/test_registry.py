@@ -72,7 +72,7 @@ def classes_of(module: object, method: str) -> set[type]:
     return {
         cls
         for _, cls in inspect.getmembers(module, inspect.isclass)
-        if issubclass(cls, tuple) and cls is not rules.Seen and hasattr(cls, method)
+        if issubclass(cls, tuple) and cls is not rules.StepContext and hasattr(cls, method)
     }
 
 

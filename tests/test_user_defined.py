@@ -164,12 +164,12 @@ def test_a_row_loss_of_ones_own() -> None:
 
 def test_the_implicit_step_solves_its_equation() -> None:
     """``s' = s - amount slope(s')``, for a loss without a flow."""
-    from onlinear.rules.context import Seen
+    from onlinear.rules.context import StepContext
     from onlinear.rules.dispatch import loss_flow
 
     loss = LogCosh(0.7)
     for score, target, amount in ((3.0, -1.0, 0.5), (-2.0, 1.0, 30.0), (0.1, 0.0, 1e-3)):
-        seen = Seen(**dict.fromkeys(Seen._fields, 0.0))._replace(
+        seen = StepContext(**dict.fromkeys(StepContext._fields, 0.0))._replace(
             score=score, target=target, slope=loss.slope(score, target)
         )
         end = loss_flow(loss, seen, amount)
@@ -269,6 +269,16 @@ class NoCell(NamedTuple):
         return cell
 
 
+class OldName(NamedTuple):
+    CELL = ("weight",)
+
+    def stretch(self, cell, x, seen):
+        return cell, x * x, 1.0
+
+    def move(self, cell, x, step, seen):
+        return (cell[0] + step * x,)
+
+
 class ShortCell(NamedTuple):
     CELL = ("weight", "squares")
 
@@ -347,6 +357,7 @@ class BadRowLoss(NamedTuple):
         (ShortSlope(), "sgd", r"ShortSlope.slope\(.*\) fails: TypeError: .*test_user_defined.py, line \d+: def slope"),
         (NeverANumber(), "sgd", r"NeverANumber.value\(.*\) fails: ValueError: "),
         ("hinge", WrongField(), "WrongField.step.* fails: AttributeError: .* 'speed'"),
+        ("hinge", OldName(), "OldName has the method stretch: name it prepare"),
         ("hinge", NoCell(), "NoCell has the method move and no CELL: name the numbers"),
         ("hinge", ShortCell(), r"ShortCell.move\(.*\) answers \(0.05,\), and has to answer a tuple of 2"),
         (

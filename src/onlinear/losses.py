@@ -30,7 +30,7 @@ from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 from onlinear.parameters import BETWEEN_0_AND_1, NOT_NEGATIVE
 from onlinear.powers import exp_of_less, log_of_more
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 
 
 @runtime_checkable
@@ -482,9 +482,9 @@ class CrammerSinger(NamedTuple):
             out[label] = -1.0
             out[rival] = 1.0
 
-    def row_flow(self, seen: Seen, amount: float) -> float:
+    def row_flow(self, context: StepContext, amount: float) -> float:
         # the true class and its rival approach the margin from both sides
-        return seen.score - min(amount, 0.5 * seen.value) * seen.slope
+        return context.score - min(amount, 0.5 * context.value) * context.slope
 
 
 class Softmax(NamedTuple):
@@ -504,8 +504,8 @@ class Softmax(NamedTuple):
     def link(self, scores: Any, out: Any) -> None:
         softmax(scores, out)
 
-    def row_flow(self, seen: Seen, amount: float) -> float:
+    def row_flow(self, context: StepContext, amount: float) -> float:
         # with the other scores held still, one score's loss is logistic: |slope| = 1 / (1 + e^z)
-        size = min(max(abs(seen.slope), 1e-300), 1.0 - 1e-16)
+        size = min(max(abs(context.slope), 1e-300), 1.0 - 1e-16)
         z = math.log1p(-size) - math.log(size)
-        return seen.score - math.copysign(logistic_flow(z, amount) - z, seen.slope)
+        return context.score - math.copysign(logistic_flow(z, amount) - z, context.slope)

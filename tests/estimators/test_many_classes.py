@@ -86,7 +86,7 @@ def touched_features(model: Any) -> list[int]:
 def test_only_features_that_were_seen_take_memory() -> None:
     model = learned(examples(80, 23), bits=12)
     names = ["a", "b", *(f"w{k}" for k in range(7))]
-    assert touched_features(model) == sorted(int(model._names.look_up({name: 1.0})[0][0]) for name in names)
+    assert touched_features(model) == sorted(int(model._model.names.look_up({name: 1.0})[0][0]) for name in names)
     again = pickle.loads(pickle.dumps(model))
     assert touched_features(again) == touched_features(model)
 

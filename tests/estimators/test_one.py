@@ -116,7 +116,7 @@ def test_the_order_of_keys_does_not_matter(size: int | None) -> None:
 def test_learn_one_answers_the_score_of_before(model: Any) -> None:
     learner = one_by_one(fresh(model), ROWS[:50], TWO[:50])
     for x, y in zip(ROWS[50:], TWO[50:], strict=True):
-        before = learner._path.view.decoder.shown(learner._path.scores(x))
+        before = learner._learning_path.view.decoder.shown(learner._learning_path.scores(x))
         answered = learner.learn_one(x, y)
         assert answered == pytest.approx(before, rel=1e-9, abs=1e-12)
         assert isinstance(answered, float)
@@ -124,8 +124,7 @@ def test_learn_one_answers_the_score_of_before(model: Any) -> None:
 
 def test_a_new_label_comes_as_if_it_had_been_known() -> None:
     known = onlinear.OnlineClassifier(bits=9)
-    known._start(512, classes=["c", "ham", "spam"], growing=True)
-    known._names = onlinear.features.names.HashedNames(9)
+    known._start(None, classes=["c", "ham", "spam"])
     one_by_one(known, ROWS, THREE)
     late = one_by_one(onlinear.OnlineClassifier(bits=9), ROWS, THREE)
     assert late.coef_.tolist() == known.coef_.tolist()
@@ -152,12 +151,12 @@ def test_probabilities() -> None:
 @each_classifier
 def test_predict_one_is_pure(model: Any) -> None:
     learner = one_by_one(fresh(model), ROWS, THREE)
-    before, names = bits(learner), learner._names.size
+    before, names = bits(learner), learner._model.names.size
     for row in [*ROWS, {"never seen": 1.0, "hour": "dawn"}]:
         first = learner.predict_one(row)
         assert learner.predict_one(row) == first
     assert bits(learner) == before
-    assert learner._names.size == names
+    assert learner._model.names.size == names
 
 
 def test_before_the_first_example() -> None:
@@ -186,14 +185,14 @@ def test_pickle_goes_on_where_it_stopped(model: Any) -> None:
 )
 def test_a_bad_row_changes_nothing(row: Any, said: str) -> None:
     model = one_by_one(onlinear.OnlineClassifier(), ROWS, TWO)
-    before, names = bits(model), model._names.size
+    before, names = bits(model), model._model.names.size
     for label in ("spam", "a label nobody has seen"):
         with pytest.raises(BadRow, match=said):
             model.learn_one(row, label)
     with pytest.raises(BadRow, match="row 1"):
         model.learn_many([{"word1": 1.0}, row], ["spam", "ham"])
     assert bits(model) == before
-    assert model._names.size == names
+    assert model._model.names.size == names
     assert model.classes_.tolist() == ["ham", "spam"]
 
 

@@ -842,7 +842,7 @@ def test_a_save_beside_a_learning_thread_is_of_a_whole_example(parameters: dict[
         while straight._learner is None or straight.examples_ < found.examples_:
             straight.learn_one(*next(examples))
         assert found.coef_.tolist() == straight.coef_.tolist()
-        assert found._counts == straight._counts
+        assert found._model.counts == straight._model.counts
         assert found.history_ == straight.history_
         assert found.classes_.tolist() == straight.classes_.tolist()
     assert len(lengths) > 10  # it did learn meanwhile
@@ -861,10 +861,10 @@ def test_a_save_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_loaded_model_refuses_what_the_saved_one_did(tmp_path: Path) -> None:
     model = through_file(by_learn_one("OnlineClassifier", names_cap=60), tmp_path)
-    assert isinstance(model._names, ExactNames)
-    assert model._names.cap == 60
+    assert isinstance(model._model.names, ExactNames)
+    assert model._model.names.cap == 60
     with pytest.raises(BadRow, match="w1"):
         model.learn_one({"w1": float("nan")}, "d")
     hashed = through_file(by_hashed_names("OnlineClassifier"), tmp_path)
-    assert isinstance(hashed._names, HashedNames)
+    assert isinstance(hashed._model.names, HashedNames)
     assert isinstance(hashed._learner, Learner)

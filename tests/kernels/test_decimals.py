@@ -17,8 +17,11 @@ from hypothesis import example, given, settings, strategies as st
 from numba import njit, types
 from numba.core.errors import TypingError
 
-from onlinear.kernels.compiler.cpython import AVAILABLE
+from onlinear.kernels.compiler.inlining import register_overloads
+from onlinear.kernels.compiler.object_layout import AVAILABLE
 from onlinear.kernels.text import decimals
+
+register_overloads()
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs the JIT")
 

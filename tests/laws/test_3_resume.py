@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cases import bits_of, cut
-from covering import Case, bits_in_one_go, every_case
+from covering import Case, bits_in_one_go, every_case_backwards
 from onlinear.errors import Refused
 from onlinear.files import load_learner, save_learner
 from onlinear.learning.learner import Learner
@@ -20,7 +20,7 @@ def reloaded(learner: Learner) -> Learner:
     return pickle.loads(pickle.dumps(learner))
 
 
-@every_case
+@every_case_backwards
 def test_a_pickled_learner_goes_on_with_the_same_bits(case: Case) -> None:
     for settings in case.settings():
         stopped = case.learner(settings)
@@ -32,7 +32,7 @@ def test_a_pickled_learner_goes_on_with_the_same_bits(case: Case) -> None:
         assert bits_of(reloaded(stopped)) == bits_of(stopped)
 
 
-@every_case
+@every_case_backwards
 def test_a_learner_goes_on_from_its_file_with_the_same_bits(case: Case, tmp_path: Path) -> None:
     file = tmp_path / "learner"
     batch = case.batch()
@@ -45,7 +45,7 @@ def test_a_learner_goes_on_from_its_file_with_the_same_bits(case: Case, tmp_path
         assert bits_of(stopped) == bits_in_one_go(case, settings)
 
 
-@every_case
+@every_case_backwards
 def test_a_slim_file_has_the_same_weights_and_learns_nothing(case: Case, tmp_path: Path) -> None:
     file = tmp_path / "learner"
     for settings in case.settings():

@@ -7,6 +7,8 @@ some instructions later.
 from __future__ import annotations
 
 import copy
+import errno
+import os
 import pickle
 import signal
 import sys
@@ -20,9 +22,11 @@ import numpy as np
 import pytest
 
 import onlinear
+from onlinear.errors import NotSaved
 from onlinear.estimators import one
 from onlinear.selection import grid
 from onlinear.system.interrupts import NUMBERS, uninterrupted
+from onlinear.system.outputs import replacing
 
 pytestmark = [pytest.mark.compiles]
 
@@ -270,3 +274,29 @@ def test_a_time_limit_at_any_moment_leaves_the_handlers_as_they_were() -> None:
                     work([], signals=1)
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_an_output_that_is_interrupted_is_whole_and_leaves_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "output"
+
+    def write(content: bytes) -> None:
+        with replacing(path) as file:
+            file.write(content)
+
+    write(b"old")
+    instructions = interrupt_at(sys.maxsize, write, b"old")
+    for moment in range(0, instructions, 7):
+        assert not interrupt_at(moment, write, b"new")
+        assert (os.listdir(tmp_path), path.read_bytes() in (b"old", b"new")) == (["output"], True), moment
+
+
+def test_an_output_that_cannot_be_begun_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "no")
+
+    path = tmp_path / "output"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "chmod", refuse)
+    with pytest.raises(NotSaved), replacing(path):
+        pass
+    assert (os.listdir(tmp_path), path.read_bytes()) == (["output"], b"old")

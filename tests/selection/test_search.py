@@ -16,7 +16,7 @@ import onlinear
 from onlinear import rules
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.estimators import search
-from onlinear.kernels.loops import interpreted_loop
+from onlinear.kernels.learn.loops import interpreted_loop
 from onlinear.learning.learner import Learner
 from onlinear.registry import REGRESSION, RULES, TAKES
 from onlinear.selection import Configuration, configuration, grid

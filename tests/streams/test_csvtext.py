@@ -405,6 +405,14 @@ def test_formats_that_cannot_be(fields: dict[str, object], reason: str) -> None:
         CSVText(**({"columns": PEOPLE} | fields))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("text", "column"), [(b"1,?\n", 1), (b"1,?,a,b\n", 7), (b"1,?,a\n", 3)])
+def test_a_wrong_number_of_cells_explains_a_category_that_is_none(tmp_path: Path, text: bytes, column: int) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_bytes(text)
+    form = CSVText((Column("y", "target"), Column("a", "category"), Column("b", "category")), missing=(), header=False)
+    assert read(file, form, 100) == expected(text, form) == ([], [(1, column, text.rstrip())])
+
+
 # Python takes a lone carriage return for a line end, yet does not always quote it.
 PLAIN = st.text(st.one_of(st.sampled_from('ab ,;"\n=ä'), st.characters(codec="utf-8", exclude_characters="\0\r")))
 

@@ -23,6 +23,7 @@ import pyarrow
 import pytest
 from hypothesis import given, strategies as st
 
+import onlinear
 from onlinear import BadSource
 from onlinear.errors import OnlinearError
 from onlinear.streams import decompression, text_lines
@@ -215,9 +216,9 @@ def test_utf_16_is_refused(tmp_path, codec):
         (bz2.compress(b"1\n"), "is bzip2 data by its first bytes: rename it to end in .bz2"),
         (lzma.compress(b"1\n"), "is xz data by its first bytes: rename it to end in .xz"),
         (b"\x28\xb5\x2f\xfd\x04\x58", "is zstd data by its first bytes: rename it to end in .zst"),
-        (b"PK\x03\x04\x14\0\x06\0", "is a zip archive, as workbooks of Excel are by its first bytes"),
-        (b"PAR1\x15\x04", "is a Parquet file by its first bytes"),
-        (b"ARROW1\0\0\xff", "is an Arrow file by its first bytes"),
+        (b"PK\x03\x04\x14\0\x06\0", "is no text, but by its first bytes a zip archive, as workbooks of Excel are: "),
+        (b"PAR1\x15\x04", "is no text, but by its first bytes a Parquet file: rename it to end in .parquet"),
+        (b"ARROW1\0\0\xff", "is no text, but by its first bytes an Arrow file: rename it to end in .arrow"),
     ],
 )
 def test_what_is_no_text_is_refused(tmp_path, head, what):
@@ -664,6 +665,19 @@ def test_standard_input_that_cannot_be_read(tmp_path, monkeypatch):
     with pytest.raises(BadSource, match=r"^standard input: cannot be read on after 0 bytes \(Input/output error\)"):
         next(chunks("-"))
     sys.stdin.close()
+
+
+def test_an_open_file_is_no_list_of_names(tmp_path):
+    """Its lines would be taken for names, and patterns of names."""
+    path = tmp_path / "rows.svm"
+    path.write_text("*\n")
+    with open(path, encoding="utf-8") as file:
+        for wrong in (file, io.BytesIO(b"*\n"), io.StringIO("*\n"), sys.stdin):
+            with pytest.raises(BadSource, match="is an open file: give its name, or - for standard input"):
+                expand(wrong)
+        with pytest.raises(BadSource, match="is an open file"):
+            onlinear.open_stream(file)
+        assert file.read() == "*\n"  # nothing was read
 
 
 @pytest.mark.parametrize("stdin", [None, io.StringIO("1 2:3\n")])

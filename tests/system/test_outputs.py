@@ -186,6 +186,33 @@ def test_no_output_stands_among_what_is_printed(command: str, folder: Path) -> N
     assert contents() == before
 
 
+@pytest.mark.parametrize("command", ["train bad.svm --json --model new", "test m bad.svm --json"])
+def test_no_bad_lines_stand_among_json(command: str, folder: Path) -> None:
+    Path("bad.svm").write_bytes(Path("rows.svm").read_bytes() + b"bad line\n")
+    ended = run_apart(*command.split(), "--bad-lines", "/dev/stdout")
+    assert (ended.code, ended.out, "where the command prints" in ended.err) == (2, "", True), ended
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train bad.svm -q --model /dev/stdout --bad-lines /dev/stdout",
+        "train bad.svm -q --model /dev/stdout --bad-lines /dev/fd/1",
+        "train bad.svm -q --model /dev/stderr --bad-lines /dev/stdout",
+        "predict m bad.svm -o /dev/stdout --bad-lines /proc/self/fd/1",
+        "train bad.svm -q --model fifo --bad-lines fifo",
+    ],
+)
+def test_two_outputs_are_not_mixed_in_one_pipe(command: str, folder: Path) -> None:
+    Path("bad.svm").write_bytes(Path("rows.svm").read_bytes() + b"bad line\n")
+    os.mkfifo("fifo")
+    ended = run_apart(*command.split(), stderr=subprocess.STDOUT)
+    assert (ended.code, ended.out.splitlines()[0].split(" ", 1)[1:]) == (
+        2,
+        ["would be mixed with another output: give each a name of its own"],
+    ), ended
+
+
 def test_a_pipe_that_is_printed_to_is_known_by_all_its_names(folder: Path) -> None:
     ended = run_apart("train", "rows.svm", "--model", "/dev/stderr", stderr=subprocess.STDOUT)
     assert (ended.code, ended.out.startswith("/dev/stderr is where the command prints")) == (2, True), ended

@@ -197,9 +197,12 @@ def test_labels_of_a_file_are_matched(tmp_path: Path) -> None:
 
 def test_softmax_has_no_bound() -> None:
     X, y = draw_classes(2, 3)
-    found = onlinear.certify(fitted(onlinear.OnlineClassifier(loss="softmax", rule="sgd"), X, y), X, y)
+    model = fitted(onlinear.OnlineClassifier(loss="softmax", rule="sgd"), X, y)
+    found = onlinear.certify(model, X, y)
     assert (found["bound"], found["margin_upper"]) == (None, None)
     assert found["separable"] is not None
+    assert found["updates"] == model.updates_ <= model.examples_  # though each moves all three classes
+    verifier.verify(json.loads(json.dumps(found)), rows_of(X, y))
 
 
 def test_only_one_class_among_the_rows() -> None:

@@ -139,7 +139,7 @@ LOOK = 10_000
 def begin_job(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
     """A new job."""
     files = with_looks(expand(wanted["files"]))
-    with say_if_waiting(files):
+    with say_if_waiting(files, FOR_ONE if is_learned_as_it_comes(wanted) else SENTENCE):
         stream = stream_for(wanted | {"files": files})
         stream.check_passes(wanted["passes"])
         tell_mixed_columns(stream, wanted)
@@ -183,6 +183,11 @@ def tell_mixed_columns(stream: Stream, wanted: dict[str, Any]) -> None:
 def labels_needed(wanted: dict[str, Any]) -> int:
     """How many labels say what is to be learned: the type of the first one, where task or classes are named."""
     return 1 if is_regression(wanted) or wanted["classes"] is not None else LOOK
+
+
+def is_learned_as_it_comes(wanted: dict[str, Any]) -> bool:
+    """Whether the options tell types and classes, so that no rows have to."""
+    return wanted["format"] in ("svmlight", "vw") and labels_needed(wanted) == 1
 
 
 def is_regression(wanted: dict[str, Any]) -> bool:
@@ -367,10 +372,12 @@ SENTENCE = (
     "Waiting for the first rows of {}: 10,000 of them, or its end, tell the types and classes. Rows are learned as "
     "they come if these are known: svmlight and vw with --classes or --task regression, any format with --resume MODEL."
 )
+#: where types and classes are known
+FOR_ONE = "Waiting for the first row of {}."
 
 
 @contextmanager
-def say_if_waiting(files: Sequence[str]) -> Iterator[None]:
+def say_if_waiting(files: Sequence[str], sentence: str = SENTENCE) -> Iterator[None]:
     """Within the block, say once that a pipe is waited for, if it is."""
     pipes = [file for file in files if isinstance(file, Pipe)]
     over = threading.Event()
@@ -379,7 +386,7 @@ def say_if_waiting(files: Sequence[str]) -> Iterator[None]:
         while not over.wait(STEP):
             for pipe in pipes:
                 if pipe.is_waited_for():
-                    say(SENTENCE.format(source_label(pipe)))
+                    say(sentence.format(source_label(pipe)))
                     return
 
     if pipes:

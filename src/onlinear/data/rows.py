@@ -23,17 +23,19 @@ def lane_dot(w: Any, x: Any, stop: int) -> float:
     sums = [0.0] * LANES
     for k in range(0, stop, LANES):
         for lane in range(LANES):
-            sums[lane] += w[k + lane] * float(x[k + lane])
-    while len(sums) > 1:
-        half = len(sums) // 2
-        sums = [low + high for low, high in zip(sums[:half], sums[half:], strict=True)]
+            sums[lane] += double(w[k + lane]) * double(x[k + lane])
+    half = LANES
+    while half > 1:
+        half //= 2
+        for lane in range(half):
+            sums[lane] += sums[lane + half]
     return sums[0]
 
 
 #: how many rows ahead of the one at hand memory is asked for
 AHEAD = 4
 #: numbers that a table may have and be close to the processor all the time
-NEAR = 1 << 17
+IN_CACHE = 1 << 17
 
 
 def fetch(numbers: Any, start: int, stop: int) -> None:
@@ -58,23 +60,23 @@ def fill_up(numbers: Any, length: int) -> None:
             numbers[length + k] = last
 
 
-def gather(columns: Any, table: Any, m: int, near: Any) -> None:
-    """Lay the cells of output m side by side: from ``table[column, m, slot]`` to ``near[m, slot, k]``."""
+def gather(columns: Any, table: Any, m: int, gathered: Any) -> None:
+    """Lay the cells of output m side by side: from ``table[column, m, slot]`` to ``gathered[m, slot, k]``."""
     for k in range(len(columns)):
         for slot in range(table.shape[2]):
-            near[m, slot, k] = table[columns[k], m, slot]
+            gathered[m, slot, k] = table[columns[k], m, slot]
     for slot in range(table.shape[2]):
-        fill_up(near[m, slot], len(columns))
+        fill_up(gathered[m, slot], len(columns))
 
 
-def scatter(columns: Any, table: Any, m: int, near: Any) -> None:
+def scatter(columns: Any, table: Any, m: int, gathered: Any) -> None:
     """The inverse of :func:`gather`."""
     for k in range(len(columns)):
         for slot in range(table.shape[2]):
-            table[columns[k], m, slot] = near[m, slot, k]
+            table[columns[k], m, slot] = gathered[m, slot, k]
 
 
-def dots_abreast(columns: Any, values: Any, table: Any, sums: Any) -> float:
+def bank_dots(columns: Any, values: Any, table: Any, sums: Any) -> float:
     """The row times the slots of every output, as :func:`sparse_dot` adds them up, to ``sums[m * slots + slot]``.
 
     The answer is the row's squared length.
@@ -85,7 +87,7 @@ def dots_abreast(columns: Any, values: Any, table: Any, sums: Any) -> float:
     return sparse_square(values)
 
 
-def add_abreast(columns: Any, values: Any, table: Any, amounts: Any, factors: Any) -> None:
+def bank_add(columns: Any, values: Any, table: Any, amounts: Any, factors: Any) -> None:
     """Add ``amount * x * factor`` to every output's slots, an amount and a factor for each; none where that is 0."""
     slots = table.shape[2]
     for k in range(len(columns)):
@@ -183,14 +185,14 @@ class SparseRows(NamedTuple):
         for column in self.columns[self.starts[i] : self.starts[i + 1]]:
             fetch(table, column * size, (column + 1) * size)
 
-    def cells(self, table: Any, near: Any) -> Any:
-        return near
+    def cells(self, table: Any, gathered: Any) -> Any:
+        return gathered
 
-    def gather(self, i: int, table: Any, m: int, near: Any) -> None:
-        gather(self.columns[self.starts[i] : self.starts[i + 1]], table, m, near)
+    def gather(self, i: int, table: Any, m: int, gathered: Any) -> None:
+        gather(self.columns[self.starts[i] : self.starts[i + 1]], table, m, gathered)
 
-    def scatter(self, i: int, table: Any, m: int, near: Any) -> None:
-        scatter(self.columns[self.starts[i] : self.starts[i + 1]], table, m, near)
+    def scatter(self, i: int, table: Any, m: int, gathered: Any) -> None:
+        scatter(self.columns[self.starts[i] : self.starts[i + 1]], table, m, gathered)
 
     def alone(self, i: int, room: Any) -> SideBySide:
         x = self.values[self.starts[i] : self.starts[i + 1]]
@@ -237,18 +239,18 @@ class SparseRows(NamedTuple):
             other += double(x[k]) * double(x[k])
         return ((a0 + a2) + (a1 + a3)) + rest, ((b0 + b2) + (b1 + b3)) + other
 
-    def abreast(self) -> bool:
+    def serves_bank(self) -> bool:
         return True
 
     def dots(self, i: int, table: Any, sums: Any) -> float:
         c = self.columns[self.starts[i] : self.starts[i + 1]]
-        return dots_abreast(c, self.values[self.starts[i] : self.starts[i + 1]], table, sums)
+        return bank_dots(c, self.values[self.starts[i] : self.starts[i + 1]], table, sums)
 
     def add_to_all(self, i: int, table: Any, amounts: Any, factors: Any) -> None:
         c = self.columns[self.starts[i] : self.starts[i + 1]]
-        add_abreast(c, self.values[self.starts[i] : self.starts[i + 1]], table, amounts, factors)
+        bank_add(c, self.values[self.starts[i] : self.starts[i + 1]], table, amounts, factors)
 
-    def near_dot(self, row: SideBySide, w: Any) -> float:
+    def gathered_dot(self, row: SideBySide, w: Any) -> float:
         x, length = row.values, row.length
         even = length - length % 4 if length >= LONG_SPARSE else 0
         a0 = a1 = a2 = a3 = rest = 0.0
@@ -300,13 +302,13 @@ class DenseRows(NamedTuple):
     def fetch_cells(self, i: int, table: Any) -> None:
         pass  # its cells lie side by side, too
 
-    def cells(self, table: Any, near: Any) -> Any:
+    def cells(self, table: Any, gathered: Any) -> Any:
         return table
 
-    def gather(self, i: int, table: Any, m: int, near: Any) -> None:
+    def gather(self, i: int, table: Any, m: int, gathered: Any) -> None:
         pass  # they lie side by side
 
-    def scatter(self, i: int, table: Any, m: int, near: Any) -> None:
+    def scatter(self, i: int, table: Any, m: int, gathered: Any) -> None:
         pass
 
     def alone(self, i: int, room: Any) -> SideBySide:
@@ -330,7 +332,7 @@ class DenseRows(NamedTuple):
     def dot_and_square(self, i: int, table: Any, m: int) -> tuple[float, float]:
         return dense_dot(table[m, 0], self.values[i]), dense_square(self.values[i])
 
-    def abreast(self) -> bool:
+    def serves_bank(self) -> bool:
         return False  # what lies side by side are the features
 
     def dots(self, i: int, table: Any, sums: Any) -> float:
@@ -342,7 +344,7 @@ class DenseRows(NamedTuple):
     def add_to_all(self, i: int, table: Any, amounts: Any, factors: Any) -> None:
         pass
 
-    def near_dot(self, row: SideBySide, w: Any) -> float:
+    def gathered_dot(self, row: SideBySide, w: Any) -> float:
         return dense_dot(w, row.values)
 
     def add(self, i: int, table: Any, m: int, amount: float) -> None:
@@ -408,19 +410,19 @@ def row_column(self: Any, columns: Any, k: int) -> int:
     return self.column(columns, k)
 
 
-def row_cells(self: Any, table: Any, near: Any) -> Any:
+def row_cells(self: Any, table: Any, gathered: Any) -> Any:
     """Where the cells of the row at hand lie side by side: ``[output, slot, entry]``."""
-    return self.cells(table, near)
+    return self.cells(table, gathered)
 
 
-def row_gather(self: Any, i: int, table: Any, m: int, near: Any) -> None:
+def row_gather(self: Any, i: int, table: Any, m: int, gathered: Any) -> None:
     """Bring the cells of output m there, if they lie elsewhere."""
-    self.gather(i, table, m, near)
+    self.gather(i, table, m, gathered)
 
 
-def row_scatter(self: Any, i: int, table: Any, m: int, near: Any) -> None:
+def row_scatter(self: Any, i: int, table: Any, m: int, gathered: Any) -> None:
     """Put the cells of output m back."""
-    self.scatter(i, table, m, near)
+    self.scatter(i, table, m, gathered)
 
 
 def row_alone(self: Any, i: int, room: Any) -> SideBySide:
@@ -448,27 +450,27 @@ def row_slot_dot(self: Any, i: int, table: Any, m: int, slot: int) -> float:
     return self.slot_dot(i, table, m, slot)
 
 
-def row_abreast(self: Any) -> bool:
+def row_serves_bank(self: Any) -> bool:
     """Whether the numbers that all outputs keep of a feature lie side by side: the next two then take them at once."""
-    return self.abreast()
+    return self.serves_bank()
 
 
 def row_dots(self: Any, i: int, table: Any, sums: Any) -> float:
     """:func:`row_slot_dot` of every output and slot, to the bit, and the row's squared length, as its answer.
 
-    For sparse rows see :func:`dots_abreast`. Compiled loops that do not want the length do not add it up.
+    For sparse rows see :func:`bank_dots`. Compiled loops that do not want the length do not add it up.
     """
     return self.dots(i, table, sums)
 
 
 def row_add_to_all(self: Any, i: int, table: Any, amounts: Any, factors: Any) -> None:
-    """:func:`row_add` or :func:`row_add_twice` to every output, to the bit: see :func:`add_abreast`."""
+    """:func:`row_add` or :func:`row_add_twice` to every output, to the bit: see :func:`bank_add`."""
     self.add_to_all(i, table, amounts, factors)
 
 
-def row_near_dot(self: Any, row: SideBySide, w: Any) -> float:
+def row_gathered_dot(self: Any, row: SideBySide, w: Any) -> float:
     """The same to the bit, of the row and its weights side by side."""
-    return self.near_dot(row, w)
+    return self.gathered_dot(row, w)
 
 
 def row_add(self: Any, i: int, table: Any, m: int, amount: float) -> None:

@@ -10,31 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.data.rows import DenseRows
 from onlinear.errors import Refused
-from onlinear.kernels.learn.state import (
-    COUNT,
-    FLUSHED,
-    MASS,
-    NORM,
-    OWED,
-    PACE,
-    PULL,
-    PULLED,
-    SCALE,
-    SIZE,
-    SPREAD,
-    SQUARES,
-    WEIGHT,
-    T,
-)
 from onlinear.learning.learner import Learner
 from onlinear.registry import RULES, check_options, name_of
 from onlinear.rules.dispatch import rule_fade, rule_rate
-from onlinear.system.locks import VERSION
-
-#: columns of the clock that belong to the weights and to what the rule has gathered
-OF_WEIGHTS = [T, OWED, MASS, COUNT, WEIGHT, SPREAD, NORM, PACE, SIZE, SQUARES]
 
 
 def ignore(learner: Learner) -> None:
@@ -43,29 +22,12 @@ def ignore(learner: Learner) -> None:
 
 def reset(learner: Learner) -> None:
     """Start again from zero weights, as if nothing had been learned."""
-    with learner.lock, learner.busy:
-        learner.table[...] = 0.0
-        learner.bias[...] = 0.0
-        learner.clock[:, OF_WEIGHTS] = 0.0
-        learner.clock[:, [SCALE, FLUSHED]] = 1.0
-        learner.clock[:, [PULL, PULLED]] = np.nan  # a mistake bound speaks of updates without a restart between them
-        if learner.kind == "matrix":
-            learner._allocate_matrix(learner.features, learner.outputs)
-            learner.busy.moved()
-        learner.busy.words[VERSION] += 1
+    learner.start_again()
 
 
 def faster(learner: Learner) -> None:
     """Keep the weights, and forget all evidence: sums of squares, and the examples that a schedule has counted."""
-    with learner.lock, learner.busy:
-        learner.clock[:, PACE] = 0.0
-        if learner.kind == "cells":
-            table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
-            for m in range(learner.outputs):
-                rule = learner.rules[min(m, len(learner.rules) - 1)]
-                forget(rule, table[m])
-                forget(rule, learner.bias[m][:, None])
-        learner.busy.words[VERSION] += 1
+    learner.forget_evidence(forget)
 
 
 def forget(rule: Any, slots: np.ndarray) -> None:

@@ -6,8 +6,7 @@ values: the learner notices NaN and infinity by itself. Everything else takes sc
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from decimal import Decimal
 from numbers import Real
@@ -24,14 +23,14 @@ from onlinear.data.masked import refuse_masked
 from onlinear.data.matrices import compressed
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import unless_rounded
-from onlinear.errors import BadInput, Diverged
+from onlinear.errors import BadInput, BadRow, Diverged
 from onlinear.estimators.unreadable import refuse_unreadable, too_large
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.learn.state import PULL
 from onlinear.learning.classes import check_hashable, refuse_mixed
 from onlinear.parameters import ranges_of
 from onlinear.streams.sources import is_frame
 from onlinear.streams.tables import check_different, check_widths, columns_in, is_too_wide, names_in, without_batches
+from onlinear.system.forks import lock_of
 from onlinear.system.interrupts import uninterrupted
 
 FLOATS = [np.float64, np.float32]
@@ -149,6 +148,8 @@ def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tup
 
 def plausible_targets(y: Any, numbers: bool) -> Any:
     """Targets as scikit-learn may look at them: neither missing nor mixed labels, and no text among numbers."""
+    if type(y) is np.ndarray and y.dtype.kind in "biuf":
+        return y
     is_frame(y)  # which refuses one that has no rows yet
     if type(y).__module__.startswith("polars") and is_too_wide(getattr(y, "dtype", None)):
         raise BadInput(f"y is of the type {y.dtype}, which NumPy has not: cast it to Int64, or to String for labels")
@@ -176,6 +177,8 @@ def plausible(X: Any) -> Any:
     if type(X) is not np.ndarray and is_frame(X):
         check_frame(X)
         X = without_batches(X)
+    if type(X) is np.ndarray and X.dtype.kind in "biuf":
+        return X
     refuse_dicts(X)
     refuse_dates(X, "X")
     refuse_masked(X, "X")
@@ -287,11 +290,11 @@ def refuse_dates(given: Any, name: str) -> None:
 
 def in_order_of_names(estimator: Any, X: Any) -> Any:
     """X for a model that has learned from dicts, if it has a column for each of their names, in order."""
-    learner, names = getattr(estimator, "_learner", None), estimator._names
+    model = getattr(estimator, "_model", None)
+    names = estimator._names if model is None else model.names
     advice = "call predict_one for each dict"
-    if learner is not None:  # it has a weight for each name, unlike a kernel's learner
-        known = estimator._known_features()
-        features = learner.features if known is None else known
+    if model is not None:  # it has a weight for each name, unlike a kernel's learner
+        features = model.learner.features if model.known_features is None else model.known_features
         columns = columns_in(X)
         named = columns is None or not isinstance(names, ExactNames) or columns == names.names()
         if named and np.shape(X)[1:] == (features,):
@@ -328,6 +331,40 @@ def importance_for(sample_weight: Any, rows: int) -> np.ndarray:
     return open_up(np.ascontiguousarray(importance_of(sample_weight, rows)))
 
 
+def records(rows: Any) -> list[Any]:
+    """A list of dicts: as it is, or from a frame of pandas or polars, or a table of Arrow."""
+    if is_frame(rows):
+        check_different(names_in(rows))
+    if hasattr(rows, "to_dicts"):
+        return rows.to_dicts()
+    if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
+        return rows.to_dict("records")
+    if hasattr(rows, "to_pylist"):
+        rows = rows.to_pylist()
+    if isinstance(rows, Mapping):
+        raise BadRow("one dict was given where a list of them is wanted: use learn_one, or put it into a list")
+    if not isinstance(rows, Iterable) or isinstance(rows, str | bytes):
+        raise BadInput(f"the rows are of type {type(rows).__name__}: give a list of dicts, or a frame")
+    return list(rows)
+
+
+def targets_in(y: Any) -> list[Any]:
+    """The targets of many rows as a list; what has no order, or is no single column, is refused."""
+    refuse_masked(y, "y")
+    if hasattr(y, "to_pylist") and not hasattr(y, "columns"):  # of Arrow
+        y = y.to_pylist()
+    no_column = isinstance(y, str | bytes | Mapping | Set) or hasattr(y, "columns") or getattr(y, "ndim", 1) != 1
+    if no_column or not isinstance(y, Iterable):
+        shape = f" with the shape {y.shape}" if hasattr(y, "shape") else ""
+        raise BadInput(f"the targets are of type {type(y).__name__}{shape}: give a list or a column, one target a row")
+    return list(y)
+
+
+def check_length(rows: int, targets: int) -> None:
+    if rows != targets:
+        raise BadInput(f"there are {rows} rows and {targets} targets: give one target a row")
+
+
 def refuse_all_zero(importance: np.ndarray) -> None:
     if not importance.any():
         raise BadInput("all sample weights are zero, so there is no row to learn from: give one a weight")
@@ -336,7 +373,7 @@ def refuse_all_zero(importance: np.ndarray) -> None:
 def whole(estimator: Any) -> Any:
     """The lock of whoever changes, or saves, more than the learner alone: its classes, counts and names as well."""
     attributes = vars(estimator)
-    return attributes.get("_whole") or attributes.setdefault("_whole", threading.RLock())
+    return attributes.get("_whole") or attributes.setdefault("_whole", lock_of(estimator, "_whole"))
 
 
 @contextmanager
@@ -344,9 +381,8 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
     """Leave the estimator as it was if its data are refused, or if it was interrupted where it lets signals through."""
     with uninterrupted, whole(estimator):
         before = dict(vars(estimator))
-        learner: Any = before.get("_learner")
-        recipe = learner and (learner.losses, learner.rules, learner.settings)
-        kept = learner and (learner.examples, learner.clock[:, PULL].copy())
+        model: Any = before.get("_model")
+        conditions = model and model.conditions()
         try:
             yield
         except Diverged:
@@ -356,10 +392,7 @@ def all_or_nothing(estimator: Any) -> Iterator[None]:
             now.update(before)
             for name in now.keys() - before.keys():
                 del now[name]
-            if learner:  # rows of the other kind may have another recipe
-                with learner.lock, learner.busy:
-                    learner.losses, learner.rules, learner.settings = recipe
-                    examples, pull = kept
-                    if learner.examples == examples:  # else another thread has learned meanwhile, by dicts
-                        learner.clock[: len(pull), PULL] = pull
+            if model:  # rows of the other kind may have another recipe
+                model.restore(conditions)
+                now.update({"_path": None, "_learning_path": None} if "_path" in before else {})
             raise

@@ -1,8 +1,8 @@
-"""What all classifiers share: labels become targets, scores become labels and probabilities."""
+"""LinearClassifier: labels become targets of a model, and its scores labels and probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,52 +11,82 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear.data.batch import Batch, Rows, check_rows
-from onlinear.data.rows import SparseRows
+from onlinear.data.batch import Rows, check_rows, importance_of
+from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import unless_rounded
 from onlinear.errors import BadInput, Refused
-from onlinear.estimators.base import LinearEstimator, Recipe, Start
-from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import (
     accuracy,
     all_or_nothing,
     are_objects,
     check_knows_classes,
+    check_length,
     checked,
     checked_rows,
     importance_for,
     loop_rows,
     one_row,
+    records,
+    targets_in,
     whole,
 )
-from onlinear.estimators.class_weights import WeighsClasses
-from onlinear.estimators.one import ClassifiesOne, has_probabilities
-from onlinear.estimators.shuffles import classifier_seed
-from onlinear.kernels.learn.state import NEGATIVE, POSITIVE
-from onlinear.learning.classes import Classes, as_array, distinct_labels, named_classes
-from onlinear.learning.learner import Learner
-from onlinear.learning.one_against_rest import (
-    add_class,
-    answering,
-    check_new_labels,
-    has_row_loss,
-    is_even,
-    outputs_for,
-    targets_for,
-)
-from onlinear.learning.predictor import Predictor
+from onlinear.estimators.linear import DataShape, LinearEstimator, Recipe
+from onlinear.estimators.passes import Start, classifier_seed
+from onlinear.learning.classes import Classes, as_array, check_hashable, distinct_labels, named_classes
+from onlinear.learning.model import Model, learn_label
+from onlinear.learning.one_against_rest import Decoder, is_even, targets_for
+from onlinear.learning.predictor import Predictor, probabilities_of
+from onlinear.parameters import NOT_NEGATIVE
 from onlinear.rules.trial import try_out
 
-ONE = np.ones(1)
 #: what the targets of one row alone come in, if it is to be learned at once
 LISTS = (list, tuple, np.ndarray)
 
 
-class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, ClassifierMixin, LinearEstimator):
-    """A linear classifier: one output for two classes, one against the rest for several, or a row loss."""
+def has_probabilities(self: Any) -> bool:
+    """Whether the loss turns scores into probabilities."""
+    loss = self._answering_loss()
+    if hasattr(loss, "link"):
+        return True
+    name = type(loss).__name__
+    if type(self._recipe_loss()) is type(loss):
+        name = getattr(self, "loss", name)
+    raise AttributeError(f"probability estimates are not available for loss={name!r}")
 
-    _classes: Classes
-    _opened = False  # whether the stream began with its classes unknown
+
+def running_certificate(classifier: Any) -> Any:
+    """What is known of the run without another look at the rows: see :func:`onlinear.certify`, which proves it.
+
+    Of several classes, one against the rest, it is a dict with one for each. Of a kernel perceptron it speaks of
+    the last version. Exact sums over all weights may take seconds, so ``dir`` and notebooks leave it out.
+    """
+    if not classifier.__sklearn_is_fitted__():
+        raise AttributeError(
+            f"{type(classifier).__name__!r} object has no attribute 'certificate_' before it has learned anything"
+        )
+    from onlinear.theory.certifying import running_of  # and with it SciPy's linear programs
+
+    return running_of(classifier)
+
+
+def names_on_sight(classifier: Any) -> list[str]:
+    """What there is, but for the certificate: scikit-learn looks at each name, and a notebook at each value."""
+    return [name for name in object.__dir__(classifier) if name != "certificate_" and hasattr(classifier, name)]
+
+
+class LinearClassifier(ClassifierMixin, LinearEstimator):
+    """A linear classifier: one output for two classes, one against the rest for several, or a row loss.
+
+    ``class_weight`` is a dict from label to weight, or "balanced" by the counts so far.
+    """
+
+    class_weight: Any = None
+    _labelled = True
+    _weighs_outputs = False  # as scikit-learn does: a class's weight acts on that class's own output
+    _settled_weights: dict[Hashable, Any] | None = None  # what a dict held when the model was brought up to date
+
+    certificate_ = property(running_certificate)
+    __dir__ = names_on_sight
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy, as scikit-learn has it, which would round large whole numbers of pandas."""
@@ -80,44 +110,32 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
         """
         if classes is None and sample_weight is None:
             with whole(self):
-                batch = self._one_row(X, y)
-                if batch is not None:
-                    self._learner.learn(batch)  # type: ignore[union-attr]
+                if self._learn_one_row(X, y):
                     return self
         with all_or_nothing(self):
             self._learn_more(X, y, classes, sample_weight)
         return self
 
-    def _one_row(self, X: Any, y: Any) -> Batch | None:
-        """One ordinary row with a known label, as a batch at once; None if it has to go the long way."""
-        self._notice_changes()
-        if self._learner is None or self._settled is None:  # a parameter was set
-            return None
+    def _learn_one_row(self, X: Any, y: Any) -> bool:
+        """Learn one ordinary row with a known label at once; False if it has to go the long way."""
+        if self._settled_weights is not None:
+            self._notice_changes()
+        if self._settled is None:  # nothing was learned, or a parameter was set
+            return False
         rows = one_row(X, self._quick_features)
-        if rows is None or type(rows) is not self._rows_kind or not isinstance(y, LISTS):
-            return None
+        model: Any = self._model
+        if rows is None or (type(rows) is DenseRows) is not model.dense or not isinstance(y, LISTS):
+            return False
         try:
-            code = self._classes.codes.get(y[0], -1) if len(y) == 1 else -1
+            code = model.classes.codes.get(y[0], -1) if len(y) == 1 else -1
         except (TypeError, KeyError):  # a frame's column, a label that is not hashable
-            return None
-        return self._row_batch(rows, code) if code >= 0 else None
-
-    def _row_batch(self, rows: Rows, code: int) -> Batch | None:
-        if self.class_weight == "balanced":
-            return None
-        targets = self._row_targets.get(code)
-        if targets is None:
-            assert self._learner is not None
-            targets = targets_for(self._classes, np.array([code]), self._learner)
-            self._row_targets[code] = targets
-        if self.class_weight is None or self._by_output():
-            return Batch(rows, targets, ONE)
-        weight = self._class_importance(self._classes.labels[code])
-        return Batch(rows, targets, np.array([weight]))
+            return False
+        learned: bool = code >= 0 and model.learn_row(rows, code)
+        return learned
 
     def _learn_more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         self._refuse_slim()
-        first = self._learner is None
+        first = self._model is None
         self._notice_changes()
         if self._settled is None:
             self._check_parameters(streaming=True)
@@ -126,158 +144,100 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
         rows = loop_rows(X)
         importance = importance_for(sample_weight, len(y))
         sparse = isinstance(rows, SparseRows)
-        if first:
+        model = self._model
+        if model is None:
             if classes is None:
                 distinct_labels(y)  # refuses what cannot be a label
-            self._start(X.shape[1], classes, sparse)
+            model = self._start(X.shape[1], sparse, classes)
             self._data_type = X.dtype
         else:
             if classes is not None:
-                self._check_labels(classes, y, importance)
-                self._name_classes(classes, rows)
+                self._check_labels(model, classes, y, importance)
+                self._name_classes(model, classes, rows)
             self._refresh(sparse)
         self._weigh_stream()
-        self._learn_labels(rows, y, self._checked_codes(y, importance), importance)
+        model.learn_rows(rows, y, importance)
 
-    def _start(self, n_features: int, classes: Any = None, sparse: bool = True, growing: bool = False) -> None:
-        """Create the learner for a stream; without ``classes`` the set of classes is open."""
-        if classes is None:
-            self._opened = True
-            self._classes = Classes(open=True)
-        else:
-            self._opened = False
-            self._classes = Classes.closed(named_classes(classes))
-            if len(self._classes) < 2:
-                raise BadInput("classes names fewer than two classes: name them all, or none")
-        recipe = self._recipe(n_features, sparse, growing)
-        if self._opened:
-            check_even(recipe.loss)
-        outputs = outputs_for(self._classes, hasattr(recipe.loss, "slopes"))
-        self._create(recipe, n_features, outputs, sparse, growing)
-        self._forget_rows()
-        self._counts = {}
-        self.n_iter_ = 1
-        self._begin_pass()
+    def _start(self, columns: int | None, sparse: bool = False, classes: Any = None) -> Model:
+        """Create the model for a stream; without ``classes`` the set of classes is open."""
+        known = Classes(open=True) if classes is None else Classes.closed(named_classes(classes))
+        if not known.open and len(known) < 2:
+            raise BadInput("classes names fewer than two classes: name them all, or none")
+        return self._create_for_stream(columns, sparse, known)
 
-    def _name_classes(self, classes: Any, rows: Rows) -> None:
-        """Classes named again, or named late: then those not seen yet join, and the set is closed.
+    def _create(self, shape: DataShape, classes: Any) -> Model:
+        model = super()._create(shape, classes)
+        model.weighs_outputs = self._weighs_outputs
+        return model
 
-        First the rows that come with them must be ones that can be learned.
-        """
-        named = named_classes(classes)
-        known = self._classes
-        if known.open:
-            check_rows(rows, getattr(self, "feature_names_in_", None))
-        if known.open and all(label in set(named.tolist()) for label in known.labels):
-            for label in named.tolist():
-                if label not in known.codes:
-                    self._add_class(label)
-            known.open = False
-        if not np.array_equal(known.sorted, named):
-            raise BadInput(
-                f"`classes={named.tolist()}` is not the same as on last call to partial_fit, was: "
-                f"{known.sorted.tolist()}; leave it out, or call fit to start anew"
-            )
-
-    def _check_labels(self, classes: Any, y: np.ndarray, importance: np.ndarray) -> None:
+    def _check_labels(self, model: Model, classes: Any, y: np.ndarray, importance: np.ndarray) -> None:
         """Refuse labels that are not among the classes named beside them, before these are there for good."""
-        if self._classes.open:
+        if model.classes.open:  # type: ignore[union-attr]
             named = Classes.closed(named_classes(classes))
             unknown = np.flatnonzero((named.codes_of(y) < 0) & (importance > 0.0))
             if unknown.size:
                 raise named.unknown(y[unknown[:1]].tolist()[0], int(unknown[0]))
 
-    def _checked_codes(self, y: np.ndarray, importance: np.ndarray) -> np.ndarray:
-        """The codes of labels, -1 for those of new classes; all are refused if one cannot be learned."""
-        known = self._classes
-        codes = known.codes_of(y)
-        present = importance > 0.0
-        new = np.flatnonzero((codes < 0) & present)
-        if new.size:
-            if not known.open:
-                row = int(new[0])
-                raise known.unknown(y[row : row + 1].tolist()[0], row)
-            known.check_new(y[new].tolist())
-            assert self._learner is not None
-            check_new_labels(known, self._learner, y[new], present)
-        return codes
+    def _name_classes(self, model: Model, classes: Any, rows: Rows) -> None:
+        """Classes named again, or named late: then those not seen yet join, and the set is closed.
 
-    def _learn_labels(self, rows: Rows, y: np.ndarray, codes: np.ndarray, importance: np.ndarray) -> None:
-        """Learn the rows; where a label is new, its class appears between two rows."""
-        new = np.flatnonzero((codes < 0) & (importance > 0.0))
-        if not new.size:
-            self._learn_codes(rows, codes, importance, None)
-            return
-        check_rows(rows, getattr(self, "feature_names_in_", None))
-        start = 0
-        while new.size:
-            row = int(new[0])
-            self._learn_codes(rows, codes, importance, np.arange(start, row))
-            self._add_class(y[row : row + 1].tolist()[0])
-            codes[row:] = self._classes.codes_of(y[row:])
-            start = row
-            new = np.flatnonzero((codes < 0) & (importance > 0.0))
-        self._learn_codes(rows, codes, importance, np.arange(start, len(y)))
+        First the rows that come with them must be ones that can be learned.
+        """
+        named = named_classes(classes)
+        if model.classes.open:  # type: ignore[union-attr]
+            check_rows(rows, getattr(self, "feature_names_in_", None))
+        model.name_classes(named)
 
-    def _learn_codes(self, rows: Rows, codes: np.ndarray, importance: np.ndarray, order: np.ndarray | None) -> None:
-        if order is not None and not order.size:
-            return
-        learner = self._learner
-        assert learner is not None
-        factors = self._stream_weights(codes, importance, order)
-        targets = targets_for(self._classes, codes, learner)
-        before = learner.examples
-        try:
-            weighed = importance if factors is None else importance * factors
-            self._learn_batch(rows, targets, weighed, order)
-        finally:
-            if self.class_weight == "balanced":
-                self._count(codes, importance, order, learner.examples - before)
+    def _check_recipe(self, recipe: Recipe, classes: Classes | None) -> None:
+        if classes is not None and classes.open:
+            check_even(recipe.loss)
 
-    # -------------------------------------------------------------- classes
+    # -------------------------------------------------------------- classes and their weights
 
     @property
     def classes_(self) -> np.ndarray:
         """The labels, sorted where they can be."""
-        if self._learner is None:
+        if self._model is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'classes_' before it is fitted")
         return self._classes.sorted
 
-    def _add_class(self, label: Hashable) -> int:
-        assert self._learner is not None
-        code = add_class(self._classes, self._learner, label)
-        self._forget_rows()
-        return code
+    @property
+    def _classes(self) -> Classes:
+        classes = self._model.classes  # type: ignore[union-attr]
+        assert classes is not None
+        return classes
 
-    def _change(self, learner: Learner, recipe: Recipe) -> None:
-        if self._classes.open:
-            check_even(recipe.loss)
-        super()._change(learner, recipe)
+    def _check_parameters(self, streaming: bool) -> None:
+        super()._check_parameters(streaming)
+        if isinstance(self.class_weight, dict):
+            check_class_weights(self.class_weight)
 
-    def _label_code(self, label: Hashable) -> int:
-        """The code of a label, which may be new where the set of classes is open."""
-        code = self._classes.codes.get(label)
-        if code is not None:
-            return code
-        if not self._classes.open:
-            raise self._classes.unknown(label, 0)
-        assert self._learner is not None
-        check_new_labels(self._classes, self._learner, as_array([label]), ONE)
-        return self._add_class(label)
+    def _settle(self, sparse: bool) -> None:
+        super()._settle(sparse)
+        self._model.class_weight = self.class_weight  # type: ignore[union-attr]
+        if isinstance(self.class_weight, dict):
+            self._settled_weights = dict(self.class_weight)
+        else:
+            self.__dict__.pop("_settled_weights", None)
 
-    def _forget_rows(self) -> None:
-        self._row_targets: dict[int, Any] = {}
+    def _notice_changes(self) -> None:
+        """Take a dict of weights that was changed within for one that was set."""
+        if self._settled_weights is not None and self._settled_weights != self.class_weight:
+            self._settled = self._learning_path = None
 
-    def _answering_outputs(self) -> slice:
-        assert self._learner is not None
-        return slice(0, max(answering(self._classes, has_row_loss(self._learner)), 1))
-
-    def _class_order(self, outputs: int) -> Any:
-        return self._classes.order
+    def _weigh_stream(self) -> None:
+        """Set the class weights that act on outputs, for rows of a stream."""
+        model = self._model
+        assert model is not None
+        weights = None
+        if self.class_weight is not None and model.by_output:
+            labels = self._classes.sorted
+            weights = compute_class_weight(self.class_weight, classes=labels, y=labels)
+        model.weigh_outputs(weights)
 
     def _recipe_loss(self) -> Any:
         """The loss, which does not depend on the data."""
-        return self._recipe(1, False).loss
+        return self._recipe(DataShape(opened=self._model is not None and self._model.opened)).loss
 
     def _answering_loss(self) -> Any:
         """The loss whose link makes probabilities: a new one only answers once an example was learned with it."""
@@ -288,7 +248,7 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, start: Start, keep: bool = False
     ) -> tuple[Rows, Any, np.ndarray, np.ndarray]:
-        """Check a training set, create the learner; answer rows, targets, importance and codes."""
+        """Check a training set, create the model; answer rows, targets, importance and codes."""
         self._check_parameters(streaming=False)
         X, y = checked(self, X, y, reset=True, numbers=False)
         importance = importance_for(sample_weight, len(y))
@@ -302,53 +262,74 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
         rows = loop_rows(X)
         classes = Classes.closed(labels)
         codes = classes.codes_of(y)
-        balanced = self.class_weight == "balanced"
         weights = None
         if self.class_weight is not None:
             weights = compute_class_weight(self.class_weight, classes=labels, y=y[present])
         sparse = isinstance(rows, SparseRows)
-        if not (keep and self._goes_on(X, classes, sparse)):
-            self._begin(X, classes, sparse, start)
-        learner = self._learner
-        assert learner is not None
+        if not (keep and self._knows_just(classes) and self._goes_on(X, sparse)):
+            shape = DataShape(X.shape[1], sparse)
+            self._begin_at(self._create(shape, classes), start)
+            self._data_type = X.dtype
+        model = self._model
+        assert model is not None
         if weights is not None:
-            learner.clock[:, [POSITIVE, NEGATIVE]] = 1.0
-            if self._weighs_outputs:
-                self._weigh_outputs(learner, weights)
-            else:
-                importance = importance * weights[codes]
-        if balanced:
-            self._count(codes, importance, None, len(codes))
-        return rows, targets_for(self._classes, codes, learner), importance, codes
+            model.weigh_outputs(weights if self._weighs_outputs else None)
+            importance = importance if self._weighs_outputs else importance * weights[codes]
+        if self.class_weight == "balanced":
+            model.count(codes[importance > 0.0])
+        return rows, targets_for(self._classes, codes, model.learner), importance, codes
 
-    def _begin(self, X: Any, classes: Classes, sparse: bool, start: Start) -> None:
-        self._opened = False
-        self._classes = classes
-        recipe = self._recipe(X.shape[1], sparse)
-        outputs = outputs_for(classes, hasattr(recipe.loss, "slopes"))
-        self._create(recipe, X.shape[1], outputs, sparse)
-        self._data_type = X.dtype
-        self._forget_rows()
-        self._counts = {}
-        self._begin_at(start, outputs, X.shape[1])
-
-    def _goes_on(self, X: Any, classes: Classes, sparse: bool) -> bool:
-        """Whether a warm start can go on with the learner that is there."""
-        learner = self._learner
-        if learner is None or learner.features != X.shape[1] or self._growing:
-            return False
-        if self._classes.open or self._classes.labels != classes.labels:
-            return False
-        self._refresh(sparse)
-        return True
+    def _knows_just(self, classes: Classes) -> bool:
+        """Whether the model that is there tells apart these classes."""
+        return self._model is not None and not self._classes.open and self._classes.labels == classes.labels
 
     def _shuffle_seed(self: Any) -> int:
         return classifier_seed(self.random_state, len(self._classes))
 
-    # -------------------------------------------------------------- answers
+    # -------------------------------------------------------------- learning from dicts
 
-    def _known_classes(self) -> Classes:
-        return self._classes
+    learn_one = learn_label
+
+    def _learn_label_closely(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
+        """Learn the first example, or one after a parameter was set, or one that takes more than a compiled call."""
+        self._notice_changes()
+        if self._learning_path is not None:
+            return self._model._learn_label_closely(x, y, importance)  # type: ignore[union-attr]
+        with all_or_nothing(self):
+            return self._model_for_dicts()._learn_label_closely(x, y, importance)
+
+    def learn_many(self, rows: Any, y: Sequence[Hashable], importance: Any = None, classes: Any = None) -> Any:
+        """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
+
+        A row of a frame is the dict of its cells, as they are; :func:`onlinear.open_stream` reads more into a table:
+        blanks around a text do not count there, and a category that is a number is a name.
+
+        A bad row refuses them all before any weight moves. ``classes`` are all labels there will ever be, as in
+        ``partial_fit``: only needed in the first call, which may be one without rows.
+        """
+        given = targets_in(y)
+        check_hashable(given)
+        labels = as_array(given)
+        rows = records(rows)
+        check_length(len(rows), len(labels))
+        weights = importance_of(importance, len(labels))
+        with all_or_nothing(self):
+            self._refuse_slim()
+            first = self._model is None
+            model = self._model_for_dicts(**({} if classes is None else {"classes": classes}))
+            if classes is None or first:
+                model.checked_codes(labels, weights)  # before names are registered
+                read = model.read_dicts(rows)
+            else:
+                self._check_labels(model, classes, labels, weights)
+                read = model.read_dicts(rows)
+                self._name_classes(model, classes, read)
+                self._weigh_stream()
+            model.learn_rows(read, labels, weights)
+            self._way()  # which may have classes to learn of
+        return self
+
+    # -------------------------------------------------------------- answers
 
     def _answering(self) -> Predictor:
         """What has been learned, as of one example, if one was."""
@@ -375,9 +356,58 @@ class LinearClassifier(WeighsClasses, ClassifiesOne, ShowsCertificate, Classifie
         """The logarithms of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The label with the highest score; None before the first example. Changes nothing."""
+        path = self._path
+        if path is not None:
+            view = path.view
+            decoder = view.decoder
+            pair = decoder.pair
+            if pair:
+                answer = view.answer
+                score = answer(view.place_at, id(x))
+                if score == score:
+                    return pair[decoder.turn * score > 0.0]
+            elif decoder.labels:
+                scores = view.scores(x)
+                if scores is not None:
+                    return decoder.labels[scores[decoder.order].argmax()]
+        decoder, scores, _ = self._scores_one(x)
+        return None if decoder is None else decoder.label(scores)
+
+    def _scores_one(self, x: Mapping[Any, Any]) -> tuple[Decoder | None, np.ndarray, Any]:
+        """All outputs' scores, how they become labels, and the loss: all as of the same example. Changes nothing."""
+        path = self._path
+        if path is not None:
+            view = path.view
+            scores = view.scores(x)
+            if scores is not None:
+                return view.decoder, scores, path.loss
+        with whole(self):
+            if self._learner is None:
+                return None, np.zeros(0), None
+            path = self._way()
+            return path.view.decoder, path.scores(x), path.loss
+
+    @available_if(has_probabilities)
+    def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[Hashable, float]:
+        """The probability of each class seen so far. Changes nothing."""
+        decoder, scores, loss = self._scores_one(x)
+        if decoder is None:
+            return {}
+        found = probabilities_of(loss, len(decoder.labels), decoder.as_row(scores))
+        return dict(zip(decoder.labels, found[0].tolist(), strict=True))
+
 
 def check_even(loss: Any) -> None:
     """Refuse a loss for which open classes have no meaning; a mistake in one of the user's own is told first."""
     try_out([loss], [])
     if not is_even(loss):
         raise Refused(f"{loss} treats its two targets differently: name the classes in the first call")
+
+
+def check_class_weights(weights: dict[Hashable, Any]) -> None:
+    """Refuse weights by which rows would be learned backwards, or not at all."""
+    for label, weight in weights.items():
+        if weight not in NOT_NEGATIVE:
+            raise BadInput(f"class_weight is {weight!r:.40} for the class {label!r:.40}: give {NOT_NEGATIVE.words}")

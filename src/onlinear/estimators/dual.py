@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from onlinear.data.batch import importance_of
 from onlinear.data.whole_numbers import unless_rounded
 from onlinear.errors import BadInput, Refused
-from onlinear.estimators.certified import ShowsCertificate
 from onlinear.estimators.checks import (
     FLOATS,
     accuracy,
@@ -27,10 +26,11 @@ from onlinear.estimators.checks import (
     validate_with_targets,
     whole,
 )
+from onlinear.estimators.classifier import names_on_sight, running_certificate
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
 from onlinear.estimators.passes import Turns
-from onlinear.estimators.saving import Saves, class_name
+from onlinear.estimators.saving import class_name
 from onlinear.files.container import Header, PathLike
 from onlinear.files.trained import save_without_recipe
 from onlinear.files.values import Unpacker
@@ -40,7 +40,7 @@ from onlinear.learning.dual.perceptrons import Perceptrons, dense
 from onlinear.system.interrupts import uninterrupted
 
 
-class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, BaseEstimator):
+class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
     """A classifier made of perceptrons in dual form.
 
     Two classes known from the start share one perceptron; else each class has one. Where classes may still appear, one
@@ -51,6 +51,9 @@ class DualClassifier(LearnsDicts, ShowsCertificate, Saves, ClassifierMixin, Base
     _classes: Classes
     _mistakes = 0
     _seen: frozenset[int] = frozenset()  # the codes of classes that have had a row
+
+    certificate_ = property(running_certificate)
+    __dir__ = names_on_sight
 
     def _kernel(self) -> Kernel:
         raise NotImplementedError

@@ -10,11 +10,11 @@ from scipy.sparse import csr_matrix
 
 from onlinear.data.batch import importance_of
 from onlinear.errors import BadInput, OnlinearError, TooManyNames
-from onlinear.estimators.checks import all_or_nothing, whole
-from onlinear.estimators.one import check_length, checked_importance, records, targets_in, unknown_feature
+from onlinear.estimators.checks import all_or_nothing, check_length, records, targets_in, whole
 from onlinear.features.names import ExactNames
 from onlinear.learning.classes import Classes, as_array
 from onlinear.learning.dual.perceptrons import Perceptrons
+from onlinear.learning.model import checked_importance, unknown_feature
 
 #: columns that a stream of dicts has room for at first; their number doubles
 FIRST_COLUMNS = 16

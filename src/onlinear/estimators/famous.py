@@ -7,10 +7,10 @@ from typing import Any
 from sklearn.utils._param_validation import StrOptions
 
 from onlinear import losses, rules
-from onlinear.estimators.base import Recipe
 from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.passes import Sweeps
+from onlinear.estimators.linear import DataShape, Recipe
+from onlinear.estimators.passes import fit_passes
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learning.learner import Settings
@@ -18,7 +18,7 @@ from onlinear.registry import REGRESSION, loss_of
 from onlinear.rules.matrix import MOST_FEATURES
 
 
-class AROWClassifier(Sweeps, LinearClassifier):
+class AROWClassifier(LinearClassifier):
     """Adaptive regularisation of weights, in its diagonal form. Crammer, Kulesza & Dredze 2009.
 
     ``r`` is the strength of the regularisation: the larger, the smaller the steps. See
@@ -55,17 +55,17 @@ class AROWClassifier(Sweeps, LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
+    def _recipe(self, shape: DataShape) -> Recipe:
         settings = Settings(intercept=bool(self.fit_intercept))
         rule = rules.AROW(float(self.r))  # type: ignore[call-arg]
         return Recipe(losses.Hinge(), rule, settings)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AROWClassifier:
         """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
-        return self._sweep(X, y, sample_weight)
+        return fit_passes(self, X, y, sample_weight)
 
 
-class SecondOrderPerceptron(Sweeps, LinearClassifier):
+class SecondOrderPerceptron(LinearClassifier):
     """The second-order perceptron: whitens its rows while it learns. Cesa-Bianchi, Conconi & Gentile 2005.
 
     It keeps a square matrix over the features; beyond 2000 of them, and for rows given as dicts, only the diagonal.
@@ -102,15 +102,15 @@ class SecondOrderPerceptron(Sweeps, LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
-        whole = features <= MOST_FEATURES and not growing
+    def _recipe(self, shape: DataShape) -> Recipe:
+        whole = shape.features <= MOST_FEATURES and not shape.growing
         rule = rules.SecondOrder if whole else rules.DiagonalSecondOrder
         settings = Settings(intercept=bool(self.fit_intercept))
         return Recipe(losses.Perceptron(), rule(float(self.a)), settings)  # type: ignore[call-arg]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SecondOrderPerceptron:
         """Learn from the rows, pass after pass, until one brings no update."""
-        return self._sweep(X, y, sample_weight)
+        return fit_passes(self, X, y, sample_weight)
 
 
 FTRL: dict[str, Any] = {
@@ -120,7 +120,7 @@ FTRL: dict[str, Any] = {
 }
 
 
-class FTRLClassifier(Sweeps, LinearClassifier):
+class FTRLClassifier(LinearClassifier):
     """Logistic regression by FTRL-Proximal. McMahan et al. 2013.
 
     ``alpha`` and ``beta`` set the rate of each weight, ``alpha / (beta + sqrt(sum g^2))``; ``l1`` keeps weights at
@@ -163,16 +163,16 @@ class FTRLClassifier(Sweeps, LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
+    def _recipe(self, shape: DataShape) -> Recipe:
         rule = rules.FTRLProximal(*map(float, (self.alpha, self.beta, self.l1, self.l2)))
         return Recipe(losses.Logistic(), rule, Settings(intercept=bool(self.fit_intercept)))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FTRLClassifier:
         """Learn from the rows, from the beginning, in ``max_iter`` passes."""
-        return self._sweep(X, y, sample_weight)
+        return fit_passes(self, X, y, sample_weight)
 
 
-class FTRLRegressor(Sweeps, LinearRegressor):
+class FTRLRegressor(LinearRegressor):
     """Regression by FTRL-Proximal: see :class:`FTRLClassifier`; ``loss`` is that of a regressor.
 
     ``fit`` makes several passes, because the rate of a weight falls with every error.
@@ -214,11 +214,11 @@ class FTRLRegressor(Sweeps, LinearRegressor):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
+    def _recipe(self, shape: DataShape) -> Recipe:
         rule = rules.FTRLProximal(*map(float, (self.alpha, self.beta, self.l1, self.l2)))
         settings = Settings(intercept=bool(self.fit_intercept))
         return Recipe(loss_of(self.loss), rule, settings)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FTRLRegressor:
         """Learn from the rows, from the beginning, in ``max_iter`` passes."""
-        return self._sweep(X, y, sample_weight)
+        return fit_passes(self, X, y, sample_weight)

@@ -6,14 +6,15 @@ from numbers import Integral
 from typing import Any
 
 from onlinear.errors import Refused
-from onlinear.estimators.base import LinearEstimator, Recipe
 from onlinear.estimators.checks import FloatInterval, interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.passes import Sweeps
+from onlinear.estimators.linear import DataShape, Recipe
+from onlinear.estimators.passes import fit_passes
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learning.learner import Settings
-from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, loss_of, name_of, rule_of
+from onlinear.learning.model import Model
+from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, loss_of, name_of, rule_of
 
 OPTIONS: dict[str, Any] = {
     **NATIVE,
@@ -27,36 +28,52 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-class LearnsWithAnything(Sweeps, LinearEstimator):
-    """The recipe that both classes share."""
+def any_recipe(estimator: Any) -> Recipe:
+    """The recipe of either class."""
+    settings = Settings(
+        l1=float(estimator.l1),
+        l2=float(estimator.l2),
+        average=float(estimator.average),
+        forget=float(estimator.forget),
+        intercept=bool(estimator.fit_intercept),
+    )
+    return Recipe(loss_of(estimator.loss), rule_of(estimator.rule), settings)
 
-    _losses: frozenset[str]  # the names of losses for this task
-    _several: bool  # whether a loss may see the scores of several classes
-    _learns: str  # what is learned, in a word
 
-    def _recipe(self: Any, features: int, sparse: bool, growing: bool = False) -> Recipe:
-        settings = Settings(
-            l1=float(self.l1),
-            l2=float(self.l2),
-            average=float(self.average),
-            forget=float(self.forget),
-            intercept=bool(self.fit_intercept),
+def parameters_of(model: Model) -> dict[str, Any]:
+    """The parameters by which either class learns as a model does: names of what is as it comes."""
+    learner, settings = model.learner, model.learner.settings[0]
+    return {
+        "loss": name_or_itself(learner.losses[0], LOSSES),
+        "rule": name_or_itself(learner.rules[0], RULES),
+        "l1": settings.l1,
+        "l2": settings.l2,
+        "average": settings.average if settings.average > 1.0 else settings.average == 1.0,
+        "forget": settings.forget,
+        "fit_intercept": settings.intercept,
+        "bits": model.bits,
+    }
+
+
+def name_or_itself(thing: Any, names: dict[str, type]) -> Any:
+    """A loss or rule of ours by its name, if it is as it comes; anything else as it is."""
+    name = name_of(thing, names)
+    return name if name is not None and thing == type(thing)() else thing
+
+
+def check_recipe(estimator: Any, names: frozenset[str], several: bool, learned: str) -> None:
+    """Refuse a loss of another name than those for what is ``learned``, or one of ``several`` classes for numbers."""
+    rule_of(estimator.rule)
+    loss = loss_of(estimator.loss)
+    name = name_of(loss, LOSSES)
+    if (name is not None and name not in names) or (hasattr(loss, "slopes") and not several):
+        raise Refused(
+            f"the loss {name or type(loss).__name__!r} is not for {learned}: "
+            f"choose one of {', '.join(sorted(names))}, or one of your own"
         )
-        return Recipe(loss_of(self.loss), rule_of(self.rule), settings)
-
-    def _check_parameters(self: Any, streaming: bool) -> None:
-        super()._check_parameters(streaming)
-        rule_of(self.rule)
-        loss = loss_of(self.loss)
-        name = name_of(loss, LOSSES)
-        if (name is not None and name not in self._losses) or (hasattr(loss, "slopes") and not self._several):
-            raise Refused(
-                f"the loss {name or type(loss).__name__!r} is not for {self._learns}: "
-                f"choose one of {', '.join(sorted(self._losses))}, or one of your own"
-            )
 
 
-class OnlineClassifier(LearnsWithAnything, LinearClassifier):
+class OnlineClassifier(LinearClassifier):
     """A linear classifier for streams, with any loss and any update rule. The defaults are what we recommend.
 
     Parameters
@@ -83,7 +100,6 @@ class OnlineClassifier(LearnsWithAnything, LinearClassifier):
     (4, 1)
     """
 
-    _losses, _several, _learns = FOR_CLASSES, True, "classes"
     _parameter_constraints = {**OPTIONS, **WEIGHED}
 
     def __init__(
@@ -119,12 +135,19 @@ class OnlineClassifier(LearnsWithAnything, LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
+    def _recipe(self, shape: DataShape) -> Recipe:
+        return any_recipe(self)
+
+    def _check_parameters(self, streaming: bool) -> None:
+        super()._check_parameters(streaming)
+        check_recipe(self, FOR_CLASSES, True, "classes")
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
         """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
-        return self._sweep(X, y, sample_weight)
+        return fit_passes(self, X, y, sample_weight)
 
 
-class OnlineRegressor(LearnsWithAnything, LinearRegressor):
+class OnlineRegressor(LinearRegressor):
     """A linear regressor for streams, with any loss and any update rule. The defaults are what we recommend.
 
     ``loss`` is "squared_error", "absolute_error", "huber", "quantile", "epsilon_insensitive",
@@ -137,7 +160,6 @@ class OnlineRegressor(LearnsWithAnything, LinearRegressor):
     array([3.])
     """
 
-    _losses, _several, _learns = REGRESSION, False, "numbers"
     _parameter_constraints = OPTIONS
 
     def __init__(
@@ -171,6 +193,13 @@ class OnlineRegressor(LearnsWithAnything, LinearRegressor):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
+    def _recipe(self, shape: DataShape) -> Recipe:
+        return any_recipe(self)
+
+    def _check_parameters(self, streaming: bool) -> None:
+        super()._check_parameters(streaming)
+        check_recipe(self, REGRESSION, False, "numbers")
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
         """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
-        return self._sweep(X, y, sample_weight)
+        return fit_passes(self, X, y, sample_weight)

@@ -1,11 +1,18 @@
-"""Passes over a training set: in which order, and when to stop."""
+"""``fit``: passes over a training set, in which order, and when to stop.
+
+The native classes go over the rows until a pass brings no update (:func:`fit_passes`); the drop-ins have scikit-learn's
+epochs, its tolerance, its early stopping (:func:`fit_epochs`) and its shuffled orders, so that the same seed means the
+same model: it draws one seed for each binary problem, and shuffles before every epoch with that same seed, so that each
+epoch applies the same permutation to the order of the epoch before. The permutation is Fisher and Yates's, driven by
+Marsaglia's 32-bit xorshift generator with the shifts 13, 17, 5.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,13 +22,11 @@ from onlinear.data.batch import Batch
 from onlinear.data.rows import SparseRows
 from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, Diverged
-from onlinear.estimators.base import Recipe, Start
 from onlinear.estimators.checks import all_or_nothing, refuse_all_zero
-from onlinear.estimators.shuffles import shuffled_orders
-from onlinear.kernels.learn.state import ACTIVE, NORM, OBJECTIVE, PACE, T
 from onlinear.learning.learner import Learner
 from onlinear.system.interrupts import uninterrupted
 
+LARGEST_SEED = np.iinfo(np.int32).max
 ORDERS = ("stream", "shuffle", "replacement")
 
 
@@ -58,47 +63,50 @@ class Turns:
         return not updated and seen_all
 
 
-class Sweeps:
+class Start(NamedTuple):
+    """Weights to start from, as the user gave them."""
+
+    weights: Any = None
+    intercepts: Any = None
+
+
+def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """``fit`` for the native classes: pass after pass until one brings no update."""
-
-    _learner: Learner | None
-    _pass_starts: list[tuple[int, int]]
-    _path: Any
-    _settled: Any
-
-    def _sweep(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-        if self.warm_start:
-            self._refuse_slim()
-        with all_or_nothing(self):
-            rows, targets, importance, _ = self._prepare(X, y, sample_weight, Start(), keep=self.warm_start)
-            refuse_all_zero(importance)
-            learner = self._learner
-            names = getattr(self, "feature_names_in_", None)
-            batch = Batch(rows, targets, importance, names)
-            self._pass_starts = []
-            self.converged_ = False
-            turns = Turns(self.order, len(batch), self.random_state)
-            for number in range(1, self.max_iter + 1):
-                self._begin_pass()
-                self.n_iter_ = number
-                before = learner.updates.sum()
-                learner.learn(batch, turns.next())
-                if not self.warm_start:  # then a new learner, which an interrupted fit takes back
-                    uninterrupted.let_through()
-                if turns.comes_to_rest(learner.updates.sum() > before):
-                    self.converged_ = True
-                    self._settled = self._path = None  # the next learning has to look twice, and unsets it
-                    break
-        if not self.converged_ and self.max_iter > 1 and comes_to_rest(learner.losses[0]):
-            numbers = isinstance(targets, Numbers)
-            reason = "no weights may come near enough to all targets" if numbers else "the classes may not be separable"
-            warnings.warn(
-                f"after {self.max_iter} passes there still are updates: {reason}; "
-                "raise max_iter, or be content with this",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self
+    warm = estimator.warm_start
+    if warm:
+        estimator._refuse_slim()
+    with all_or_nothing(estimator):
+        rows, targets, importance, _ = estimator._prepare(X, y, sample_weight, Start(), keep=warm)
+        refuse_all_zero(importance)
+        model = estimator._model
+        learner = model.learner
+        batch = Batch(rows, targets, importance, model.column_names)
+        model.pass_starts = []
+        estimator.converged_ = False
+        turns = Turns(estimator.order, len(batch), estimator.random_state)
+        for number in range(1, estimator.max_iter + 1):
+            model.start_pass()
+            estimator.n_iter_ = number
+            before = learner.updates.sum()
+            learner.learn(batch, turns.next())
+            if not warm:  # then a new model, which an interrupted fit takes back
+                uninterrupted.let_through()
+            if turns.comes_to_rest(learner.updates.sum() > before):
+                estimator.converged_ = True
+                estimator._settled = estimator._learning_path = (
+                    None  # the next learning has to look twice, and unsets it
+                )
+                break
+    if not estimator.converged_ and estimator.max_iter > 1 and comes_to_rest(learner.losses[0]):
+        numbers = isinstance(targets, Numbers)
+        reason = "no weights may come near enough to all targets" if numbers else "the classes may not be separable"
+        warnings.warn(
+            f"after {estimator.max_iter} passes there still are updates: {reason}; "
+            "raise max_iter, or be content with this",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return estimator
 
 
 def comes_to_rest(loss: Any) -> bool:
@@ -110,110 +118,100 @@ def comes_to_rest(loss: Any) -> bool:
     return loss.slope(30.0, 1.0) == 0.0 or loss.slope(1.0 + 1e-9, 1.0) == 0.0
 
 
-class Epochs:
+def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any) -> Any:
     """``fit`` for the drop-ins: scikit-learn's epochs, its tolerance and its early stopping.
 
     Every output stops on its own. What is compared with ``tol`` is the mean over a pass of loss and penalty, or the
     score on the validation rows.
     """
-
-    _learner: Learner | None
-    _pass_starts: list[tuple[int, int]]
-
-    def _fit_epochs(self: Any, X: Any, y: Any, start: Start, sample_weight: Any) -> Any:
-        if self.warm_start and self._learner is not None:
-            start = self._warm(start)
-        with all_or_nothing(self):
-            rows, targets, importance, truth = self._prepare(X, y, sample_weight, start)
-            held_out = self._held_out(truth, importance)
-            if held_out is None:
-                refuse_all_zero(importance)
-            names = getattr(self, "feature_names_in_", None)
-            self._run_epochs(Batch(rows, targets, importance, names), held_out)
-        self._warn()
-        return self
-
-    def _warm(self: Any, start: Start) -> Start:
-        now = self._now()
-        return Start(
+    if estimator.warm_start and estimator._model is not None:
+        now = estimator._now()
+        start = Start(
             now.weights if start.weights is None else start.weights,
             now.intercepts if start.intercepts is None else start.intercepts,
         )
-
-    def _run_epochs(self: Any, batch: Batch, held_out: np.ndarray | None) -> None:
-        learner = self._learner
-        turns = self._turns(len(batch), held_out)
-        recipe = self._recipe(learner.features, isinstance(batch.rows, SparseRows))
-        stopping = Stopping(self, learner, recipe, batch, held_out)
-        self._pass_starts = []
-        self.n_iter_ = 0
-        for number in range(1, self.max_iter + 1):
-            self._begin_pass()
-            self.n_iter_ = number
-            try:
-                learner.learn(batch, next(turns), track=stopping.tracks)
-            except Diverged as error:
-                raise Diverged(
-                    f"Floating-point under-/overflow occurred at epoch #{number}. "
-                    f"Scaling input data with StandardScaler or MinMaxScaler might help. {error}"
-                ) from None
-            uninterrupted.let_through()
-            if stopping.after(number):
-                break
-        stopping.leave(self.n_iter_ * np.count_nonzero(batch.importance))
-
-    def _turns(self: Any, length: int, held_out: np.ndarray | None) -> Iterator[Any]:
-        """For each pass the order of the rows, those for validation left out."""
-        if self.shuffle:
-            turns: Iterator[Any] = shuffled_orders(length, self._shuffle_seed())
-        else:
-            turns = repeat(None if held_out is None else np.arange(length))
+    with all_or_nothing(estimator):
+        rows, targets, importance, truth = estimator._prepare(X, y, sample_weight, start)
+        held_out = validation_rows(estimator, truth, importance)
         if held_out is None:
-            return turns
-        present = np.ones(length, dtype=bool)
-        present[held_out] = False
-        return (order[present[order]] for order in turns)
+            refuse_all_zero(importance)
+        run_epochs(estimator, Batch(rows, targets, importance, estimator._model.column_names), held_out)
+    warn_of_epochs(estimator)
+    return estimator
 
-    def _held_out(self: Any, truth: np.ndarray, importance: np.ndarray) -> np.ndarray | None:
-        """The rows for validation; None without early stopping."""
-        if not self.early_stopping:
-            return None
-        from sklearn.base import is_classifier
-        from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-        split = StratifiedShuffleSplit if is_classifier(self) else ShuffleSplit
-        splitter = split(test_size=self.validation_fraction, random_state=self.random_state)
-        _, held_out = next(splitter.split(np.zeros((len(truth), 1)), truth))
-        if not importance[held_out].any():
-            raise BadInput(
-                "The sample weights for validation set are all zero, consider using a different random state."
-            )
-        return np.asarray(held_out)
+def run_epochs(estimator: Any, batch: Batch, held_out: np.ndarray | None) -> None:
+    """Learn pass after pass, until all outputs have stopped."""
+    model = estimator._model
+    turns = epoch_orders(estimator, len(batch), held_out)
+    stopping = Stopping(estimator, model.learner, batch, held_out)
+    model.pass_starts = []
+    for number in range(1, estimator.max_iter + 1):
+        model.start_pass()
+        estimator.n_iter_ = number
+        try:
+            model.learner.learn(batch, next(turns), track=stopping.tracks)
+        except Diverged as error:
+            raise Diverged(
+                f"Floating-point under-/overflow occurred at epoch #{number}. "
+                f"Scaling input data with StandardScaler or MinMaxScaler might help. {error}"
+            ) from None
+        uninterrupted.let_through()
+        if stopping.after(number):
+            break
+    stopping.leave(estimator.n_iter_ * np.count_nonzero(batch.importance))
 
-    def _warn(self: Any) -> None:
-        if self.tol is not None and self.n_iter_ == self.max_iter:
-            warnings.warn(
-                "Maximum number of iteration reached before convergence. "
-                "Consider increasing max_iter to improve the fit.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        if getattr(self, "power_t", 0.0) < 0:
-            warnings.warn(
-                "Negative values for `power_t` are deprecated: the rate would grow with time. "
-                "Use a value of at least 0",
-                FutureWarning,
-                stacklevel=4,
-            )
+
+def epoch_orders(estimator: Any, length: int, held_out: np.ndarray | None) -> Iterator[Any]:
+    """For each pass the order of the rows, those for validation left out."""
+    if estimator.shuffle:
+        turns: Iterator[Any] = shuffled_orders(length, estimator._shuffle_seed())
+    else:
+        turns = repeat(None if held_out is None else np.arange(length))
+    if held_out is None:
+        return turns
+    present = np.ones(length, dtype=bool)
+    present[held_out] = False
+    return (order[present[order]] for order in turns)
+
+
+def validation_rows(estimator: Any, truth: np.ndarray, importance: np.ndarray) -> np.ndarray | None:
+    """The rows for validation; None without early stopping."""
+    if not estimator.early_stopping:
+        return None
+    from sklearn.base import is_classifier
+    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+    split = StratifiedShuffleSplit if is_classifier(estimator) else ShuffleSplit
+    splitter = split(test_size=estimator.validation_fraction, random_state=estimator.random_state)
+    _, held_out = next(splitter.split(np.zeros((len(truth), 1)), truth))
+    if not importance[held_out].any():
+        raise BadInput("The sample weights for validation set are all zero, consider using a different random state.")
+    return np.asarray(held_out)
+
+
+def warn_of_epochs(estimator: Any) -> None:
+    if estimator.tol is not None and estimator.n_iter_ == estimator.max_iter:
+        warnings.warn(
+            "Maximum number of iteration reached before convergence. Consider increasing max_iter to improve the fit.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    if getattr(estimator, "power_t", 0.0) < 0:
+        warnings.warn(
+            "Negative values for `power_t` are deprecated: the rate would grow with time. Use a value of at least 0",
+            FutureWarning,
+            stacklevel=4,
+        )
 
 
 class Stopping:
     """When each output stops, and what the ``adaptive`` rate does instead."""
 
-    def __init__(self, estimator: Any, learner: Learner, recipe: Recipe, batch: Batch, held_out: Any) -> None:
+    def __init__(self, estimator: Any, learner: Learner, batch: Batch, held_out: Any) -> None:
         self.estimator = estimator
         self.learner = learner
-        self.recipe = recipe
+        self.rule, settings = learner.rules[0], learner.settings[0]
         self.batch = batch
         self.held_out = held_out
         self.best = np.full(learner.outputs, np.inf)
@@ -221,40 +219,36 @@ class Stopping:
         self.rates = np.full(learner.outputs, getattr(estimator, "eta0", 1.0), dtype=float)
         self.adaptive = getattr(estimator, "learning_rate", None) == "adaptive"
         asked = estimator.tol is not None or estimator.verbose
-        penalised = recipe.settings.l1 > 0.0 or recipe.settings.l2 > 0.0
-        passive = not hasattr(recipe.rule, "rate") and not hasattr(recipe.rule, "schedule")
+        penalised = settings.l1 > 0.0 or settings.l2 > 0.0
+        passive = not hasattr(self.rule, "rate") and not hasattr(self.rule, "schedule")
         self.tracks = bool(asked and penalised and held_out is None and not passive)
         shown = batch.importance if held_out is None else np.delete(batch.importance, held_out)
         self.count = max(int(np.count_nonzero(shown)), 1)
-        if self.tracks:
-            weights = learner.weights(averaged=False)
-            learner.clock[:, NORM] = (weights**2).sum(axis=1)
 
     def after(self, number: int) -> bool:
         """Look at a finished pass; answer whether all outputs have stopped."""
-        clock = self.learner.clock
+        learner = self.learner
         if self.estimator.verbose:
             self.report(number)
         if self.estimator.tol is None:
             return False
-        active = clock[:, ACTIVE] > 0.0
-        measure = clock[:, OBJECTIVE] / self.count if self.held_out is None else -self.scores()
+        measure = learner.objectives / self.count if self.held_out is None else -self.scores()
         worse = measure > self.best - self.estimator.tol
         self.idle = np.where(worse, self.idle + 1, 0)
         self.best = np.minimum(self.best, measure)
-        tired = active & (self.idle >= self.estimator.n_iter_no_change)
+        tired = learner.active & (self.idle >= self.estimator.n_iter_no_change)
         if self.adaptive and tired.any():
             slower = tired & (self.rates > 1e-6)
             self.rates[slower] /= 5.0
             self.idle[slower] = 0
             tired &= ~slower
-            self.learner.rules = self.rules()
-        clock[tired, ACTIVE] = 0.0
-        return not (clock[:, ACTIVE] > 0.0).any()
+            learner.rules = self.rules()
+        learner.stop_outputs(tired)
+        return not learner.active.any()
 
     def rules(self) -> list[Any]:
         """The rule with each output's own rate; a single one while they are all the same."""
-        rule = self.recipe.rule
+        rule = self.rule
         rates = self.rates[:1] if (self.rates == self.rates[0]).all() else self.rates
         return [rule._replace(schedule=rule.schedule._replace(rate=float(rate))) for rate in rates]
 
@@ -265,20 +259,20 @@ class Stopping:
 
     def report(self, number: int) -> None:
         weights, intercepts = self.learner._read(False)
-        clock = self.learner.clock
+        objectives = self.learner.objectives / self.count
         for m in range(self.learner.outputs):
-            if clock[m, ACTIVE] > 0.0:
+            if self.learner.active[m]:
                 print(
                     f"pass {number}, output {m}: |w| {np.linalg.norm(weights[m]):.4g}, "
                     f"{np.count_nonzero(weights[m])} weights, intercept {intercepts[m]:.6g}, "
-                    f"objective {clock[m, OBJECTIVE] / self.count:.6g}"
+                    f"objective {objectives[m]:.6g}"
                 )
 
     def leave(self, examples: int) -> None:
         """Hand the learner on, ready for a stream: all outputs learn again and count as scikit-learn counts."""
-        self.learner.clock[:, ACTIVE] = 1.0
-        self.learner.clock[:, [T, PACE]] = float(examples)
-        self.learner.rules = [self.recipe.rule]
+        self.learner.resume_outputs()
+        self.learner.count_examples(float(examples))
+        self.learner.rules = [self.rule]
 
 
 def validation_scores(batch: Batch, held_out: np.ndarray, weights: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
@@ -305,3 +299,73 @@ def rows_times(rows: Any, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
         matrix = scipy.sparse.csr_matrix(parts, shape=(len(rows.starts) - 1, weights.shape[1]))
         return np.asarray(matrix[which] @ weights.T)
     return np.asarray(rows.values[which] @ weights.T)
+
+
+# ------------------------------------------------------------------ scikit-learn's shuffled orders
+
+
+def classifier_seed(random_state: Any, classes: int) -> int:
+    """The seed of the one output of two classes; of several, that of the first class's."""
+    rng = check_random_state(random_state)
+    if classes > 2:
+        rng = check_random_state(int(rng.randint(LARGEST_SEED, size=classes)[0]))
+    rng.randint(1, LARGEST_SEED)  # drawn for sampling, which SGD does not use
+    return int(rng.randint(LARGEST_SEED))
+
+
+def regressor_seed(random_state: Any) -> int:
+    return int(check_random_state(random_state).randint(0, LARGEST_SEED))
+
+
+def shuffled_orders(length: int, seed: int) -> Iterator[np.ndarray]:
+    """The order of the rows in one pass after another."""
+    step = permutation(length, seed)
+    order = np.arange(length)
+    while True:
+        order = order[step]
+        yield order
+
+
+def permutation(length: int, seed: int) -> np.ndarray:
+    """Fisher and Yates's shuffle of ``0 .. length - 1``.
+
+    >>> sorted(permutation(5, seed=42).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    left = np.arange(length, 1, -1)
+    partners = (np.arange(length - 1) + xorshift(length - 1, seed) % left).tolist()
+    order = list(range(length))
+    for place, partner in enumerate(partners):
+        order[place], order[partner] = order[partner], order[place]
+    return np.array(order, dtype=np.int64)
+
+
+def xorshift(count: int, seed: int) -> np.ndarray:
+    """The first ``count`` numbers of the generator, their lowest 31 bits.
+
+    A step is linear over bits, so that k steps at once are a table of what becomes of each bit: each round doubles the
+    numbers known.
+    """
+    states = np.array([seed or 1], dtype=np.uint32)
+    leap = stepped(np.uint32(1) << np.arange(32, dtype=np.uint32))
+    while len(states) <= count:
+        states = np.concatenate([states, applied(leap, states)])
+        leap = applied(leap, leap)
+    return (states[1 : count + 1] & np.uint32(0x7FFFFFFF)).astype(np.int64)
+
+
+def stepped(states: np.ndarray) -> np.ndarray:
+    states = states ^ (states << np.uint32(13))
+    states = states ^ (states >> np.uint32(17))
+    return states ^ (states << np.uint32(5))
+
+
+def applied(bits: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """The images of the states under the linear map that sends bit b to ``bits[b]``, a byte at a time."""
+    image = np.zeros_like(states)
+    for byte in range(4):
+        table = np.zeros(256, dtype=np.uint32)
+        for bit in range(8):
+            table[1 << bit : 2 << bit] = table[: 1 << bit] ^ bits[8 * byte + bit]
+        image ^= table[(states >> np.uint32(8 * byte)) & np.uint32(0xFF)]
+    return image

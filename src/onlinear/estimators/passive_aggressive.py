@@ -7,35 +7,30 @@ from typing import Any
 from sklearn.utils._param_validation import StrOptions
 
 from onlinear import losses, rules
-from onlinear.estimators.base import Recipe, Start
 from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.passes import Epochs
+from onlinear.estimators.linear import DataShape, Recipe
+from onlinear.estimators.passes import Start, fit_epochs
 from onlinear.estimators.regressor import LinearRegressor
-from onlinear.estimators.sgd import AVERAGE, CLASSES, EPOCHS, SPARSE_INTERCEPT_RATE, ShowsAverage
+from onlinear.estimators.sgd import AVERAGE, CLASSES, EPOCHS, SPARSE_INTERCEPT_RATE
 from onlinear.learning.learner import Settings
 
 AGGRESSIVENESS = {"C": [interval_of(rules.PA1, "C")]}
 
 
-class StepsPassively(Epochs, ShowsAverage):
-    """The recipe that both classes share."""
-
-    _first_loss: str
-
-    def _settings(self: Any, sparse: bool) -> Settings:
-        return Settings(
-            average=float(self.average),
-            intercept=bool(self.fit_intercept),
-            intercept_rate=SPARSE_INTERCEPT_RATE if sparse else 1.0,
-            intercept_in_norm=False,
-        )
-
-    def _rule(self: Any) -> Any:
-        return rules.PA1(float(self.C)) if self.loss == self._first_loss else rules.PA2(float(self.C))
+def passive_recipe(estimator: Any, loss: Any, first: str, shape: DataShape) -> Recipe:
+    """The recipe of either class; under the ``first`` of its losses' names it is PA-I, else PA-II."""
+    settings = Settings(
+        average=float(estimator.average),
+        intercept=bool(estimator.fit_intercept),
+        intercept_rate=SPARSE_INTERCEPT_RATE if shape.sparse else 1.0,
+        intercept_in_norm=False,
+    )
+    rule = rules.PA1 if estimator.loss == first else rules.PA2
+    return Recipe(loss, rule(float(estimator.C)), settings)
 
 
-class PassiveAggressiveClassifier(StepsPassively, LinearClassifier):
+class PassiveAggressiveClassifier(LinearClassifier):
     """Passive-aggressive classifier: a drop-in for scikit-learn's. Crammer et al. 2006.
 
     ``loss="hinge"`` is PA-I, ``"squared_hinge"`` PA-II; ``C`` is the aggressiveness. Parameters, defaults and (with
@@ -49,7 +44,6 @@ class PassiveAggressiveClassifier(StepsPassively, LinearClassifier):
     """
 
     _weighs_outputs = True
-    _first_loss = "hinge"
     _parameter_constraints = {
         **EPOCHS,
         **CLASSES,
@@ -93,8 +87,8 @@ class PassiveAggressiveClassifier(StepsPassively, LinearClassifier):
         self.class_weight = class_weight
         self.average = average
 
-    def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
-        return Recipe(losses.Hinge(), self._rule(), self._settings(sparse))
+    def _recipe(self, shape: DataShape) -> Recipe:
+        return passive_recipe(self, losses.Hinge(), "hinge", shape)
 
     def fit(
         self,
@@ -105,10 +99,10 @@ class PassiveAggressiveClassifier(StepsPassively, LinearClassifier):
         sample_weight: Any = None,
     ) -> PassiveAggressiveClassifier:
         """Learn from the rows, pass after pass, from the beginning; see :meth:`SGDClassifier.fit`."""
-        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)
+        return fit_epochs(self, X, y, Start(coef_init, intercept_init), sample_weight)
 
 
-class PassiveAggressiveRegressor(StepsPassively, LinearRegressor):
+class PassiveAggressiveRegressor(LinearRegressor):
     """Passive-aggressive regressor: a drop-in for scikit-learn's. Crammer et al. 2006.
 
     ``loss="epsilon_insensitive"`` is PA-I, ``"squared_epsilon_insensitive"`` PA-II. See
@@ -120,7 +114,6 @@ class PassiveAggressiveRegressor(StepsPassively, LinearRegressor):
     array([1.])
     """
 
-    _first_loss = "epsilon_insensitive"
     _parameter_constraints = {
         **EPOCHS,
         **AVERAGE,
@@ -162,9 +155,9 @@ class PassiveAggressiveRegressor(StepsPassively, LinearRegressor):
         self.warm_start = warm_start
         self.average = average
 
-    def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
+    def _recipe(self, shape: DataShape) -> Recipe:
         loss = losses.EpsilonInsensitive(float(self.epsilon))
-        return Recipe(loss, self._rule(), self._settings(sparse))
+        return passive_recipe(self, loss, "epsilon_insensitive", shape)
 
     def fit(
         self,
@@ -175,4 +168,4 @@ class PassiveAggressiveRegressor(StepsPassively, LinearRegressor):
         sample_weight: Any = None,
     ) -> PassiveAggressiveRegressor:
         """Learn from the rows, pass after pass, from the beginning; see :meth:`SGDClassifier.fit`."""
-        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)
+        return fit_epochs(self, X, y, Start(coef_init, intercept_init), sample_weight)

@@ -8,15 +8,15 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinear import losses, rules
-from onlinear.estimators.base import Recipe, Start
 from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.passes import ORDERS, Epochs, Sweeps
+from onlinear.estimators.linear import DataShape, Recipe
+from onlinear.estimators.passes import ORDERS, Start, fit_epochs, fit_passes
 from onlinear.estimators.sgd import CLASSES, EPOCHS, PENALTY, SPARSE_INTERCEPT_RATE, penalties
 from onlinear.learning.learner import Settings
 
 
-class Perceptron(Epochs, LinearClassifier):
+class Perceptron(LinearClassifier):
     """The perceptron: a drop-in for scikit-learn's. Rosenblatt 1958.
 
     Parameters, defaults and (with ``shuffle=False``) weights are those of scikit-learn 1.9; what differs is listed at
@@ -74,11 +74,11 @@ class Perceptron(Epochs, LinearClassifier):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
-    def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
+    def _recipe(self, shape: DataShape) -> Recipe:
         settings = Settings(
             **penalties(self.penalty, float(self.alpha), self.l1_ratio),
             intercept=bool(self.fit_intercept),
-            intercept_rate=SPARSE_INTERCEPT_RATE if sparse else 1.0,
+            intercept_rate=SPARSE_INTERCEPT_RATE if shape.sparse else 1.0,
         )
         return Recipe(losses.Perceptron(), rules.PerceptronStep(float(self.eta0)), settings)
 
@@ -91,7 +91,7 @@ class Perceptron(Epochs, LinearClassifier):
         sample_weight: Any = None,
     ) -> Perceptron:
         """Learn from the rows, pass after pass, from the beginning; see :meth:`SGDClassifier.fit`."""
-        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)
+        return fit_epochs(self, X, y, Start(coef_init, intercept_init), sample_weight)
 
 
 NATIVE: dict[str, Any] = {
@@ -108,7 +108,7 @@ NAMES: dict[str, Any] = {
 WEIGHED: dict[str, Any] = {"class_weight": [StrOptions({"balanced"}), dict, None]}
 
 
-class AveragedPerceptron(Sweeps, LinearClassifier):
+class AveragedPerceptron(LinearClassifier):
     """The perceptron that answers with the average of all its weight vectors. Freund & Schapire 1999.
 
     ``fit`` goes over the rows until a pass brings no update (``converged_``), at most ``max_iter`` times.
@@ -153,16 +153,16 @@ class AveragedPerceptron(Sweeps, LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
+    def _recipe(self, shape: DataShape) -> Recipe:
         settings = Settings(average=1.0, intercept=bool(self.fit_intercept))
         return Recipe(losses.Perceptron(), rules.PerceptronStep(), settings)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AveragedPerceptron:
         """Learn from the rows, pass after pass, until one brings no update."""
-        return self._sweep(X, y, sample_weight)
+        return fit_passes(self, X, y, sample_weight)
 
 
-class MarginPerceptron(Sweeps, LinearClassifier):
+class MarginPerceptron(LinearClassifier):
     """The perceptron that updates unless ``y score > margin``.
 
     The margin is in units of the score while each update adds ``rate`` times the row: only their ratio matters. See
@@ -210,10 +210,10 @@ class MarginPerceptron(Sweeps, LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, features: int, sparse: bool, growing: bool = False) -> Recipe:
+    def _recipe(self, shape: DataShape) -> Recipe:
         settings = Settings(average=float(self.average), intercept=bool(self.fit_intercept))
         return Recipe(losses.Hinge(float(self.margin)), rules.PerceptronStep(float(self.rate)), settings)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginPerceptron:
         """Learn from the rows, pass after pass, until one brings no update."""
-        return self._sweep(X, y, sample_weight)
+        return fit_passes(self, X, y, sample_weight)

@@ -1,17 +1,17 @@
-"""What all regressors share: targets are numbers, and so are answers."""
+"""LinearRegressor: targets are numbers, and so are answers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from onlinear.data.batch import Batch, Rows, numbers_of, open_up
-from onlinear.data.rows import SparseRows
+from onlinear.data.batch import Rows, importance_of, numbers_of, open_up
+from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Numbers
-from onlinear.estimators.base import LinearEstimator, Start
 from onlinear.estimators.checks import (
     all_or_nothing,
     checked,
@@ -19,15 +19,16 @@ from onlinear.estimators.checks import (
     importance_for,
     loop_rows,
     one_row,
+    records,
+    targets_in,
     whole,
 )
-from onlinear.estimators.one import PredictsOne
-from onlinear.estimators.shuffles import regressor_seed
+from onlinear.estimators.linear import DataShape, LinearEstimator
+from onlinear.estimators.passes import Start, regressor_seed
+from onlinear.learning.model import ONE_ROW, learn_number
 
-ONE = np.ones(1)
 
-
-class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
+class LinearRegressor(RegressorMixin, LinearEstimator):
     """A linear regressor."""
 
     _flat = True
@@ -43,55 +44,50 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
         """
         if sample_weight is None:
             with whole(self):
-                batch = self._one_row(X, y)
-                if batch is not None:
-                    self._learner.learn(batch)  # type: ignore[union-attr]
+                if self._learn_one_row(X, y):
                     return self
         with all_or_nothing(self):
             self._learn_more(X, y, sample_weight)
         return self
 
-    def _one_row(self, X: Any, y: Any) -> Batch | None:
-        if self._learner is None or self._settled is None:  # a parameter was set
-            return None
+    def _learn_one_row(self, X: Any, y: Any) -> bool:
+        """Learn one ordinary row at once; False if it has to go the long way."""
+        if self._settled is None:  # nothing was learned, or a parameter was set
+            return False
         rows = one_row(X, self._quick_features)
-        if rows is None or type(rows) is not self._rows_kind:
-            return None
+        model: Any = self._model
+        if rows is None or (type(rows) is DenseRows) is not model.dense:
+            return False
         if type(y) is not np.ndarray or y.shape != (1,) or y.dtype.kind not in "fiu":
-            return None
+            return False
         target = float(y[0])
         if not np.isfinite(target):
-            return None
-        return Batch(rows, Numbers(np.array([target])), ONE)
+            return False
+        model.learn_rows(rows, np.array([target]), ONE_ROW)
+        return True
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._refuse_slim()
-        first = self._learner is None
+        model = self._model
         if self._settled is None:
             self._check_parameters(streaming=True)
         self._refuse_dicts()
-        X, y = checked(self, X, y, reset=first, numbers=True)
+        X, y = checked(self, X, y, reset=model is None, numbers=True)
         rows = loop_rows(X)
         numbers = open_up(np.ascontiguousarray(numbers_of(y, len(y))))
         importance = importance_for(sample_weight, len(y))
         sparse = isinstance(rows, SparseRows)
-        if first:
-            self._start(X.shape[1], sparse=sparse)
+        if model is None:
+            model = self._start(X.shape[1], sparse)
             self._data_type = X.dtype
         else:
             self._refresh(sparse)
-        self._learn_batch(rows, Numbers(numbers), importance)
-
-    def _start(self, n_features: int, sparse: bool = True, growing: bool = False) -> None:
-        """Create the learner for a stream."""
-        self._create(self._recipe(n_features, sparse, growing), n_features, 1, sparse, growing)
-        self.n_iter_ = 1
-        self._begin_pass()
+        model.learn_rows(rows, numbers, importance)
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, start: Start, keep: bool = False
     ) -> tuple[Rows, Any, np.ndarray, np.ndarray]:
-        """Check a training set, create the learner; answer rows, targets, importance and the numbers."""
+        """Check a training set, create the model; answer rows, targets, importance and the numbers."""
         self._check_parameters(streaming=False)
         X, y = checked(self, X, y, reset=True, numbers=True)
         rows = loop_rows(X)
@@ -99,22 +95,47 @@ class LinearRegressor(PredictsOne, RegressorMixin, LinearEstimator):
         importance = importance_for(sample_weight, len(y))
         sparse = isinstance(rows, SparseRows)
         if not (keep and self._goes_on(X, sparse)):
-            self._create(self._recipe(X.shape[1], sparse), X.shape[1], 1, sparse)
+            self._begin_at(self._create(DataShape(X.shape[1], sparse), None), start)
             self._data_type = X.dtype
-            self._begin_at(start, 1, X.shape[1])
         return rows, Numbers(numbers), importance, numbers
-
-    def _goes_on(self, X: Any, sparse: bool) -> bool:
-        learner = self._learner
-        if learner is None or learner.features != X.shape[1] or self._growing:
-            return False
-        self._refresh(sparse)
-        return True
 
     def _shuffle_seed(self: Any) -> int:
         return regressor_seed(self.random_state)
+
+    learn_one = learn_number
+
+    def _learn_number_closely(self, x: Mapping[Any, Any], target: float, importance: float) -> float:
+        """Learn the first example, or one after a parameter was set, or one that takes more than a compiled call."""
+        if self._learning_path is not None:
+            return self._model._learn_number_closely(x, target, importance)  # type: ignore[union-attr]
+        with all_or_nothing(self):
+            return self._model_for_dicts()._learn_number_closely(x, target, importance)
+
+    def learn_many(self, rows: Any, y: Any, importance: Any = None) -> Any:
+        """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.
+
+        A row of a frame is the dict of its cells, as they are; :func:`onlinear.open_stream` reads more into a table:
+        blanks around a text do not count there, and a category that is a number is a name.
+        """
+        rows = records(rows)
+        targets = numbers_of(y if isinstance(y, np.ndarray) else targets_in(y), len(rows))
+        weights = importance_of(importance, len(rows))
+        with all_or_nothing(self):
+            model = self._model_for_dicts()
+            model.learn_rows(model.read_dicts(rows), targets, weights)
+        return self
 
     def predict(self, X: Any) -> np.ndarray:
         """The scores of the rows."""
         check_is_fitted(self)
         return self._now().predict(loop_rows(checked_rows(self, X)))
+
+    def predict_one(self, x: Mapping[Any, Any]) -> float:
+        """The score; 0 before the first example. Changes nothing."""
+        view = self._fast_view()
+        if view is not None:
+            score = view.answer(view.place_at, id(x))
+            if score == score:
+                return score
+        with whole(self):
+            return 0.0 if self._learner is None else float(self._way().scores(x)[0])

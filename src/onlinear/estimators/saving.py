@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 import onlinear
 from onlinear.errors import BadModel, NotSaved
@@ -18,17 +19,16 @@ from onlinear.estimators.checks import whole
 from onlinear.estimators.shown import Shown
 from onlinear.features.names import HashedNames
 from onlinear.features.state import pack_texts
-from onlinear.files.classes import pack_classes, unpack_classes
 from onlinear.files.container import Arrays, Header, PathLike, read_model
-from onlinear.files.figures import check_figures, checked_passes
+from onlinear.files.figures import check_figures
 from onlinear.files.file_model import FileModel
-from onlinear.files.learners import FACINGS, learner_now, pack_learner, unpack_learner
-from onlinear.files.names import names_now, pack_names, unpack_names, unpack_texts
-from onlinear.files.trained import RECIPE_KEY, check_columns, check_names, restored_recipe, save_without_recipe
+from onlinear.files.learners import FACINGS
+from onlinear.files.models import EstimatorParts, ModelNow, model_now, pack_estimator, unpack_model
+from onlinear.files.names import unpack_names, unpack_texts
+from onlinear.files.trained import RECIPE_KEY, check_columns, check_names, restored_recipe
 from onlinear.files.values import Packer, Unpacker, only_bad_models
 from onlinear.learning.model import Model
 from onlinear.learning.one_against_rest import has_outputs_for
-from onlinear.streams.recipe import Recipe
 
 #: the estimators a file may name
 OURS = frozenset(
@@ -54,8 +54,8 @@ IN_DUAL_FORM = frozenset({"KernelPerceptron", "VotedPerceptron"})
 
 #: attributes that have a form of their own in a file
 APART = frozenset(
-    {"_learner", "_settled", "_shown", "_classes", "_names", "_rows_kind", "_data_type", "feature_names_in_"}
-    | {"_settled_weights"}
+    {"_model", "_path", "_learning_path", "_whole", "_settled", "_settled_weights", "_shown", "_data_type"}
+    | {"feature_names_in_"}
 )
 #: what the other attributes of ours are
 KINDS: dict[str, tuple[type, ...]] = {
@@ -72,37 +72,12 @@ KINDS: dict[str, tuple[type, ...]] = {
     "n_iter_": (int,),
     "names_cap": (int, type(None)),
 }
-#: made anew from the classes when the next row comes
-REMEMBERED = "_row_targets"
+#: attributes in a file that are the model's
+OF_MODEL = frozenset({"_counts", "_growing", "_opened", "_pass_starts"})
 #: what older files have beside the classes, from which it follows
 FOLLOWS = frozenset({"_pair", "_turn"})
 
 DATA_TYPES = ("float64", "float32")
-
-
-class Saves:
-    """``save`` for an estimator."""
-
-    def save(self, path: PathLike, *, slim: bool = False) -> None:
-        """Write the estimator to a file, whole or not at all; :func:`onlinear.load` brings it back.
-
-        What is loaded goes on to the bit where this stands. With ``slim`` only what predictions need is kept, which
-        is several times less for most rules; what is then loaded predicts to the same bits, but cannot learn on.
-        Beside a thread that learns, it is the state after a whole example of a stream, a whole batch or a whole fit.
-        What ``onlinear train`` has written says how to read files, and this does not: it takes no such file's place.
-
-        >>> import tempfile
-        >>> from onlinear import OnlineClassifier, load
-        >>> spam = OnlineClassifier()
-        >>> _ = spam.learn_one({"free": 1}, "spam"), spam.learn_one({"lunch": 1}, "ham")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     spam.save(f"{folder}/spam.onlinear")
-        ...     again = load(f"{folder}/spam.onlinear")
-        >>> again.predict_one({"free": 1})
-        'spam'
-        """
-        header, arrays = save_parts(self, slim=slim)
-        save_without_recipe(path, header, arrays)
 
 
 def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
@@ -121,22 +96,16 @@ def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
         if RECIPE_KEY not in header:
             return model
         recipe = restored_recipe(header, arrays)
-        if model._learner is None:
+        learned = model._model
+        if learned is None:
             raise BadModel("it has a recipe, but has learned nothing: it is not one that we wrote")
-        check_columns(recipe, getattr(model._names, "bits", None), model._learner.features)
-        check_names(recipe, header, arrays, model._learner)
+        check_columns(recipe, learned.bits, learned.learner.features)
+        check_names(recipe, header, arrays, learned.learner)
         if not recipe.steps():
             return model
         if class_name(type(model))["holds"] not in ("OnlineClassifier", "OnlineRegressor"):
             raise BadModel(f"a {type(model).__name__} learns from no files: it is not one that we wrote")
-        return FileModel(model_of(model, recipe), recipe)
-
-
-def model_of(estimator: Any, recipe: Recipe) -> Model:
-    """The model that was trained on files, of the estimator that has learned the same."""
-    classes = estimator._classes if estimator._labelled else None
-    dense = estimator._rows_kind is FACINGS["dense"]
-    return Model.of(estimator._learner, classes, recipe.bits, dense, estimator._pass_starts)
+        return FileModel(learned, recipe)
 
 
 # ------------------------------------------------------------------ to header and arrays
@@ -149,15 +118,15 @@ def save_parts(estimator: Any, *, slim: bool = False) -> tuple[Header, Arrays]:
     """
     packer = Packer()
     with whole(estimator):
-        attributes = estimator.__getstate__()
-        header: Header = {"onlinear": onlinear.__version__, **class_name(type(estimator))}
-        learned = {} if estimator._learner is None else pack_learned(packer, estimator, slim)
-        header |= {"figures": learned.pop("figures", {})}  # first what people look for
-        header |= pack_parameters(packer, estimator, attributes)
-        header |= pack_apart(packer, attributes)
-        header |= learned
-        header["state"] = pack_state(packer, type(estimator), attributes)
-    return header, packer.arrays
+        attributes, model = dict(vars(estimator)), estimator._model
+        now = None if model is None else learned_now(estimator, model, slim)
+        parts = EstimatorParts(
+            class_name(type(estimator)),
+            pack_parameters(packer, estimator, attributes),
+            pack_apart(packer, attributes, model),
+            pack_state(packer, type(estimator), attributes),
+        )
+    return pack_estimator(packer, parts, now), packer.arrays
 
 
 def class_name(cls: type) -> dict[str, str]:
@@ -167,32 +136,15 @@ def class_name(cls: type) -> dict[str, str]:
     return {"holds": cls.__qualname__, "module": cls.__module__}
 
 
-def pack_learned(packer: Packer, estimator: Any, slim: bool) -> Header:
-    """The learner with its names and figures, all as of the same whole example."""
-    learner = estimator._learner
-    with learner.lock, learner.busy:
+def learned_now(estimator: Any, model: Model, slim: bool) -> ModelNow:
+    """The estimator's model as of a whole example, which learns on while it is written."""
+    with model.alone():
         try:
-            check_together(estimator)
+            check_together(estimator, model)
         except BadModel as error:
             raise NotSaved(f"{error}; call fit to start anew, and save that") from None
-        figures = figures_of(estimator)
-        now = learner_now(learner, slim=slim, features=estimator._known_features()).copied()
-        names = None if estimator._names is None else names_now(estimator._names)
-    header = {"figures": {name: packer.pack(figure, name) for name, figure in figures.items()}}
-    if names is not None:
-        header["names"] = pack_names(packer, names)
-    return {**header, "learner": pack_learner(packer, now)}
-
-
-def figures_of(estimator: Any) -> dict[str, Any]:
-    """What a reader of the header may want to see: nothing is restored from it. The caller is alone with it."""
-    updates = estimator._count_updates()
-    return {
-        "examples": estimator._learner.examples,
-        "mistakes": estimator._count_mistakes(),
-        "updates": updates.tolist() if isinstance(updates, np.ndarray) else updates,
-        "loss": estimator._mean_loss(),
-    }
+        now = model_now(model, slim=slim, features=model.known_features)
+        return now._replace(learner=now.learner.copied())
 
 
 def pack_parameters(packer: Packer, estimator: Any, attributes: dict[str, Any]) -> Header:
@@ -214,11 +166,9 @@ def pack_parameters(packer: Packer, estimator: Any, attributes: dict[str, Any]) 
     return {"parameters": packed, "settled": others}
 
 
-def pack_apart(packer: Packer, attributes: dict[str, Any]) -> Header:
-    """What has a form of its own: classes, columns, the kind of rows, and weights that someone has assigned."""
+def pack_apart(packer: Packer, attributes: dict[str, Any], model: Model | None) -> Header:
+    """What has a form of its own: columns, the kind of rows, and weights that someone has assigned."""
     header: Header = {}
-    if "_classes" in attributes:
-        header["classes"] = pack_classes(packer, attributes["_classes"])
     if "feature_names_in_" in attributes:
         columns = attributes["feature_names_in_"].tolist()
         if not all(type(name) is str for name in columns):
@@ -227,8 +177,8 @@ def pack_apart(packer: Packer, attributes: dict[str, Any]) -> Header:
         header["columns"] = len(columns)
     if "_shown" in attributes:
         header["shown"] = pack_shown(packer, attributes["_shown"])
-    if "_rows_kind" in attributes:
-        header["rows"] = "dense" if attributes["_rows_kind"] is FACINGS["dense"] else "sparse"
+    if model is not None:
+        header["rows"] = "dense" if model.dense else "sparse"
     if "_data_type" in attributes:
         header["data"] = np.dtype(attributes["_data_type"]).name
     return header
@@ -243,7 +193,7 @@ def pack_shown(packer: Packer, shown: Shown) -> Header:
 
 def pack_state(packer: Packer, cls: Any, attributes: dict[str, Any]) -> Header:
     """Every other attribute: ours, and what the user has put there."""
-    elsewhere = {*cls._get_param_names(), *APART, REMEMBERED}
+    elsewhere = {*cls._get_param_names(), *APART}
     state = {name: value for name, value in attributes.items() if name not in elsewhere}
     for name, value in state.items():
         if not is_attribute(cls, name, value):
@@ -258,19 +208,18 @@ def is_attribute(cls: type, name: str, value: Any) -> bool:
     return name.isidentifier() and not hasattr(cls, name)
 
 
-def check_together(estimator: Any) -> None:
+def check_together(estimator: Any, model: Model) -> None:
     """Refuse parts of which one would lead the compiled loops out of another's bounds."""
-    learner = estimator._learner
-    columns = getattr(estimator, "n_features_in_", None)
+    columns, features = getattr(estimator, "n_features_in_", None), model.learner.features
     if columns is None:
-        names = estimator._names  # exact ones may be more than the features for a moment: the table then grows
+        names = model.names  # exact ones may be more than the features for a moment: the table then grows
         hashed = isinstance(names, HashedNames)
-        expect(names is not None and (not hashed or names.size == learner.features), "names", "features")
+        expect(names is not None and (not hashed or names.size == features), "names", "features")
     else:
-        expect(columns == learner.features, "columns", "features")
+        expect(columns == features, "columns", "features")
     expect(estimator._quick_features in (-1, columns), "columns", "features")
-    classes = estimator._classes if estimator._labelled else None
-    expect(has_outputs_for(classes, learner), "targets" if classes is None else "classes", "outputs")
+    classes = model.classes if estimator._labelled else None
+    expect(has_outputs_for(classes, model.learner), "targets" if classes is None else "classes", "outputs")
 
 
 def expect(fits: bool, one: str, other: str) -> None:
@@ -291,24 +240,34 @@ def restore(header: Header, arrays: Arrays, classes: Iterable[type] = ()) -> Any
         estimator = unpack_estimator(unpacker, cls, header["parameters"])
         attributes = vars(estimator)
         attributes |= unpack_apart(unpacker, header)
-        attributes |= unpack_state(unpacker, cls, header["state"])
+        state = unpack_state(unpacker, cls, header["state"])
+        model = unpack_learned(unpacker, header, state, estimator) if "learner" in header else None
+        attributes |= {name: value for name, value in state.items() if name not in OF_MODEL}
         if "settled" in header:
             attributes["_settled"] = unpack_settled(unpacker, estimator, header["settled"])
             weights = getattr(estimator, "class_weight", None)
             if attributes["_settled"] is not None and isinstance(weights, dict):
                 attributes["_settled_weights"] = dict(weights)
-        if "names" in header:
-            attributes["_names"] = unpack_names(unpacker, header["names"])
-        if "learner" in header:
-            attributes["_learner"] = unpack_learner(unpacker, header["learner"])
+        if model is not None:
             check_figures(header)
             estimator._validate_params()
-            check_complete(estimator)
-            checked_passes(estimator._pass_starts)
-            check_together(estimator)
+            check_together(estimator, model)
+            attributes["_model"] = model
         elif header["figures"]:
             raise BadModel("the model has figures of what it has learned, and has learned nothing")
     return estimator
+
+
+def unpack_learned(unpacker: Unpacker, header: Header, state: dict[str, Any], estimator: Any) -> Model:
+    """The estimator's model; its kind of targets is that of the class."""
+    names = unpack_names(unpacker, header["names"]) if "names" in header else None
+    if "shown" not in header or ("classes" in header) != estimator._labelled:
+        raise BadModel("the model has learned, but shows no weights, or other targets: it is not one that we wrote")
+    model = unpack_model(unpacker, header, state, names)
+    model.column_names = vars(estimator).get("feature_names_in_")
+    model.class_weight = getattr(estimator, "class_weight", None)
+    model.weighs_outputs = getattr(estimator, "_weighs_outputs", False)
+    return model
 
 
 def class_named(unpacker: Unpacker, header: Header) -> Any:
@@ -323,7 +282,7 @@ def class_named(unpacker: Unpacker, header: Header) -> Any:
             )
         return getattr(onlinear, name)
     cls = unpacker.find(header["module"], name)
-    if not issubclass(cls, Saves):
+    if not issubclass(cls, BaseEstimator) or not hasattr(cls, "save"):
         raise BadModel(f"the model is of your own class {cls.__name__}, and the one given is no estimator of ours")
     return cls
 
@@ -354,15 +313,12 @@ def unpack_settled(unpacker: Unpacker, estimator: Any, changed: Header | None) -
 
 def unpack_apart(unpacker: Unpacker, header: Header) -> dict[str, Any]:
     attributes: dict[str, Any] = {}
-    if "classes" in header:
-        attributes["_classes"] = unpack_classes(unpacker, header["classes"])
-        attributes[REMEMBERED] = {}
     if "columns" in header:
         attributes["feature_names_in_"] = np.array(unpack_texts(unpacker.arrays, "columns"), dtype=object)
     if "shown" in header:
         attributes["_shown"] = unpack_shown(unpacker, header["shown"])
-    if "rows" in header:
-        attributes["_rows_kind"] = FACINGS[header["rows"]]
+    if header.get("rows", "dense") not in FACINGS:
+        raise BadModel(f"the model has learned from {header['rows']!r:.60} rows: it is not one that we wrote")
     if "data" in header:
         if header["data"] not in DATA_TYPES:
             raise BadModel(f"the model has learned from data of {header['data']!r:.60}: it is not one that we wrote")
@@ -387,10 +343,3 @@ def unpack_state(unpacker: Unpacker, cls: type, state: Header) -> dict[str, Any]
         if name in APART or not is_attribute(cls, name, value):
             raise BadModel(f"the model has an attribute {name!r:.60} of {value!r:.60}: it is not one that we wrote")
     return {name: value for name, value in attributes.items() if name not in FOLLOWS}
-
-
-def check_complete(estimator: Any) -> None:
-    needed = {"_growing", "_pass_starts", "_shown"} | ({"_classes", "_counts"} if estimator._labelled else set())
-    missing = sorted(needed - vars(estimator).keys())
-    if missing:
-        raise BadModel(f"the model has learned, but has no {missing[0]}: it is not one that we wrote")

@@ -25,10 +25,9 @@ from onlinear.estimators.checks import (
     validate_with_targets,
     whole,
 )
+from onlinear.estimators.online import OnlineClassifier, OnlineRegressor, parameters_of
 from onlinear.estimators.passes import orders
-from onlinear.estimators.saving import restore
 from onlinear.files.container import PathLike
-from onlinear.files.models import pack_model
 from onlinear.learning.classes import Classes, distinct_labels, named_classes
 from onlinear.selection.configurations import Configuration, as_configuration, check_task, usual
 from onlinear.selection.race import Race, RaceExamples, RaceTask, rungs_of
@@ -321,11 +320,13 @@ class OnlineSearch(BaseEstimator):
             return self._best.estimator
 
     def _made(self, race: Race, number: int) -> Any:
-        estimator = restore(*pack_model(training_of(race, number, self._ground(), list(self._pass_starts))))
+        model = training_of(race, number, self._ground(), list(self._pass_starts))
+        estimator = (OnlineRegressor if self._classes is None else OnlineClassifier)(**parameters_of(model))
         estimator._data_type = self._data_type
         if hasattr(self, "feature_names_in_"):
             estimator.feature_names_in_ = self.feature_names_in_
-            estimator._quick_features = -1
+        model.columns = self.n_features_in_
+        estimator._hold(model)
         return estimator
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,13 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from onlinear import losses, rules
 from onlinear.errors import BadInput
-from onlinear.estimators.base import LinearEstimator, Recipe, Start
 from onlinear.estimators.checks import FloatInterval, interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.passes import Epochs
+from onlinear.estimators.linear import DataShape, Recipe
+from onlinear.estimators.passes import Start, fit_epochs
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learning.learner import Settings
-from onlinear.learning.predictor import Predictor
 from onlinear.rules.passive import DecayingPA1, DecayingPA2
 
 #: scikit-learn slows the intercept down on sparse rows, "to avoid intercept oscillation"
@@ -69,39 +69,6 @@ CLASSIFICATION_LOSSES: dict[str, tuple[Any, ...]] = {
 }
 
 
-class ShowsAverage(LinearEstimator):
-    """The two sets of weights of an averaging estimator, under scikit-learn's names."""
-
-    average: Any = False
-
-    def _unaveraged(self) -> Predictor:
-        self._check_averages()
-        assert self._learner is not None
-        return Predictor.of(self._learner, self._known_classes(), averaged=False)
-
-    def _check_averages(self) -> None:
-        if not self.average or self._learner is None:
-            raise AttributeError("there is no average: set average=True and fit")
-
-    @property
-    def _standard_coef(self) -> Any:
-        return self._unaveraged().weights
-
-    @property
-    def _standard_intercept(self) -> Any:
-        return self._unaveraged().intercepts
-
-    @property
-    def _average_coef(self) -> Any:
-        self._check_averages()
-        return self.coef_
-
-    @property
-    def _average_intercept(self) -> Any:
-        self._check_averages()
-        return self.intercept_
-
-
 def penalties(penalty: str | None, alpha: float, l1_ratio: float | None) -> dict[str, Any]:
     """The settings of the penalty: its strength, and the shares of L1 and L2."""
     if penalty is None or alpha == 0.0:
@@ -111,6 +78,7 @@ def penalties(penalty: str | None, alpha: float, l1_ratio: float | None) -> dict
     return {"alpha": alpha, "l1": share, "l2": 1.0 - share}
 
 
+@lru_cache(typed=True)  # tuples of different classes can be equal
 def first_optimal(loss: Any, alpha: float) -> float:
     """Where ``optimal`` starts to count: Bottou's guess from the typical size of a weight."""
     typical = math.sqrt(1.0 / math.sqrt(alpha))
@@ -118,58 +86,59 @@ def first_optimal(loss: Any, alpha: float) -> float:
     return 1.0 / (rate * alpha)
 
 
-class DescendsLikeSklearn(Epochs, ShowsAverage):
-    """Recipe and checks that both classes share."""
-
-    _pa_loss: str
-
-    def _loss_object(self: Any) -> Any:
-        # one output serves both classes of an open stream, which asks for a loss that is even to the last bit
-        if self.loss == "log_loss" and not self._opened:
-            return losses.Binomial()
-        kind, *numbers = self.loss_functions[self.loss]
-        if self.loss in ("huber", "epsilon_insensitive", "squared_epsilon_insensitive"):
-            numbers = [float(self.epsilon)]
-        return kind(*numbers)
-
-    def _rule(self: Any, loss: Any, penalised: bool) -> Any:
-        eta0 = float(self.eta0)
-        if self.learning_rate == "pa1":
-            return DecayingPA1(eta0) if penalised else rules.PA1(eta0)
-        if self.learning_rate == "pa2":
-            return DecayingPA2(eta0) if penalised else rules.PA2(eta0)
-        if self.learning_rate == "optimal":
-            alpha = float(self.alpha)
-            return rules.SGD(rules.Optimal(alpha, first_optimal(loss, alpha)))
-        if self.learning_rate == "invscaling":
-            return rules.SGD(rules.InvScaling(eta0, float(self.power_t)))
-        if self.learning_rate == "adaptive":
-            return rules.SGD(rules.Adaptive(eta0))
-        return rules.SGD(rules.Constant(eta0))
-
-    def _recipe(self: Any, features: int, sparse: bool, growing: bool = False) -> Recipe:
-        loss = self._loss_object()
-        penalty = penalties(self.penalty, float(self.alpha), self.l1_ratio)
-        settings = Settings(
-            **penalty,
-            average=float(self.average),
-            intercept=bool(self.fit_intercept),
-            intercept_rate=SPARSE_INTERCEPT_RATE if sparse else 1.0,
-            intercept_in_norm=False,
-        )
-        return Recipe(loss, self._rule(loss, bool(penalty)), settings)
-
-    def _check_parameters(self: Any, streaming: bool) -> None:
-        super()._check_parameters(streaming)
-        if self.learning_rate == "optimal" and self.alpha == 0:
-            raise BadInput("learning_rate='optimal' is 1 / (alpha t): set alpha above 0, or another rate")
-        if self.learning_rate in ("pa1", "pa2") and self.loss != self._pa_loss:
-            raise BadInput(f"learning_rate={self.learning_rate!r} takes loss={self._pa_loss!r} only, not {self.loss!r}")
-        if self.penalty == "elasticnet" and self.l1_ratio is None:
-            raise BadInput("l1_ratio must be set when penalty is 'elasticnet': 0 is L2, 1 is L1")
+def loss_named(estimator: Any, opened: bool = False) -> Any:
+    """The loss that an estimator names; ``opened`` for a stream whose classes are not known."""
+    # one output serves both classes of an open stream, which asks for a loss that is even to the last bit
+    if estimator.loss == "log_loss" and not opened:
+        return losses.Binomial()
+    kind, *numbers = estimator.loss_functions[estimator.loss]
+    if estimator.loss in ("huber", "epsilon_insensitive", "squared_epsilon_insensitive"):
+        numbers = [float(estimator.epsilon)]
+    return kind(*numbers)
 
 
-class SGDClassifier(DescendsLikeSklearn, LinearClassifier):
+def rule_named(estimator: Any, loss: Any, penalised: bool) -> Any:
+    """The rule of an estimator's learning rate."""
+    eta0 = float(estimator.eta0)
+    if estimator.learning_rate == "pa1":
+        return DecayingPA1(eta0) if penalised else rules.PA1(eta0)
+    if estimator.learning_rate == "pa2":
+        return DecayingPA2(eta0) if penalised else rules.PA2(eta0)
+    if estimator.learning_rate == "optimal":
+        alpha = float(estimator.alpha)
+        return rules.SGD(rules.Optimal(alpha, first_optimal(loss, alpha)))
+    if estimator.learning_rate == "invscaling":
+        return rules.SGD(rules.InvScaling(eta0, float(estimator.power_t)))
+    if estimator.learning_rate == "adaptive":
+        return rules.SGD(rules.Adaptive(eta0))
+    return rules.SGD(rules.Constant(eta0))
+
+
+def descent_recipe(estimator: Any, shape: DataShape) -> Recipe:
+    """The recipe of either class."""
+    loss = loss_named(estimator, shape.opened)
+    penalty = penalties(estimator.penalty, float(estimator.alpha), estimator.l1_ratio)
+    settings = Settings(
+        **penalty,
+        average=float(estimator.average),
+        intercept=bool(estimator.fit_intercept),
+        intercept_rate=SPARSE_INTERCEPT_RATE if shape.sparse else 1.0,
+        intercept_in_norm=False,
+    )
+    return Recipe(loss, rule_named(estimator, loss, bool(penalty)), settings)
+
+
+def check_descent(estimator: Any, pa_loss: str) -> None:
+    """Refuse parameters of either class that do not go together."""
+    if estimator.learning_rate == "optimal" and estimator.alpha == 0:
+        raise BadInput("learning_rate='optimal' is 1 / (alpha t): set alpha above 0, or another rate")
+    if estimator.learning_rate in ("pa1", "pa2") and estimator.loss != pa_loss:
+        raise BadInput(f"learning_rate={estimator.learning_rate!r} takes loss={pa_loss!r} only, not {estimator.loss!r}")
+    if estimator.penalty == "elasticnet" and estimator.l1_ratio is None:
+        raise BadInput("l1_ratio must be set when penalty is 'elasticnet': 0 is L2, 1 is L1")
+
+
+class SGDClassifier(LinearClassifier):
     """Linear classifier trained by stochastic gradient descent: a drop-in for scikit-learn's.
 
     The parameters, their defaults and (with ``shuffle=False``) the weights are those of scikit-learn 1.9; see its
@@ -191,7 +160,6 @@ class SGDClassifier(DescendsLikeSklearn, LinearClassifier):
 
     loss_functions = CLASSIFICATION_LOSSES
     _weighs_outputs = True
-    _pa_loss = "hinge"
     _parameter_constraints = {
         **EPOCHS,
         **CLASSES,
@@ -248,6 +216,13 @@ class SGDClassifier(DescendsLikeSklearn, LinearClassifier):
         self.warm_start = warm_start
         self.average = average
 
+    def _recipe(self, shape: DataShape) -> Recipe:
+        return descent_recipe(self, shape)
+
+    def _check_parameters(self, streaming: bool) -> None:
+        super()._check_parameters(streaming)
+        check_descent(self, "hinge")
+
     def fit(
         self,
         X: Any,
@@ -260,10 +235,10 @@ class SGDClassifier(DescendsLikeSklearn, LinearClassifier):
 
         ``coef_init`` and ``intercept_init`` are weights to start from; ``sample_weight`` is each row's importance.
         """
-        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)
+        return fit_epochs(self, X, y, Start(coef_init, intercept_init), sample_weight)
 
 
-class SGDRegressor(DescendsLikeSklearn, LinearRegressor):
+class SGDRegressor(LinearRegressor):
     """Linear regressor trained by stochastic gradient descent: a drop-in for scikit-learn's.
 
     The same parameters, defaults and (with ``shuffle=False``) weights as scikit-learn 1.9; what differs is listed at
@@ -276,7 +251,6 @@ class SGDRegressor(DescendsLikeSklearn, LinearRegressor):
     """
 
     loss_functions = REGRESSION_LOSSES
-    _pa_loss = "epsilon_insensitive"
     _parameter_constraints = {
         **EPOCHS,
         **AVERAGE,
@@ -328,6 +302,13 @@ class SGDRegressor(DescendsLikeSklearn, LinearRegressor):
         self.warm_start = warm_start
         self.average = average
 
+    def _recipe(self, shape: DataShape) -> Recipe:
+        return descent_recipe(self, shape)
+
+    def _check_parameters(self, streaming: bool) -> None:
+        super()._check_parameters(streaming)
+        check_descent(self, "epsilon_insensitive")
+
     def fit(
         self,
         X: Any,
@@ -337,4 +318,4 @@ class SGDRegressor(DescendsLikeSklearn, LinearRegressor):
         sample_weight: Any = None,
     ) -> SGDRegressor:
         """Learn from the rows, pass after pass, from the beginning; see :meth:`SGDClassifier.fit`."""
-        return self._fit_epochs(X, y, Start(coef_init, intercept_init), sample_weight)
+        return fit_epochs(self, X, y, Start(coef_init, intercept_init), sample_weight)

@@ -10,10 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.checks import whole
-from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.learn.state import COUNT, MASS, NORM, OWED, SCALE
-from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
+from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
 
 
@@ -42,21 +40,14 @@ class Shown:
 class ShowsWeights:
     """``coef_``, ``intercept_``, ``sparsify``, ``densify`` and ``snapshot`` for an estimator with a ``_learner``."""
 
-    _learner: Learner | None
+    _model: Model | None
+    _learner: Any  # the model's; None before there is one
     _path: Any
+    _learning_path: Any
     _settled: Any
-    _names: ExactNames | HashedNames | None
     _shown: Shown
     _data_type: Any = np.float64
     _flat = False  # a regressor shows one row of weights as a vector
-
-    def _known_features(self) -> int | None:
-        """How many columns ``coef_`` has; None for all of them."""
-        return None
-
-    def _known_classes(self) -> Classes | None:
-        """The classes that are told apart; None for a regressor."""
-        return None
 
     def _now(self) -> Predictor:
         """What has been learned, as of a whole example; the same until something is learned."""
@@ -67,17 +58,17 @@ class ShowsWeights:
         if snapshot is not None and snapshot[0] is learner and snapshot[1] == learner.version:
             return snapshot[2]
         with whole(self):  # no class appears, and no other learner takes its place
-            learner, shown = self._learner, self._shown
-            assert learner is not None
-            version = learner.version
-            shown.snapshot = learner, version, self._read_now(learner)
+            model, shown = self._model, self._shown
+            assert model is not None
+            with model.learner.lock:
+                shown.snapshot = model.learner, model.learner.version, self._read_now(model)
             return shown.snapshot[2]
 
-    def _read_now(self, learner: Learner) -> Predictor:
-        shown, classes = self._shown, self._known_classes()
+    def _read_now(self, model: Model) -> Predictor:
+        shown, learner = self._shown, model.learner
         if shown.by_hand:
-            return Predictor.of_weights(shown.weights, shown.intercepts, learner.losses[0], classes, self._names)
-        return Predictor.of(learner, classes, self._known_features(), self._names)
+            return Predictor.of_weights(shown.weights, shown.intercepts, learner.losses[0], model.classes, model.names)
+        return model.snapshot()
 
     def _attribute(self, name: str) -> None:
         if self._learner is None:
@@ -135,7 +126,7 @@ class ShowsWeights:
             shown.weights, shown.intercepts = weights, intercepts
             shown.by_hand, shown.version = True, self._learner.version
             shown.snapshot = None
-            self._settled = self._path = None  # the next learning, or answer to a dict, has to look twice
+            self._settled = self._path = self._learning_path = None  # the next learning, or answer, has to look twice
 
     def _take_over(self) -> None:
         """Let the learner go on from weights that someone has assigned."""
@@ -146,12 +137,7 @@ class ShowsWeights:
                 "coef_ was assigned, but this learner keeps more than weights and cannot go on from them: "
                 "call fit to start anew"
             )
-        with learner.lock, learner.busy:
-            learner.table[:] = 0.0
-            learner.bias[:] = 0.0
-            learner.clock[:, [OWED, MASS, COUNT, NORM]] = 0.0
-            learner.clock[:, SCALE] = 1.0
-            learner.set_weights_unlocked(shown.weights, shown.intercepts)
+        learner.restart_at(shown.weights, shown.intercepts)
         shown.by_hand = False
 
     def sparsify(self) -> Any:

@@ -196,11 +196,11 @@ def with_products(named: NamedRows, pairs: tuple[Pair, ...]) -> tuple[NamedRows,
     assert named.groups is not None
     crosses, rows = crosses_for(pairs), len(named.starts) - 1
     wrong, starts = np.empty(rows, np.uint8), np.empty(rows + 1, np.int32)
-    count = kernel.count_crossed()(named.starts, named.groups, crosses, wrong)
+    count = kernel.count_crossed(named.starts, named.groups, crosses, wrong)
     if count > MOST_ENTRIES:
         raise OnlinearError(f"crosses give {rows:,} rows {count:,} features, too many to hold: cross smaller groups")
     hashes, values = np.empty(count, np.uint64), np.empty(count)
-    kernel.cross_rows()(named.starts, named.hashes, named.values, named.groups, crosses, wrong, starts, hashes, values)
+    kernel.cross_rows(named.starts, named.hashes, named.values, named.groups, crosses, wrong, starts, hashes, values)
 
     def names_of(row: int) -> list[str]:
         groups = named.groups[named.starts[row] : named.starts[row + 1]]  # type: ignore[index]

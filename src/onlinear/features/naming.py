@@ -137,7 +137,7 @@ def place_names(starts: np.ndarray, hashes: np.ndarray, values: np.ndarray, bits
     """Rows sorted by column, and which of them are broken: they have no entries. ``starts`` become the rows' own."""
     entries = len(hashes)
     columns, sums, broken = np.empty(entries, np.uint32), np.empty(entries), np.empty(len(starts) - 1, np.bool_)
-    place_by_hash()(starts, hashes, values, bits, columns, sums, broken)
+    place_by_hash(starts, hashes, values, bits, columns, sums, broken)
     return SparseRows(starts, columns[: starts[-1]], sums[: starts[-1]]), broken
 
 

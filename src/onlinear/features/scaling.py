@@ -97,7 +97,7 @@ class MaxAbs:
     def _scaled(self, block: Block, learns: bool) -> Block:
         rows = as_sparse(block.rows)
         scaled = np.empty(len(rows.values))
-        kernel.divide_by_largest()(self._largest, rows.columns, rows.values, scaled, learns)
+        kernel.divide_by_largest(self._largest, rows.columns, rows.values, scaled, learns)
         return with_values(block, scaled)
 
     def _make_room(self, width: int) -> None:
@@ -154,7 +154,7 @@ class Standardise:
         seen = columns >= 0
         scaled = np.empty(len(rows.values))
         columns = columns[seen].astype(rows.columns.dtype)
-        kernel.standardise()(self._moments, columns, which[seen], rows, scaled, learns)
+        kernel.standardise(self._moments, columns, which[seen], rows, scaled, learns)
         return with_values(block, scaled)
 
     def arrays(self) -> Arrays:

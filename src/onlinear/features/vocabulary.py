@@ -71,7 +71,7 @@ class Vocabulary:
         assert named is not None
         if self.naming.bits is None:
             room, broken = room_for(named), np.zeros(len(block), np.bool_)
-            kernel.look_up_names()(self._memory.slots, features_of(named), room, broken)
+            kernel.look_up_names(self._memory.slots, features_of(named), room, broken)
             return self._finished(block, room, named, because(broken, INFINITE), stop_at_bad)
         rows, broken = place_names(named.starts.copy(), named.hashes, named.values, self.naming.bits)
         block = replace(block, rows=rows, named=None)
@@ -81,7 +81,7 @@ class Vocabulary:
         room, firsts = room_for(named), np.empty(len(named.hashes), np.int64)
         progress = np.zeros(kernel.PROGRESS, np.int64)
         reasons: dict[int, str] = {}
-        loop, features = kernel.learn_names(), features_of(named)
+        loop, features = kernel.learn_names, features_of(named)
         while (code := loop(self._memory, features, self.naming.cap, room, firsts, progress)) != kernel.DONE:
             row = int(progress[kernel.ROW])
             if code == kernel.FULL:
@@ -101,7 +101,7 @@ class Vocabulary:
         rows, broken = place_names(named.starts.copy(), named.hashes, named.values, bits)
         taken = int(broken.argmax()) if stop_at_bad and broken.any() else len(block)
         progress, firsts = np.zeros(kernel.PROGRESS, np.int64), np.empty(len(named.hashes), np.int64)
-        loop, features = kernel.count_names(), features_of(named)
+        loop, features = kernel.count_names, features_of(named)
         while loop(self._memory, features, self.naming.cap, broken[:taken], firsts, progress) == kernel.FULL:
             self._make_room(named, int(progress[kernel.ROW]))
         self._remember(named, firsts[: progress[kernel.NEW]])
@@ -153,7 +153,7 @@ class Vocabulary:
             return cells_of(names, self.naming.bits)
         hashes = np.array([hash_name(name) for name in names], np.uint64)
         columns = np.empty(len(hashes), np.int64)
-        kernel.positions_of()(self._memory.slots, hashes, columns)
+        kernel.positions_of(self._memory.slots, hashes, columns)
         return columns
 
     def collisions(self, most: int = WORST) -> Collisions:
@@ -224,7 +224,7 @@ def fill_memory(hashes: np.ndarray, counts: np.ndarray, names: int) -> kernel.Me
     memory = kernel.empty_memory(names)
     memory.size[0] = len(hashes)
     memory.hashes[: len(hashes)], memory.counts[: len(hashes)] = hashes, counts
-    if not kernel.enter_all()(memory):
+    if not kernel.enter_all(memory):
         raise damaged("hashes")
     return memory
 
@@ -232,7 +232,7 @@ def fill_memory(hashes: np.ndarray, counts: np.ndarray, names: int) -> kernel.Me
 def check_hashes(hashes: np.ndarray, texts: list[str], text: np.ndarray, ends: np.ndarray) -> None:
     """Refuse hashes that are not those of their names, given as texts and as the bytes of them all."""
     expected = np.empty(len(hashes), np.uint64)
-    hash_names()(np.ascontiguousarray(text), ends, expected)
+    hash_names(np.ascontiguousarray(text), ends, expected)
     for name in np.flatnonzero(hashes != expected).tolist():
         if int(hashes[name]) != escaped_hash(texts[name]):
             raise damaged("hashes")
@@ -245,7 +245,7 @@ def escaped_hash(text: str) -> int | None:
     except UnicodeEncodeError:
         return None
     found = np.empty(1, np.uint64)
-    hash_names()(np.frombuffer(content, np.uint8), np.array([len(content)]), found)
+    hash_names(np.frombuffer(content, np.uint8), np.array([len(content)]), found)
     return int(found[0])
 
 

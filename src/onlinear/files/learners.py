@@ -20,22 +20,15 @@ from onlinear.errors import BadModel
 from onlinear.files.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.files.values import Packer, Unpacker, only_bad_models
 from onlinear.kernels.learn.bank import shape_of
-from onlinear.kernels.learn.state import (
-    CLOCK,
-    COUNT,
-    EXAMPLES,
-    LOSS,
-    MASS,
-    MISTAKES,
-    OWED,
-    PULL,
-    SCALE,
-    UNAVERAGED_LOSS,
-    UNAVERAGED_MISTAKES,
-    UPDATES,
-    T,
-)
 from onlinear.learning.buffers import writeable
+from onlinear.learning.counters import (
+    MOST_EXAMPLES,
+    are_counts,
+    current_counters,
+    fault_of_counters,
+    has_known_width,
+    slim_counters,
+)
 from onlinear.learning.learner import Learner, Settings
 from onlinear.streams.packing import is_number
 from onlinear.system.locks import VERSION
@@ -43,13 +36,6 @@ from onlinear.system.locks import VERSION
 #: how many times as many features a table may have as are in the file
 ROOM = 4
 
-#: more examples than anyone has
-MOST_EXAMPLES = 2**63
-#: what the clock counts, in examples
-COUNTED = [T, EXAMPLES, MISTAKES, UNAVERAGED_MISTAKES, UPDATES, COUNT]
-#: columns of the clock in older model files: the first know nothing of steps and radius, the next nothing of averages
-FIRST_CLOCK, NEXT_CLOCK = 24, 28
-CLOCKS = (FIRST_CLOCK, NEXT_CLOCK, CLOCK)
 FACINGS: dict[str, type] = {"dense": DenseRows, "sparse": SparseRows}
 FEATURE_AXIS = {DenseRows: 2, SparseRows: 0}
 
@@ -128,16 +114,12 @@ def sums_in_turn(learner: Learner) -> bool:
 
 def slim_arrays(learner: Learner, features: int | None) -> Arrays:
     """Weights, intercepts, and of the clock what counts examples and scales weights."""
-    clock = learner.clock.copy()
+    clock = slim_counters(learner, scaled=not sums_in_turn(learner))
     if sums_in_turn(learner):
         weights = learner._weights_in(slice(features), True)
-        clock[:, SCALE] = 1.0
     else:
         table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
         weights = table[:, 0, :features].copy()
-    clock[:, [OWED, MASS, COUNT]] = 0.0
-    clock[:, UNAVERAGED_LOSS] = learner.unaveraged_loss_sums  # a slim form does not say whether it is an average
-    clock[:, UNAVERAGED_MISTAKES] = learner.unaveraged_mistakes
     return {"weights": weights, "intercepts": learner._intercepts(True), "clock": clock}
 
 
@@ -204,7 +186,6 @@ def unpack_slim(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
     learner.base = np.zeros((outputs, learner.bias.shape[1], features))
     learner.table[:, 0], learner.bias[:, 0] = arrays["weights"], arrays["intercepts"]
     give_figures(learner, header, arrays)
-    expect(not learner.clock[:, [OWED, MASS, COUNT]].any(), "a slim form with more than weights")
     learner.slim = True
     return learner
 
@@ -219,9 +200,10 @@ def unpack_bank(unpacker: Unpacker, packed: list[Any], methods: tuple[str, str])
 
 def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> None:
     """Clock and history, which must agree: figures are kept at 1, 2, 4, 8, ... examples."""
-    arrays["clock"] = clock_of_today(arrays["clock"], learner)
-    expect_shape(arrays, "clock", (learner.outputs, CLOCK))
-    check_clock(arrays["clock"])
+    arrays["clock"] = current_counters(arrays["clock"], learner._averages())
+    expect_shape(arrays, "clock", learner.clock.shape)
+    fault = fault_of_counters(arrays["clock"], slim=header["form"] == "slim")
+    expect(fault is None, str(fault))
     learner.clock = arrays["clock"]
     expect_shape(arrays, "history", (learner.examples.bit_length(), learner.outputs, 3))
     expect(are_counts(arrays["history"][:, :, 1:]), "a history that counts no examples")
@@ -231,29 +213,6 @@ def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> No
     version = checked(header, "version", int)
     expect(0 <= version < MOST_EXAMPLES, f"the version {version}")
     learner.busy.words[VERSION] = version
-
-
-def check_clock(clock: np.ndarray) -> None:
-    """Refuse counts and sums that no examples lead to: answers and steps are divided by some of them."""
-    expect(are_counts(clock[:, COUNTED]), "counts that are no numbers of examples")
-    expect(bool(np.isfinite(clock[:, SCALE]).all() and (clock[:, SCALE] > 0.0).all()), "weights without a scale")
-    expect(not np.isnan(clock[:, LOSS]).any(), "a loss that is no number")
-
-
-def are_counts(numbers: np.ndarray) -> bool:
-    return bool(((numbers >= 0.0) & (numbers < MOST_EXAMPLES)).all())
-
-
-def clock_of_today(clock: np.ndarray, learner: Learner) -> np.ndarray:
-    """The clock of a file that may be older; of averaged answers it has counted what the weights that learn have."""
-    if clock.shape[1] == FIRST_CLOCK:
-        clock = np.insert(clock, [PULL] * (NEXT_CLOCK - FIRST_CLOCK), np.nan, axis=1)
-    if clock.shape[1] == NEXT_CLOCK:
-        added = np.zeros((len(clock), CLOCK - NEXT_CLOCK))
-        if learner._averages():
-            added[:, :2] = clock[:, [LOSS, MISTAKES]]
-        clock = np.insert(clock, [UNAVERAGED_LOSS] * (CLOCK - NEXT_CLOCK), added, axis=1)
-    return clock
 
 
 def with_room(table: np.ndarray, axis: int, features: int) -> np.ndarray:
@@ -290,7 +249,7 @@ def unpack_settings(unpacker: Unpacker, packed: dict[str, Any]) -> Settings:
 def checked_outputs(header: dict[str, Any], arrays: Arrays) -> int:
     """How many outputs there are, each with a clock in the file: a learner of so many then takes hardly more memory."""
     outputs = checked(header, "outputs", int)
-    expect(outputs >= 1 and arrays["clock"].shape in [(outputs, width) for width in CLOCKS], f"{outputs} outputs")
+    expect(outputs >= 1 and has_known_width(arrays["clock"]) and len(arrays["clock"]) == outputs, f"{outputs} outputs")
     return outputs
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from onlinear.errors import BadModel, NotSaved
 from onlinear.files.container import Arrays, Header, PathLike, header_of, read_model, write_model
 from onlinear.files.figures import check_figures
-from onlinear.files.models import pack_model, unpack_model
+from onlinear.files.models import pack_model, unpack_from_files
 from onlinear.files.values import only_bad_models
 from onlinear.learning.learner import Learner
 from onlinear.learning.model import Model
@@ -69,7 +69,7 @@ def open_model(path: PathLike) -> Trained:
         if type(header["figures"]["loss"]) is dict:
             raise BadModel("its loss is no finite number: it is not one that we wrote")
         recipe = restored_recipe(header, arrays)
-        training = unpack_model(header, arrays)
+        training = unpack_from_files(header, arrays)
         check_columns(recipe, training.bits, training.learner.features)
         check_names(recipe, header, arrays, training.learner)
         return Trained(training, recipe, header.get("unfinished"), header)

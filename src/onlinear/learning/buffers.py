@@ -11,8 +11,8 @@ import numpy as np
 
 from onlinear.data.batch import Rows
 from onlinear.data.rows import WHOLE, DenseRows
-from onlinear.kernels.compiler.prefetch import LINE
-from onlinear.kernels.learn.state import CLOCK, SPARE
+from onlinear.kernels.compiler.hints import LINE
+from onlinear.kernels.learn.state import COUNTERS, SCRATCH
 
 #: numbers of a table that are looked at at once for whether anything was written there
 LOOKED_AT = 4096
@@ -81,20 +81,20 @@ def writeable(array: np.ndarray) -> np.ndarray:
 class Scratch(NamedTuple):
     """What a rule works with while it learns a row: see :class:`onlinear.kernels.learn.state.State`."""
 
-    near: np.ndarray
-    spare: np.ndarray
+    gathered: np.ndarray
+    scratch: np.ndarray
 
     def serves(self, rows: Rows) -> bool:
         """Whether the longest row has room: of sparse ones the cells, too, and what fills them up."""
         if isinstance(rows, DenseRows):
-            return self.spare.shape[1] >= longest_of(rows)
-        return self.near.shape[2] >= longest_of(rows) + WHOLE
+            return self.scratch.shape[1] >= longest_of(rows)
+        return self.gathered.shape[2] >= longest_of(rows) + WHOLE
 
     def wider(self, rows: Rows) -> Scratch:
         """Scratch that serves."""
-        outputs, slots, _ = self.near.shape
+        outputs, slots, _ = self.gathered.shape
         if isinstance(rows, DenseRows):  # whose cells lie side by side in the table
-            return Scratch(self.near, zeros((SPARE, longest_of(rows))))
+            return Scratch(self.gathered, zeros((SCRATCH, longest_of(rows))))
         return scratch_of(outputs, slots, longest_of(rows))
 
 
@@ -104,7 +104,7 @@ def scratch_of(outputs: int, slots: int, longest: int = 0) -> Scratch:
     How far apart the slots of a cell lie is no power of two: a cache would put them all in the same place.
     """
     room = (longest | 63) + 1 + WHOLE
-    return Scratch(zeros((outputs, slots, room)), zeros((SPARE, max(room, outputs * (slots + CLOCK)))))
+    return Scratch(zeros((outputs, slots, room)), zeros((SCRATCH, max(room, outputs * (slots + COUNTERS)))))
 
 
 def longest_of(rows: Rows) -> int:

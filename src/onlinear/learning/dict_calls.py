@@ -17,25 +17,23 @@ import numpy as np
 
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.kernels.dicts.argument_block import (
-    BESIDE,
-    BESIDE_ROOM,
     BIAS,
     BITS,
     CAP,
     CATEGORIES,
     CLASSES,
-    CLOCK_AT,
     COLUMNS,
+    COUNTERS_AT,
     ENTERED,
     FEATURES,
     FIRST,
     GATE,
+    GATHERED,
+    GATHERED_ROOM,
     GIVEN,
     HELD,
     HELD_COUNT,
     KNOWN_READER,
-    NEAR,
-    NEAR_ROOM,
     NUMBERS,
     OUTPUT_ROOM,
     OUTPUTS,
@@ -43,15 +41,17 @@ from onlinear.kernels.dicts.argument_block import (
     POSITIONS,
     READER,
     ROOM,
+    ROW_SCRATCH,
     SCORES,
+    SCRATCH_AT,
+    SCRATCH_ROOM,
     SLOT_COUNT,
     SLOTS,
     SLOTS_AT,
     SMALL,
-    SPARE,
     TABLE,
     VALUES,
-    spare_words,
+    row_scratch_words,
 )
 from onlinear.kernels.dicts.name_index import empty_slots, enter_all, move_all
 from onlinear.kernels.dicts.readers import adopting, hashed, known, reader
@@ -67,7 +67,7 @@ MOST_NAMES = 2**63 - 1
 
 
 class Index:
-    """The arrays of a :class:`onlinear.kernels.dicts.name_index.Lexicon`, with room for so many names."""
+    """The arrays of a :class:`onlinear.kernels.dicts.name_index.NameIndex`, with room for so many names."""
 
     def __init__(self, room: int) -> None:
         # As many positions as half the slots: a few more names than room, so that a row may overshoot. One slot stays
@@ -89,9 +89,9 @@ class Index:
         if self.entered[0] == names.size:
             larger.held[: names.size] = self.held[: names.size]
             larger.entered[0] = names.size
-            move_all()(self.slots, larger.slots)
+            move_all(self.slots, larger.slots)
         else:
-            enter_all()(id(names.positions), larger.slots, larger.held, larger.entered)
+            enter_all(id(names.positions), larger.slots, larger.held, larger.entered)
         return larger
 
 
@@ -106,15 +106,15 @@ class Scratch:
         outputs, slots = learner.bias.shape
         place = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
         place |= {OUTPUT_ROOM: learner.output_room}
-        place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), CLOCK_AT: address_of(self.clock)}
+        place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), COUNTERS_AT: address_of(self.clock)}
         place |= {NUMBERS: address_of(self.numbers), GATE: address_of(self.gate)}
         place |= {FIRST: path.first, CLASSES: path.classes}
         if path.fast:
             place |= self._names_place()
-        words = {COLUMNS: room, VALUES: room, SMALL: 8, SPARE: spare_words(room), SCORES: outputs}
-        self.near, self.spare = scratch_of(learner.output_room, slots, room if learner.kind == "cells" else 0)
-        place |= {NEAR: address_of(self.near), BESIDE: address_of(self.spare)}
-        place |= {NEAR_ROOM: self.near.shape[2], BESIDE_ROOM: self.spare.shape[1]}
+        words = {COLUMNS: room, VALUES: room, SMALL: 8, ROW_SCRATCH: row_scratch_words(room), SCORES: outputs}
+        self.gathered, self.scratch = scratch_of(learner.output_room, slots, room if learner.kind == "cells" else 0)
+        place |= {GATHERED: address_of(self.gathered), SCRATCH_AT: address_of(self.scratch)}
+        place |= {GATHERED_ROOM: self.gathered.shape[2], SCRATCH_ROOM: self.scratch.shape[1]}
         row = [place.get(entry, 0) for entry in range(PLACE)]
         self.places = np.array([row, row], dtype=np.int64)  # the second for a caller who is alone with the learner
         self._take_words(words)

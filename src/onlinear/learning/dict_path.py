@@ -16,7 +16,7 @@ from onlinear.data.rows import SparseRows
 from onlinear.data.targets import Labels, Numbers
 from onlinear.errors import Diverged
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.compiler.cpython import AVAILABLE
+from onlinear.kernels.compiler.object_layout import AVAILABLE
 from onlinear.kernels.dicts.argument_block import LOOKED
 from onlinear.kernels.dicts.one_row import CANNOT, CODE, MARK, READ, Shape, answer_one_loop, learn_one_loop
 from onlinear.kernels.learn.bank import leaves

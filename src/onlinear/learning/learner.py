@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -14,35 +13,42 @@ from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Averaged, Labels, Watched
 from onlinear.errors import Diverged, Refused
 from onlinear.kernels.learn.bank import bank_of, shape_of
+from onlinear.kernels.learn.loops import interpreted_loop, kind_of, learning_loop
 from onlinear.kernels.learn.read_weights import read_weights
 from onlinear.kernels.learn.state import (
     ACTIVE,
-    CLOCK,
     COUNT,
+    COUNTERS,
     EXAMPLES,
     FLUSHED,
     IMPORTANCE,
     LEAST_SCALE,
     LOSS,
+    MASS,
     MISTAKES,
     NEGATIVE,
     NORM,
     OBJECTIVE,
+    OWED,
     PACE,
     POSITIVE,
     PULL,
+    PULLED,
     RADIUS,
     SCALE,
+    SIZE,
+    SPREAD,
+    SQUARES,
     UNAVERAGED_LOSS,
     UNAVERAGED_MISTAKES,
     UPDATES,
+    WEIGHT,
     LoneState,
     MatrixState,
     Options,
     State,
     T,
 )
-from onlinear.kernels.loops import compiled_loop, interpreted_loop, kind_of
 from onlinear.learning.buffers import Scratch, copied, copy_touched, scratch_of, sparse_zeros, writeable, zeros
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
@@ -50,6 +56,7 @@ from onlinear.rules.adaptive import Normalised
 from onlinear.rules.dispatch import rule_rate
 from onlinear.rules.matrix import MOST_FEATURES
 from onlinear.rules.trial import is_ours, try_out, without_number
+from onlinear.system.forks import lock_of
 from onlinear.system.interrupts import uninterrupted
 from onlinear.system.locks import VERSION, Busy
 
@@ -113,8 +120,10 @@ SOME_FEATURES = 4096
 #: the order of a single row
 FIRST = np.zeros(1, dtype=np.int64)
 
+#: columns of the clock that belong to the weights and to what the rule has gathered
+OF_WEIGHTS = [T, OWED, MASS, COUNT, WEIGHT, SPREAD, NORM, PACE, SIZE, SQUARES]
 #: the clock of an output that has seen nothing
-FRESH_CLOCK = np.zeros(CLOCK)
+FRESH_CLOCK = np.zeros(COUNTERS)
 FRESH_CLOCK[[SCALE, ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
 
 
@@ -149,18 +158,8 @@ class Learner:
         compiled: bool = True,
         facing: type = DenseRows,
     ) -> None:
-        self.losses = [loss_of(each) for each in as_list(loss)]
-        self.rules = [rule_of(each) for each in as_list(rule)]
         several = [settings] if isinstance(settings, Settings) else settings
-        self.settings = [with_checked_numbers(each) for each in several]
-        for each in self.losses:
-            for one in self.rules:
-                check_pair(each, one)
-        try_out(self.losses, self.rules, compiled)
-        for one in self.rules:
-            for setting in self.settings:
-                penalised = setting.l1 > 0.0 or setting.l2 > 0.0
-                check_options(one, penalised, setting.forget > 0.0, setting.average > 0.0)
+        self.losses, self.rules, self.settings = checked_recipe(as_list(loss), as_list(rule), several, compiled)
         for what in (self.losses, self.rules, self.settings):
             if len(what) not in (1, outputs):
                 raise Refused(
@@ -169,7 +168,7 @@ class Learner:
         self.compiled = compiled
         self.kind = kind_of(type(self.rules[0]))
         self.facing = DenseRows if self.kind == "matrix" else facing
-        self.lock = threading.RLock()
+        self.lock = lock_of(self, "lock")
         self.busy = Busy()
         self.first_pass_examples = -1
         self._made: dict[tuple[type, bool], Ready] = {}
@@ -186,7 +185,7 @@ class Learner:
         slots = self._slots()
         self.base = zeros((outputs, slots, features) if self.facing is DenseRows else (features, outputs, slots))
         self.bias = np.zeros((outputs, slots))
-        self.clock = zeros((outputs, CLOCK))
+        self.clock = zeros((outputs, COUNTERS))
         self.clock[:] = FRESH_CLOCK
         self.history: list[np.ndarray] = []
         self._scratch: Scratch | None = None
@@ -270,7 +269,7 @@ class Learner:
                 slots, scale = self.table[m], self.clock[m, SCALE]
                 before = slots[0] * scale
                 slots[0] = read_weights(self.rules[0], option, slots, self.clock[m], self.kind, averaged=False) / scale
-                slots[int(option.sleep_slot)] += slots[0] * scale - before
+                slots[int(option.last_touched_slot)] += slots[0] * scale - before
 
     def face_sparse(self) -> None:
         """Turn the table to face sparse rows, for a caller who holds the lock or the only reference."""
@@ -293,7 +292,7 @@ class Learner:
                 intercept_rate=float(s.intercept_rate),
                 intercept_norm=float(s.intercept and s.intercept_in_norm),
                 track=float(track),
-                sleep_slot=float(sleep),
+                last_touched_slot=float(sleep),
                 mean_slot=float(mean),
             )
             for s in self.settings
@@ -453,18 +452,18 @@ class Learner:
     def _loop(self) -> Any:
         if not self.compiled:
             return interpreted_loop(type(self.rules[0]))
-        return compiled_loop(shape_of(self.losses[0]), shape_of(self.rules[0]))
+        return learning_loop(shape_of(self.losses[0]), shape_of(self.rules[0]))
 
     def _state(self, batch: Batch) -> State | LoneState | MatrixState:
         if self.kind == "matrix":
             scratch = np.zeros((2, self.matrix.shape[1]))
             return MatrixState(self.base, self.bias, self.clock, self.matrix, scratch)
-        near, spare = self._scratch_for(batch.rows)
+        gathered, scratch = self._scratch_for(batch.rows)
         targets = batch.targets.targets if isinstance(batch.targets, Watched) else batch.targets
         alone = self.outputs == 1 and not self.banked
         if alone and not isinstance(targets, Labels):  # of labels there may soon be more
-            return LoneState(self.base, self.bias, self.clock, near, spare)
-        return State(self.base, self.bias, self.clock, near, spare)
+            return LoneState(self.base, self.bias, self.clock, gathered, scratch)
+        return State(self.base, self.bias, self.clock, gathered, scratch)
 
     def _scratch_for(self, rows: Rows) -> Scratch:
         """Scratch for the rows: the same as for those before, if that is enough."""
@@ -616,6 +615,40 @@ class Learner:
         self.clock[:, PULL] = np.nan  # these weights are not made of steps
         self.busy.words[VERSION] += 1
 
+    def restart_at(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
+        """Go on from these weights, without a penalty owed or an average: for a rule that keeps nothing beside them."""
+        with self.lock, self.busy:
+            self.table[:] = 0.0
+            self.bias[:] = 0.0
+            self.clock[:, [OWED, MASS, COUNT, NORM]] = 0.0
+            self.clock[:, SCALE] = 1.0
+            self.set_weights_unlocked(weights, intercepts)
+
+    def start_again(self) -> None:
+        """Go on from zero weights, as if nothing had been learned; examples, losses and mistakes count on."""
+        with self.lock, self.busy:
+            self.table[...] = 0.0
+            self.bias[...] = 0.0
+            self.clock[:, OF_WEIGHTS] = 0.0
+            self.clock[:, [SCALE, FLUSHED]] = 1.0
+            self.clock[:, [PULL, PULLED]] = np.nan  # a mistake bound speaks of updates without a restart between them
+            if self.kind == "matrix":
+                self._allocate_matrix(self.features, self.outputs)
+                self.busy.moved()
+            self.busy.words[VERSION] += 1
+
+    def forget_evidence(self, forget: Callable[[Any, np.ndarray], None]) -> None:
+        """Keep the weights; let schedules count anew, and rules ``forget`` in the cells of each output."""
+        with self.lock, self.busy:
+            self.clock[:, PACE] = 0.0
+            if self.kind == "cells":
+                table = self.table if self.facing is DenseRows else self.table.transpose(1, 2, 0)
+                for m in range(self.outputs):
+                    rule = self.rules[min(m, len(self.rules) - 1)]
+                    forget(rule, table[m])
+                    forget(rule, self.bias[m][:, None])
+            self.busy.words[VERSION] += 1
+
     def scores(self, X: Any) -> np.ndarray:
         """The scores of rows given as an array or a sparse matrix, one column an output."""
         weights, intercepts = self._read(True)
@@ -660,9 +693,75 @@ class Learner:
         return self.clock[:, OBJECTIVE].copy()
 
     @property
+    def importance(self) -> float:
+        """The importance of all examples."""
+        return float(self.clock[0, IMPORTANCE])
+
+    @property
+    def largest_square(self) -> float:
+        """The largest squared length of a row, where the rule asks for it; else 0."""
+        return float(self.clock[0, RADIUS])
+
+    @property
     def t(self) -> float:
         """How many examples the outputs have counted."""
         return float(self.clock[:, T].max(initial=0.0)) if self.outputs != 1 else float(self.clock[0, T])
+
+    def count_examples(self, examples: float) -> None:
+        """Let outputs and schedules count on from so many examples."""
+        self.clock[:, [T, PACE]] = examples
+
+    # -------------------------------------------------------------- outputs that stop, and that weigh
+
+    @property
+    def active(self) -> np.ndarray:
+        """Which outputs learn."""
+        return self.clock[:, ACTIVE] > 0.0
+
+    def stop_outputs(self, which: np.ndarray) -> None:
+        """Let some outputs learn no more; the others go on."""
+        self.clock[which, ACTIVE] = 0.0
+
+    def resume_outputs(self) -> None:
+        """Let all outputs learn again."""
+        self.clock[:, ACTIVE] = 1.0
+
+    def weigh_targets(self, negative: Any, positive: Any) -> None:
+        """Factors on the importance of an example where an output's target is negative, or positive: one for each."""
+        with self.lock:
+            self.clock[:, NEGATIVE], self.clock[:, POSITIVE] = negative, positive
+
+    def are_targets_weighed(self, outputs: Sequence[int]) -> bool:
+        """Whether a target of one of these outputs has a factor other than 1."""
+        return bool((self.clock[list(outputs)][:, [POSITIVE, NEGATIVE]] != 1.0).any())
+
+    # -------------------------------------------------------------- sums of steps, which mistake bounds speak of
+
+    def step_sums(self) -> np.ndarray:
+        """For each output, the sizes of its steps summed, and shrunk as the weights are; NaN where nobody knows."""
+        return self.clock[:, PULL].copy()
+
+    def averaged_step_sums(self) -> np.ndarray:
+        """The same, summed over the examples that were averaged."""
+        return self.clock[:, PULLED].copy()
+
+    def averaged_examples(self) -> np.ndarray:
+        """For each output, how many examples its average is of."""
+        return self.clock[:, COUNT].copy()
+
+    def squared_step_sums(self) -> np.ndarray:
+        """For each output, the squares of the sizes of its steps, summed."""
+        return self.clock[:, SQUARES].copy()
+
+    def forget_step_sums(self) -> None:
+        """The weights are no sum of steps any more that were all taken for the same reason."""
+        self.clock[:, PULL] = np.nan
+
+    def restore_step_sums(self, sums: np.ndarray) -> None:
+        """Take back that they were forgotten."""
+        self.clock[: len(sums), PULL] = sums
+
+    # -------------------------------------------------------------- passes
 
     def start_pass(self) -> None:
         """Begin another pass over the same rows: from now on losses are training losses."""
@@ -832,7 +931,7 @@ class Learner:
         return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.lock = threading.RLock()
+        self.lock = lock_of(self, "lock")
         self.busy = Busy()
         self.busy.words[VERSION] = state.pop("version")
         self.base = writeable(state.pop("table"))
@@ -845,6 +944,51 @@ NO_ROWS: dict[type, Any] = {
     DenseRows: DenseRows(np.zeros((0, 0))),
     SparseRows: SparseRows(np.zeros(1, np.int32), np.zeros(0, np.uint32), np.zeros(0)),
 }
+
+
+#: recipes that were found fine before, with their numbers as floats
+FINE: dict[Any, tuple[list[Any], list[Any], list[Settings]]] = {}
+#: how many of them are remembered
+MOST_FINE = 1000
+
+
+def checked_recipe(
+    losses: list[Any], rules: list[Any], settings: Sequence[Settings], compiled: bool
+) -> tuple[list[Any], list[Any], list[Settings]]:
+    """Losses, rules and settings, by their names or as they were given, if they are fine and go with each other.
+
+    Looking takes longer than to learn ten rows, and most learners are made as others were.
+    """
+    parts = (losses, rules, settings)
+    key = (tuple((tuple(map(shape_of, part)), tuple(part)) for part in parts), compiled)  # equal tuples may be unlike
+    try:
+        found = FINE.get(key)
+    except TypeError:  # a field that is not hashable
+        return look_at_recipe(*parts, compiled)
+    if found is None:
+        found = look_at_recipe(*parts, compiled)
+        if len(FINE) >= MOST_FINE:
+            FINE.clear()
+        FINE[key] = found
+    return list(found[0]), list(found[1]), list(found[2])
+
+
+def look_at_recipe(
+    losses: list[Any], rules: list[Any], settings: Sequence[Settings], compiled: bool
+) -> tuple[list[Any], list[Any], list[Settings]]:
+    """As :func:`checked_recipe`, whatever was looked at before."""
+    losses = [loss_of(each) for each in losses]
+    rules = [rule_of(each) for each in rules]
+    settings = [with_checked_numbers(each) for each in settings]
+    for loss in losses:
+        for rule in rules:
+            check_pair(loss, rule)
+    try_out(losses, rules, compiled)
+    for rule in rules:
+        for setting in settings:
+            penalised = setting.l1 > 0.0 or setting.l2 > 0.0
+            check_options(rule, penalised, setting.forget > 0.0, setting.average > 0.0)
+    return losses, rules, settings
 
 
 def as_list(thing: Any) -> list[Any]:

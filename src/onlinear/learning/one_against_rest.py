@@ -91,7 +91,7 @@ def add_class(classes: Classes, learner: Learner, label: Any) -> int:
         for figures in learner.history:
             figures[1:, 1] = 0.0
         learner.busy.moved()
-    return classes.add(label)
+        return classes.add(label)
 
 
 def check_new_labels(

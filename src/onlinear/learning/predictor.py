@@ -11,21 +11,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from onlinear.data.batch import Rows, check_columns, length_of, open_up, rows_of
 from onlinear.data.rows import LONG_DENSE, SparseRows
 from onlinear.errors import Refused
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.learn.scoring import link_rows, link_scores, score_dense, score_long, score_sparse
+from onlinear.kernels.learn.scoring import link, score_dense, score_long, score_sparse
 from onlinear.kernels.learn.state import SCALE
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
 from onlinear.learning.one_against_rest import has_row_loss, output_of
-
-#: classes of losses of the user's own whose link cannot be compiled
-INTERPRETED: set[type] = set()
 
 
 class Predictor:
@@ -129,14 +125,14 @@ class Predictor:
         numbers = self._scales, self._intercepts, scores
         if isinstance(rows, SparseRows):
             starts, columns, values = known_columns(rows, len(self._table))
-            score_sparse()(open_up(starts), open_up(columns), open_up(values), self._table[:, :, None], *numbers)
+            score_sparse(open_up(starts), open_up(columns), open_up(values), self._table[:, :, None], *numbers)
             return scores
         check_columns(rows, len(self._table))
         values = open_up(np.ascontiguousarray(rows.values))
         if len(self._table) < LONG_DENSE:
-            score_dense()(values, self._table, *numbers)
+            score_dense(values, self._table, *numbers)
         else:
-            score_long()(values, self._by_output, *numbers)
+            score_long(values, self._by_output, *numbers)
         return scores
 
     @cached_property
@@ -231,15 +227,7 @@ def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:
     found = np.ones((len(scores), classes))
     if classes < 2:
         return found
-    kind: Any = type(loss)
-    link = link_rows(kind) if hasattr(loss, "slopes") else link_scores(kind)
-    if kind not in INTERPRETED:
-        try:
-            link(loss, scores, found)
-            return found
-        except NumbaError:
-            INTERPRETED.add(kind)
-    link.py_func(loss, scores, found)
+    link(loss, scores, found)
     return found
 
 

@@ -11,6 +11,7 @@ from sklearn.linear_model import Perceptron as TheirPerceptron
 from onlinear.errors import Refused
 from onlinear.estimators.classifier import LinearClassifier
 from onlinear.estimators.dual import DualClassifier
+from onlinear.estimators.linear import DataShape
 from onlinear.estimators.sgd import SPARSE_INTERCEPT_RATE
 from onlinear.rules.dispatch import rule_rate
 from onlinear.theory.inseparable import best_gamma
@@ -52,7 +53,7 @@ def theorem_of(estimator: Any, features: int, sparse: bool) -> Theorem:
         return Theorem(0.0, float(estimator.eta0), math.sqrt(SPARSE_INTERCEPT_RATE) if sparse else 1.0)
     if not isinstance(estimator, LinearClassifier):
         raise no_bound(estimator, "it is no perceptron")
-    loss, rule, settings = estimator._recipe(features, sparse)
+    loss, rule, settings = estimator._recipe(DataShape(features, sparse))
     if type(rule) not in STEPS or type(loss) not in KINKS:
         raise no_bound(estimator, f"the loss {type(loss).__name__} with the rule {type(rule).__name__} has none")
     if settings.l1 > 0.0 or settings.l2 > 0.0:

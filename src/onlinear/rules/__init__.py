@@ -3,14 +3,14 @@
 A rule is a plain ``NamedTuple`` class whose fields are floats (or another such tuple). There are three kinds.
 
 *Uniform rules* move every weight by ``step * x`` and keep nothing per weight; they offer
-``step(loss, seen)``.
+``step(loss, context)``.
 
 *Cell rules* keep numbers beside each weight. They name them in ``CELL`` (the weight first; all start at 0) and
-offer ``move(cell, x, step, seen) -> cell``. Optional are
+offer ``move(cell, x, step, context) -> cell``. Optional are
 
-* ``step(loss, seen)``: what the row deserves; ``-slope * importance`` if the rule does not say,
-* ``stretch(cell, x, seen) -> (cell, reach, spread)``: called for every weight of the row before ``step``,
-  which then sees the sums as ``seen.reach`` and (with earlier rows) ``seen.spread``,
+* ``step(loss, context)``: what the row deserves; ``-slope * importance`` if the rule does not say,
+* ``prepare(cell, x, context) -> (cell, reach, spread)``: called for every weight of the row before ``step``,
+  which then sees the sums as ``context.reach`` and (with earlier rows) ``context.spread``,
 * ``needs_curvature()``: True to be asked also where the slope is 0 but the curvature is not,
 * ``pace(cell)``: the weight's own rate, where lazy penalties are possible,
 * ``fade(cell, keep) -> cell``: what forgetting does to the cell,
@@ -18,11 +18,11 @@ offer ``move(cell, x, step, seen) -> cell``. Optional are
 
 *Matrix rules* keep a square matrix over the features: see :mod:`onlinear.rules.matrix`.
 
-What a step may see is a :class:`Seen`.
+What a step may see is a :class:`StepContext`.
 """
 
 from onlinear.rules.adaptive import AdaGrad, FTRLProximal, ImportanceAware, Normalised
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 from onlinear.rules.matrix import OnlineNewton, SecondOrder
 from onlinear.rules.passive import PA, PA1, PA2
 from onlinear.rules.schedules import Adaptive, Constant, InvScaling, Optimal, Pegasos, Power
@@ -50,5 +50,5 @@ __all__ = [
     "PerceptronStep",
     "Power",
     "SecondOrder",
-    "Seen",
+    "StepContext",
 ]

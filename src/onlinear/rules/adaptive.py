@@ -6,7 +6,7 @@ import math
 from typing import Annotated, Any, NamedTuple
 
 from onlinear.parameters import NOT_NEGATIVE, POSITIVE
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 from onlinear.rules.dispatch import loss_flow
 
 Cell = tuple[float, ...]
@@ -26,7 +26,7 @@ class AdaGrad(NamedTuple):
 
     CELL = ("weight", "squares")
 
-    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+    def move(self, cell: Cell, x: float, step: float, context: StepContext) -> Cell:
         w, squares = cell
         pull = step * x
         squares += pull * pull
@@ -53,11 +53,11 @@ class ImportanceAware(NamedTuple):
     def needs_norm(self) -> bool:
         return True
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        if seen.slope == 0.0 or seen.norm <= 0.0:
+    def step(self, loss: Any, context: StepContext) -> float:
+        if context.slope == 0.0 or context.norm <= 0.0:
             return 0.0
-        amount = self.rate * seen.importance * seen.norm
-        return (loss_flow(loss, seen, amount) - seen.score) / seen.norm
+        amount = self.rate * context.importance * context.norm
+        return (loss_flow(loss, context, amount) - context.score) / context.norm
 
 
 class Normalised(NamedTuple):
@@ -78,30 +78,30 @@ class Normalised(NamedTuple):
 
     CELL = ("weight", "squares", "largest", "own_rate")
 
-    def stretch(self, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
+    def prepare(self, cell: Cell, x: float, context: StepContext) -> tuple[Cell, float, float]:
         w, squares, largest, own_rate = cell
         size = abs(x)
-        if size == 0.0 or abs(seen.slope) < LEAST * seen.size:
+        if size == 0.0 or abs(context.slope) < LEAST * context.size:
             return cell, 0.0, 0.0
         share = min(size, largest) / max(size, largest)
         if size > largest:
             if largest > 0.0:  # a weight given beforehand keeps its size
                 w *= share
             largest, share = size, 1.0
-        pull = seen.slope * x
-        squares += seen.importance * pull * pull
+        pull = context.slope * x
+        squares += context.importance * pull * pull
         own_rate = 1.0 / (largest * math.sqrt(squares)) if squares > 0.0 else 0.0
         return (w, squares, largest, own_rate), x * x * own_rate, share * share
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        if seen.slope == 0.0 or seen.reach <= 0.0:
+    def step(self, loss: Any, context: StepContext) -> float:
+        if context.slope == 0.0 or context.reach <= 0.0:
             return 0.0
-        typical = math.sqrt(seen.weight / seen.spread)
-        reach = seen.reach * typical
-        amount = self.rate * seen.importance * reach * seen.size
-        return typical * (loss_flow(loss, seen, amount) - seen.score) / reach
+        typical = math.sqrt(context.weight / context.spread)
+        reach = context.reach * typical
+        amount = self.rate * context.importance * reach * context.size
+        return typical * (loss_flow(loss, context, amount) - context.score) / reach
 
-    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+    def move(self, cell: Cell, x: float, step: float, context: StepContext) -> Cell:
         w, squares, largest, own_rate = cell
         return w + step * x * own_rate, squares, largest, own_rate
 
@@ -127,7 +127,7 @@ class FTRLProximal(NamedTuple):
     CELL = ("weight", "lead", "squares")
     ODD = (True, True, False)
 
-    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+    def move(self, cell: Cell, x: float, step: float, context: StepContext) -> Cell:
         w, lead, squares = cell
         gradient = -step * x
         grown = squares + gradient * gradient

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 
 Cell = tuple[float, ...]
 
@@ -33,43 +33,43 @@ def no_curvature(self: Any, score: float, target: float) -> float:
     return 0.0
 
 
-def loss_flow(self: Any, seen: Seen, amount: float) -> float:
+def loss_flow(self: Any, context: StepContext, amount: float) -> float:
     """The score after the flow ``ds/da = -slope(s)`` of length ``amount``, see :mod:`onlinear.losses`."""
     if hasattr(self, "row_flow"):
-        return self.row_flow(seen, amount)
+        return self.row_flow(context, amount)
     if hasattr(self, "slopes"):
-        return plain_step(self, seen, amount)
+        return plain_step(self, context, amount)
     if hasattr(self, "flow"):
-        return scalar_flow(self, seen, amount)
-    return implicit_step(self, seen, amount)
+        return scalar_flow(self, context, amount)
+    return implicit_step(self, context, amount)
 
 
 def flow_method(self: Any, score: float, target: float, amount: float) -> float:
     return self.flow(score, target, amount)
 
 
-def scalar_flow(self: Any, seen: Seen, amount: float) -> float:
-    return flow_method(self, seen.score, seen.target, amount)
+def scalar_flow(self: Any, context: StepContext, amount: float) -> float:
+    return flow_method(self, context.score, context.target, amount)
 
 
-def plain_step(self: Any, seen: Seen, amount: float) -> float:
+def plain_step(self: Any, context: StepContext, amount: float) -> float:
     """One step along the slope: what a row loss of the user's own takes for a flow."""
-    return seen.score - amount * seen.slope
+    return context.score - amount * context.slope
 
 
-def implicit_step(self: Any, seen: Seen, amount: float) -> float:
+def implicit_step(self: Any, context: StepContext, amount: float) -> float:
     """``s' = s - amount slope(s')``: for a convex loss it does not jump over the target either.
 
     The root lies between the score and the plain step; regula falsi, with Illinois's halving of the end that stays.
     """
-    near, far = seen.score, seen.score - amount * seen.slope
+    near, far = context.score, context.score - amount * context.slope
     near_gap = near - far
-    far_gap = far - seen.score + amount * loss_slope(self, far, seen.target)
+    far_gap = far - context.score + amount * loss_slope(self, far, context.target)
     for _ in range(60):
         if near_gap * far_gap >= 0.0 or abs(far - near) <= 1e-12 * (abs(far) + abs(near)):
             break
         middle = far - far_gap * (far - near) / (far_gap - near_gap)
-        gap = middle - seen.score + amount * loss_slope(self, middle, seen.target)
+        gap = middle - context.score + amount * loss_slope(self, middle, context.target)
         if gap * far_gap < 0.0:
             near, near_gap = far, far_gap
         else:
@@ -120,23 +120,23 @@ def rule_curved(self: Any) -> bool:
     return hasattr(self, "needs_curvature")
 
 
-def rule_step(self: Any, loss: Any, seen: Seen) -> float:
+def rule_step(self: Any, loss: Any, context: StepContext) -> float:
     """What the row deserves: every weight moves by ``step * x`` or as the rule's ``move`` says."""
     if hasattr(self, "step"):
-        return self.step(loss, seen)
-    return gradient_step(self, loss, seen)
+        return self.step(loss, context)
+    return gradient_step(self, loss, context)
 
 
-def gradient_step(self: Any, loss: Any, seen: Seen) -> float:
-    return -seen.slope * seen.importance
+def gradient_step(self: Any, loss: Any, context: StepContext) -> float:
+    return -context.slope * context.importance
 
 
-def rule_move(self: Any, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
-    return self.move(cell, x, step, seen)
+def rule_move(self: Any, cell: Cell, x: float, step: float, context: StepContext) -> Cell:
+    return self.move(cell, x, step, context)
 
 
-def rule_stretch(self: Any, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
-    return self.stretch(cell, x, seen)
+def rule_prepare(self: Any, cell: Cell, x: float, context: StepContext) -> tuple[Cell, float, float]:
+    return self.prepare(cell, x, context)
 
 
 def rule_pace(self: Any, cell: Cell) -> float:
@@ -147,5 +147,5 @@ def rule_fade(self: Any, cell: Cell, keep: float) -> Cell:
     return self.fade(cell, keep)
 
 
-def rule_growth(self: Any, seen: Seen) -> float:
-    return self.growth(seen)
+def rule_growth(self: Any, context: StepContext) -> float:
+    return self.growth(context)

@@ -1,8 +1,8 @@
 """Matrix rules: a square matrix over the features, for up to about 2000 of them.
 
 A matrix rule keeps the inverse ``P`` of ``a I + sum c x x^T``, brought up to date by Sherman-Morrison. Given
-``z = P x``, ``reach = x.z`` it says by how much the matrix grows, ``growth(seen)``, and the step along the new ``P x``,
-``step(loss, seen)``.
+``z = P x``, ``reach = x.z`` it says by how much the matrix grows, ``growth(context)``, and the step along the new
+``P x``, ``step(loss, context)``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 from onlinear.parameters import POSITIVE
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 
 #: the most features a matrix rule takes: 2000 x 2000 doubles are 32 MB for each output
 MOST_FEATURES = 2000
@@ -27,12 +27,12 @@ class SecondOrder(NamedTuple):
 
     MATRIX = True
 
-    def growth(self, seen: Seen) -> float:
-        return seen.importance if seen.slope != 0.0 else 0.0
+    def growth(self, context: StepContext) -> float:
+        return context.importance if context.slope != 0.0 else 0.0
 
-    def step(self, loss: Any, seen: Seen) -> float:
+    def step(self, loss: Any, context: StepContext) -> float:
         # w' = (A + h x x^T)^-1 (v + h y x) = w + h (y - s) P' x, as A w = v
-        return seen.importance * (seen.target - seen.score) if seen.slope != 0.0 else 0.0
+        return context.importance * (context.target - context.score) if context.slope != 0.0 else 0.0
 
 
 class OnlineNewton(NamedTuple):
@@ -46,8 +46,8 @@ class OnlineNewton(NamedTuple):
 
     MATRIX = True
 
-    def growth(self, seen: Seen) -> float:
-        return seen.importance * seen.curvature
+    def growth(self, context: StepContext) -> float:
+        return context.importance * context.curvature
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        return -seen.slope * seen.importance
+    def step(self, loss: Any, context: StepContext) -> float:
+        return -context.slope * context.importance

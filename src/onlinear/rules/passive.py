@@ -10,7 +10,7 @@ import math
 from typing import Annotated, Any, NamedTuple
 
 from onlinear.parameters import POSITIVE_OR_INFINITE
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 
 
 class PA(NamedTuple):
@@ -19,11 +19,11 @@ class PA(NamedTuple):
     def needs_norm(self) -> bool:
         return True
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        if seen.slope == 0.0 or seen.norm <= 0.0:
+    def step(self, loss: Any, context: StepContext) -> float:
+        if context.slope == 0.0 or context.norm <= 0.0:
             return 0.0
-        short = math.sqrt(seen.value) if seen.curvature > 0.0 else seen.value
-        return math.copysign(short / (seen.norm * seen.together), -seen.slope) * seen.importance
+        short = math.sqrt(context.value) if context.curvature > 0.0 else context.value
+        return math.copysign(short / (context.norm * context.together), -context.slope) * context.importance
 
 
 class PA1(NamedTuple):
@@ -34,11 +34,13 @@ class PA1(NamedTuple):
     def needs_norm(self) -> bool:
         return True
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        if seen.slope == 0.0 or seen.norm <= 0.0:
+    def step(self, loss: Any, context: StepContext) -> float:
+        if context.slope == 0.0 or context.norm <= 0.0:
             return 0.0
-        short = math.sqrt(seen.value) if seen.curvature > 0.0 else seen.value
-        return math.copysign(min(self.C, short / (seen.norm * seen.together)), -seen.slope) * seen.importance
+        short = math.sqrt(context.value) if context.curvature > 0.0 else context.value
+        return (
+            math.copysign(min(self.C, short / (context.norm * context.together)), -context.slope) * context.importance
+        )
 
 
 class PA2(NamedTuple):
@@ -49,12 +51,12 @@ class PA2(NamedTuple):
     def needs_norm(self) -> bool:
         return True
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        if seen.slope == 0.0:
+    def step(self, loss: Any, context: StepContext) -> float:
+        if context.slope == 0.0:
             return 0.0
-        short = math.sqrt(seen.value) if seen.curvature > 0.0 else seen.value
-        size = short / (seen.norm * seen.together + 0.5 / self.C)
-        return math.copysign(size, -seen.slope) * seen.importance
+        short = math.sqrt(context.value) if context.curvature > 0.0 else context.value
+        size = short / (context.norm * context.together + 0.5 / self.C)
+        return math.copysign(size, -context.slope) * context.importance
 
 
 class DecayingPA1(NamedTuple):
@@ -65,10 +67,10 @@ class DecayingPA1(NamedTuple):
     def needs_norm(self) -> bool:
         return True
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        if seen.slope == 0.0 or seen.norm <= 0.0:
+    def step(self, loss: Any, context: StepContext) -> float:
+        if context.slope == 0.0 or context.norm <= 0.0:
             return 0.0
-        return math.copysign(min(self.C, seen.value / seen.norm), -seen.slope) * seen.importance
+        return math.copysign(min(self.C, context.value / context.norm), -context.slope) * context.importance
 
     def penalty_rate(self, t: float) -> float:
         return self.C
@@ -82,11 +84,11 @@ class DecayingPA2(NamedTuple):
     def needs_norm(self) -> bool:
         return True
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        if seen.slope == 0.0:
+    def step(self, loss: Any, context: StepContext) -> float:
+        if context.slope == 0.0:
             return 0.0
-        size = seen.value / (seen.norm + 0.5 / self.C)
-        return math.copysign(size, -seen.slope) * seen.importance
+        size = context.value / (context.norm + 0.5 / self.C)
+        return math.copysign(size, -context.slope) * context.importance
 
     def penalty_rate(self, t: float) -> float:
         return self.C

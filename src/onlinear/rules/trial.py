@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onlinear.errors import Refused
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 from onlinear.rules.dispatch import loss_curvature, rule_move, rule_step
 
 HOME = Path(__file__).parent
@@ -88,7 +88,7 @@ def calls_of_row_loss(loss: Any) -> Iterator[Call]:
             yield Call(loss, "value", (np.array(row), label))
             yield Call(loss, "slopes", (np.array(row), label, np.zeros(len(row))), NOTHING)
         yield from optional(loss, "link", (np.array(row), np.zeros(len(row))), NOTHING)
-    yield from optional(loss, "row_flow", (seen_of(loss, 0.5, 1.0), 0.5))
+    yield from optional(loss, "row_flow", (context_of(loss, 0.5, 1.0), 0.5))
 
 
 def calls_of_rule(rule: Any, loss: Any) -> Iterator[Call]:
@@ -99,30 +99,32 @@ def calls_of_rule(rule: Any, loss: Any) -> Iterator[Call]:
     yield from optional(rule, "penalty_rate", (1.0,))
     for score in SCORES:
         for target in TARGETS:
-            seen = seen_of(loss, score, target)
-            yield from optional(rule, "growth", (seen,))
+            context = context_of(loss, score, target)
+            yield from optional(rule, "growth", (context,))
             if hasattr(rule, "move"):
-                yield from calls_of_cells(rule, loss, seen)
+                yield from calls_of_cells(rule, loss, context)
             else:
-                yield Call(rule, "step", (loss, seen))
+                yield Call(rule, "step", (loss, context))
 
 
-def calls_of_cells(rule: Any, loss: Any, seen: Seen) -> Iterator[Call]:
+def calls_of_cells(rule: Any, loss: Any, context: StepContext) -> Iterator[Call]:
     """The methods of a rule that keeps numbers beside each weight: for a new cell, and for one that has moved."""
     if not hasattr(rule, "CELL"):
         raise Refused(
             f"the rule {type(rule).__name__} has the method move and no CELL: "
             'name the numbers that it keeps for each weight, as in CELL = ("weight", "squares")'
         )
+    if hasattr(rule, "stretch"):
+        raise Refused(f"the rule {type(rule).__name__} has the method stretch: name it prepare")
     cell = (0.0,) * len(rule.CELL)
-    yield from optional(rule, "step", (loss, seen))
+    yield from optional(rule, "step", (loss, context))
     for _ in range(2):
-        yield from optional(rule, "stretch", (cell, 0.5, seen), 3)
+        yield from optional(rule, "prepare", (cell, 0.5, context), 3)
         yield from optional(rule, "pace", (cell,))
         yield from optional(rule, "fade", (cell, 0.5), len(cell))
-        yield Call(rule, "move", (cell, 0.5, 0.1, seen), len(cell))
+        yield Call(rule, "move", (cell, 0.5, 0.1, context), len(cell))
         try:
-            cell = rule_move(rule, cell, 0.5, rule_step(rule, loss, seen), seen)
+            cell = rule_move(rule, cell, 0.5, rule_step(rule, loss, context), context)
         except (ArithmeticError, ValueError):
             return
 
@@ -133,7 +135,7 @@ def optional(thing: Any, method: str, arguments: tuple[Any, ...], answers: int |
         yield Call(thing, method, arguments, answers)
 
 
-def seen_of(loss: Any, score: float, target: float) -> Seen:
+def context_of(loss: Any, score: float, target: float) -> StepContext:
     """What a rule may see of a row with this score and target."""
     value, slope, curvature = 0.5, -0.5 * target, 0.0
     if not hasattr(loss, "slopes"):
@@ -142,7 +144,7 @@ def seen_of(loss: Any, score: float, target: float) -> Seen:
             curvature = float(loss_curvature(loss, score, target))
         except (ArithmeticError, ValueError):
             pass  # another row will do
-    return Seen(score, target, value, slope, curvature, 1.0, 1.25, 1.0, 2.0, 0.5, 2.0, 1.0, 1.0)
+    return StepContext(score, target, value, slope, curvature, 1.0, 1.25, 1.0, 2.0, 0.5, 2.0, 1.0, 1.0)
 
 
 # ------------------------------------------------------------------ calling

@@ -6,7 +6,7 @@ import math
 from typing import Annotated, Any, NamedTuple
 
 from onlinear.parameters import POSITIVE
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 
 Cell = tuple[float, ...]
 
@@ -22,20 +22,20 @@ class AROW(NamedTuple):
 
     CELL = ("weight", "certainty")  # certainty: the precision above its first value 1
 
-    def stretch(self, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
+    def prepare(self, cell: Cell, x: float, context: StepContext) -> tuple[Cell, float, float]:
         return cell, x * x / (1.0 + cell[1]), 0.0
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        if seen.value == 0.0:
+    def step(self, loss: Any, context: StepContext) -> float:
+        if context.value == 0.0:
             return 0.0
-        return math.copysign(seen.value / (seen.reach + self.r / seen.importance), -seen.slope)
+        return math.copysign(context.value / (context.reach + self.r / context.importance), -context.slope)
 
-    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+    def move(self, cell: Cell, x: float, step: float, context: StepContext) -> Cell:
         w, certainty = cell
         if step == 0.0:
             return cell
         w += step * x / (1.0 + certainty)
-        return w, certainty + seen.importance * x * x / self.r
+        return w, certainty + context.importance * x * x / self.r
 
     def fade(self, cell: Cell, keep: float) -> Cell:
         w, certainty = cell
@@ -53,10 +53,10 @@ class DiagonalSecondOrder(NamedTuple):
     CELL = ("weight", "sum", "squares")
     ODD = (True, True, False)
 
-    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+    def move(self, cell: Cell, x: float, step: float, context: StepContext) -> Cell:
         _, total, squares = cell
         total += step * x
-        squares += seen.importance * x * x
+        squares += context.importance * x * x
         return total / (self.a + squares), total, squares
 
     def fade(self, cell: Cell, keep: float) -> Cell:
@@ -77,12 +77,12 @@ class DiagonalNewton(NamedTuple):
     def needs_curvature(self) -> bool:
         return True
 
-    def stretch(self, cell: Cell, x: float, seen: Seen) -> tuple[Cell, float, float]:
+    def prepare(self, cell: Cell, x: float, context: StepContext) -> tuple[Cell, float, float]:
         w, hessian = cell
-        hessian += seen.importance * seen.curvature * x * x
+        hessian += context.importance * context.curvature * x * x
         return (w, hessian), x * x / (self.a + hessian), 0.0
 
-    def move(self, cell: Cell, x: float, step: float, seen: Seen) -> Cell:
+    def move(self, cell: Cell, x: float, step: float, context: StepContext) -> Cell:
         w, hessian = cell
         return w + step * x / (self.a + hessian), hessian
 

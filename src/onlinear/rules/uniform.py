@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 from onlinear.parameters import POSITIVE, SCHEDULE
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 from onlinear.rules.dispatch import rate_at
 from onlinear.rules.schedules import Constant
 
@@ -21,8 +21,8 @@ class PerceptronStep(NamedTuple):
     def keeps_radius(self) -> bool:
         return True
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        return -self.rate * seen.slope * seen.importance
+    def step(self, loss: Any, context: StepContext) -> float:
+        return -self.rate * context.slope * context.importance
 
     def penalty_rate(self, t: float) -> float:
         return self.rate
@@ -36,9 +36,9 @@ class SGD(NamedTuple):
 
     schedule: Annotated[Any, "the rate at each example; a number is a constant one", SCHEDULE] = Constant(0.1)
 
-    def step(self, loss: Any, seen: Seen) -> float:
-        slope = min(max(seen.slope, -1e12), 1e12)
-        return -rate_at(self.schedule, seen.t) * slope * seen.importance
+    def step(self, loss: Any, context: StepContext) -> float:
+        slope = min(max(context.slope, -1e12), 1e12)
+        return -rate_at(self.schedule, context.t) * slope * context.importance
 
     def penalty_rate(self, t: float) -> float:
         return rate_at(self.schedule, t)

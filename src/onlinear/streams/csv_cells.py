@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from onlinear.errors import BadLine, BadLineKind, BadSource
+from onlinear.kernels.text.byte_marks import LINE_FEED
 from onlinear.kernels.text.csv import CLOSED, NEVER, NOWHERE, OPENED, find_cells, last_record_end
-from onlinear.kernels.text.line_breaks import LINE_FEED
 from onlinear.streams.columns import BEFORE, BLANKS
 from onlinear.streams.sources import source_label
 from onlinear.streams.text_lines import SHOWN, Chunk, Lines, chunks, with_room
@@ -140,7 +140,7 @@ def cut_cells(chunk: Chunk, delimiter: str, quoted: bool = True) -> Cells:
     """The text of a chunk with the ends of its cells; until the same thread cuts the next one."""
     buffer, quoting = chunk.buffer, no_quotes(quoted)
     stop, room = with_room(chunk)
-    count, strange = find_cells()(buffer, stop, ord(delimiter), room, quoting)
+    count, strange = find_cells(buffer, stop, ord(delimiter), room, quoting)
     breaks = room[:count]
     if quoting[OPENED] <= quoting[CLOSED]:
         return Cells(buffer, stop, breaks, strange, NOWHERE, quoted)
@@ -202,7 +202,7 @@ class RecordEnds:
         self._begun = False
 
     def __call__(self, text: np.ndarray, shown: int) -> int:
-        end = int(last_record_end()(text, shown, self._delimiter, self._quoting))
+        end = int(last_record_end(text, shown, self._delimiter, self._quoting))
         self._begun = self._begun or bool(text[:end].tobytes().strip(BEHIND_CELL + b"\n"))
         if not self._begun:
             return 0

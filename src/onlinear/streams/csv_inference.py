@@ -110,7 +110,7 @@ def count_kinds(file: str, delimiter: str, plan: Plan, skipped: int, most: int) 
     for chunk, cells in read_cells(file, delimiter, plan.quote == QUOTE):
         start = cells.first_record()[1] + 1 if skipped and chunk.first_line == 1 else 0
         if start < len(cells.breaks):
-            seen += judge_columns()(cells.buffer, cells.stop, cells.breaks, start, plan, most - seen, found)
+            seen += judge_columns(cells.buffer, cells.stop, cells.breaks, start, plan, most - seen, found)
         if seen >= most:
             break
     return found, seen

@@ -145,7 +145,7 @@ class CSVText:
             found.counts[BREAK], found.counts[NEXT] = self._behind_header(cells, lines)
 
         def read() -> None:
-            kernel.parse_table()(cells.buffer, cells.stop, cells.breaks, cells.strange, plan, found)
+            kernel.parse_table(cells.buffer, cells.stop, cells.breaks, cells.strange, plan, found)
 
         def explain(code: int, where: int) -> tuple[BadLine, bytes]:
             start, reason = int(found.counts[kernel.START]), self._reason(code, where, cells, found.counts)

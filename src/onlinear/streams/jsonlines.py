@@ -9,6 +9,7 @@ and of a list of texts each is a feature of its own.
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,16 @@ BAD_WEIGHT = "the weight {value} is not a finite number of at least 0: mend it, 
 
 #: held by the one thread that reads: two would fight for the interpreter, and take twice as long
 READING = threading.Lock()
+
+
+def renew_lock() -> None:
+    """Take another lock, in a process that was forked: whoever held this one is not there."""
+    global READING
+    READING = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=renew_lock)
 
 
 class Uncut(NamedTuple):

@@ -35,6 +35,8 @@ def expand(paths: Path | Sequence[Path]) -> list[str]:
     ``-`` is standard input (``./-`` a file of that name).
     """
     files: list[str] = []
+    if not isinstance(paths, str | os.PathLike) and callable(getattr(paths, "read", None)):  # its lines are no names
+        raise BadSource(f"{paths!r:.60} is an open file: give its name, or - for standard input")
     try:
         names = [os.fsdecode(name) for name in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     except TypeError:

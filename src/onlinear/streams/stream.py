@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -282,7 +283,8 @@ def in_order(work: Callable[[Given], Made], things: Iterable[Given], threads: in
     """``map(work, things)``, done by other threads, at most two results for each ahead of the consumer.
 
     The threads take the things themselves, one at a time. An error of ``work`` or of ``things`` is raised where its
-    result would have come, after all those before it.
+    result would have come, after all those before it. A process that is forked meanwhile has no such threads, and is
+    refused what comes next.
 
     >>> list(in_order(abs, [-1, 2, -3], threads=2))
     [1, 2, 3]
@@ -294,10 +296,11 @@ def in_order(work: Callable[[Given], Made], things: Iterable[Given], threads: in
     try:
         yield from ahead.results()
     finally:
-        ahead.stop()
-        close = getattr(things, "close", None)
-        if have_ended(workers) and close is not None:
-            close()
+        if ahead.is_at_home():
+            ahead.stop()
+            close = getattr(things, "close", None)
+            if have_ended(workers) and close is not None:
+                close()
 
 
 def have_ended(workers: Sequence[threading.Thread]) -> bool:
@@ -322,6 +325,7 @@ class _Ahead(Generic[Given, Made]):
         self.taken = self.given = 0
         self.end: int | None = None  # the number that will never come
         self.made: dict[int, Made | _Failure] = {}
+        self.process = os.getpid()
 
     def run(self) -> None:
         while True:
@@ -367,9 +371,15 @@ class _Ahead(Generic[Given, Made]):
         """Let the threads end after what they are doing."""
         self._ends(0)
 
+    def is_at_home(self) -> bool:
+        """Whether this is the process that has the threads, and not one that was forked from it."""
+        return os.getpid() == self.process
+
     def results(self) -> Iterator[Made]:
         while True:
             check()
+            if not self.is_at_home():
+                raise BadSource("this process was forked amid reading, and only its parent can go on: begin again")
             with self.changed:
                 while not self.changed.wait_for(lambda: self.given in self.made or self.end == self.given, STEP):
                     check()

@@ -12,9 +12,8 @@ from onlinear.data.whole_numbers import whole_of, with_exact
 from onlinear.errors import BadLine, OnlinearError
 from onlinear.features.blocks import Block
 from onlinear.features.naming import MOST_FEATURES, Naming, check_most
-from onlinear.kernels.compiler.simd import EIGHT
 from onlinear.kernels.text import svmlight as kernel
-from onlinear.kernels.text.parsed import COUNTS, ENTRIES, ROWS, WIDTH, Parsed
+from onlinear.kernels.text.parsed import COUNTS, EIGHT, ENTRIES, ROWS, WIDTH, Parsed
 from onlinear.streams.text_lines import LONE_RETURN, Chunk, Lines, Text, chunks, prepare_text, read_lines, word_at
 
 REASONS = {
@@ -66,7 +65,7 @@ class Svmlight:
         lines = Lines(chunk, source, found.places)
 
         def read() -> None:
-            loop = kernel.parse_svmlight()
+            loop = kernel.parse_svmlight
             loop(text.buffer, text.stop, text.breaks, self.first_index, self.most_features, found)
 
         def explain(code: int, where: int) -> tuple[BadLine, bytes]:

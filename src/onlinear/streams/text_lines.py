@@ -19,9 +19,9 @@ import numpy as np
 from onlinear.errors import BadLine, BadLineKind, BadSource, OnlinearError
 from onlinear.features.derived import piece_size
 from onlinear.features.naming import Naming
-from onlinear.kernels.text.line_breaks import LINE_FEED, count_line_ends, find_all_breaks, room_for_breaks
-from onlinear.kernels.text.parsed import CODE, FINE, NEXT, WHERE
-from onlinear.kernels.text.svmlight_simd import BREAKS
+from onlinear.kernels.text.byte_marks import LINE_FEED
+from onlinear.kernels.text.line_breaks import count_line_ends, find_all_breaks, room_for_breaks
+from onlinear.kernels.text.parsed import BREAKS, CODE, FINE, NEXT, WHERE
 from onlinear.streams.decompression import STEP, DecompressedFile, open_bytes
 from onlinear.streams.sources import Bytes, Path, is_pipe
 
@@ -36,7 +36,7 @@ SLACK = 64  # bytes behind a text that may be read and written
 UTF_8_MARK = b"\xef\xbb\xbf"
 UTF_16 = "is UTF-16 text, by its first two bytes: save it as UTF-8"
 COMPRESSED = "is {} data by its first bytes: rename it to end in {}, or decompress it"
-BINARY = "is {} by its first bytes, and no text: {}"
+BINARY = "is no text, but by its first bytes {}: {}"
 #: how a file begins that is no text in UTF-8, and what to say of it; bzip2 alone begins like a text
 NO_TEXT = {
     b"\xff\xfe": UTF_16,
@@ -45,8 +45,8 @@ NO_TEXT = {
     b"\xfd7zXZ\0": COMPRESSED.format("xz", ".xz"),
     b"\x28\xb5\x2f\xfd": COMPRESSED.format("zstd", ".zst"),
     **{b"BZh%d1AY&SY" % level: COMPRESSED.format("bzip2", ".bz2") for level in range(1, 10)},
-    b"PAR1\x15": BINARY.format("a Parquet file", "say so (the format parquet)"),
-    b"ARROW1\0\0": BINARY.format("an Arrow file", "say so (the format arrow)"),
+    b"PAR1\x15": BINARY.format("a Parquet file", "rename it to end in .parquet"),
+    b"ARROW1\0\0": BINARY.format("an Arrow file", "rename it to end in .arrow"),
     b"PK\x03\x04": BINARY.format("a zip archive, as workbooks of Excel are", "save the table in it as CSV"),
     b"\xd0\xcf\x11\xe0": BINARY.format("an old workbook of Excel", "save the table in it as CSV"),
     b"SQLite format 3\0": BINARY.format("a database of SQLite", "save the table in it as CSV"),
@@ -121,7 +121,7 @@ def _cut(source: DecompressedFile, size: int, ends: Ends, live: bool) -> Iterato
         visible = min(filled.have, room)
         end = visible if filled.ended else ends(buffer[:visible], shown)
         if end > 0:
-            lines = int(count_line_ends()(buffer, end))  # before the consumer may write to it
+            lines = int(count_line_ends(buffer, end))  # before the consumer may write to it
             yield Chunk(buffer, end, line, offset, source.consumed, filled.ended, lines)
             line, offset = line + lines, offset + end
         elif visible > MOST_LINE:
@@ -197,7 +197,7 @@ def own_room(name: str, size: int, dtype: Any) -> np.ndarray:
 def prepare_text(chunk: Chunk) -> Text:
     """The text of a chunk, ready to be read; until the same thread prepares the next one."""
     stop, breaks = with_room(chunk)
-    words, lines = find_all_breaks()(chunk.buffer, stop, breaks)
+    words, lines = find_all_breaks(chunk.buffer, stop, breaks)
     breaks[words : words + BREAKS] = stop - 1  # for readers that look ahead, and see that there the text ends
     return Text(chunk.buffer, stop, breaks, words, lines)
 

@@ -35,7 +35,7 @@ def hashes_of(names: Sequence[str]) -> np.ndarray:
     lengths = map(len, names) if text.isascii() else (len(name.encode()) for name in names)
     ends = np.cumsum(np.fromiter(lengths, np.int64, len(names)))
     hashes = np.empty(len(names), np.uint64)
-    hash_names()(np.frombuffer(text.encode(), np.uint8), ends, hashes)
+    hash_names(np.frombuffer(text.encode(), np.uint8), ends, hashes)
     return hashes
 
 
@@ -103,7 +103,7 @@ def grams_of_texts(
     grams = grams_for(words, kernel.room_for_grams(int(sizes.max(initial=0)), 1, words.ngrams))
     rows, hashes, values = np.empty(len(sizes) + 1, np.int64), np.empty(most, np.uint64), np.empty(most)
     state = np.uint64(unmixed(f"{name}="))
-    kernel.cut_texts()(buffer, starts, stops, state, grams, rows, hashes, values)
+    kernel.cut_texts(buffer, starts, stops, state, grams, rows, hashes, values)
     return rows, hashes[: rows[-1]], values[: rows[-1]]
 
 

@@ -11,9 +11,8 @@ from onlinear.data.whole_numbers import whole_of, with_exact
 from onlinear.errors import BadLine
 from onlinear.features.blocks import Block
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
-from onlinear.kernels.compiler.simd import EIGHT
 from onlinear.kernels.text import vwtext as kernel
-from onlinear.kernels.text.parsed import COUNTS, ENTRIES, ROWS
+from onlinear.kernels.text.parsed import COUNTS, EIGHT, ENTRIES, ROWS
 from onlinear.streams.text_lines import (
     LONE_RETURN,
     Chunk,
@@ -66,7 +65,7 @@ class VWText:
         lines = Lines(chunk, source, found.places)
 
         def read() -> None:
-            kernel.parse_vw()(text.buffer, text.stop, text.breaks, found)
+            kernel.parse_vw(text.buffer, text.stop, text.breaks, found)
 
         def explain(code: int, where: int) -> tuple[BadLine, bytes]:
             reason = LONE_RETURN if lines.has_lone_return(where) else REASONS[code]

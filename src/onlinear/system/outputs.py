@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from onlinear.errors import NotSaved, OnlinearError, Refused
-from onlinear.system.descriptors import check_in_place, descriptor_of, is_printed_to, own_descriptor
+from onlinear.system.descriptors import check_in_place, descriptor_of, is_printed_to, own_descriptor, own_number
+from onlinear.system.interrupts import uninterrupted
 from onlinear.system.signals import begin_file, check, check_waiting, keep_file
 
 try:
@@ -83,8 +84,9 @@ def instead_of(*wanted: tuple[PathLike, Path]) -> Iterator[list[BinaryIO]]:
     """Parts that become files at the end, each where it is to go; none does before all are on the disk."""
     parts: list[Part] = []
     try:
-        for path, target in wanted:
-            parts.append(Part(path, target))
+        with uninterrupted:  # a part that was begun is known, and dropped if the rest fails
+            for path, target in wanted:
+                parts.append(Part(path, target))
         yield [part.file for part in parts]
         for part in parts:
             part.settle()
@@ -138,13 +140,19 @@ def new_part(target: Path) -> tuple[Any, Path]:
         temporary = target.with_name(f".onlinear-{os.urandom(8).hex()}.part")
         begin_file(str(temporary))
         raw = open(temporary, "xb", buffering=0)  # noqa: SIM115
-        if lock(raw.fileno(), wait=True) and not is_there(temporary, raw.fileno()):
-            raw.close()  # somebody took it for a leftover before it was locked
+        try:
+            if lock(raw.fileno(), wait=True) and not is_there(temporary, raw.fileno()):
+                raw.close()  # somebody took it for a leftover before it was locked
+                keep_file(str(temporary))
+                continue
+            with suppress(FileNotFoundError):
+                if not target.is_symlink():
+                    os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        except BaseException:
+            temporary.unlink(missing_ok=True)
             keep_file(str(temporary))
-            continue
-        with suppress(FileNotFoundError):
-            if not target.is_symlink():
-                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+            raw.close()
+            raise
         return raw, temporary
 
 
@@ -435,7 +443,10 @@ def check_outputs(outputs: Iterable[PathLike], inputs: Iterable[PathLike]) -> No
             raise written_and_read(path)
         if found & written:
             raise Refused(f"{printable(path)} would be written over by another output: give each a name of its own")
-        written |= found
+        piped = set() if path == STANDARD else pipe_behind(path)
+        if piped & written:
+            raise Refused(f"{printable(path)} would be mixed with another output: give each a name of its own")
+        written |= found | piped
 
 
 def check_printed(outputs: Iterable[PathLike], inputs: Iterable[PathLike], advice: str) -> None:
@@ -467,6 +478,17 @@ def identities(path: PathLike, standard: Any) -> set[Any]:
         return set()
     number = (found.st_dev, found.st_ino)
     return {number} if is_standard else {number, os.path.realpath(path)}
+
+
+def pipe_behind(path: PathLike) -> set[Any]:
+    """The number of the pipe or socket that is written to under a name, which is the same under all its names."""
+    try:
+        number = own_number(path)
+        found = os.stat(path) if number is None else os.fstat(number)
+    except (OSError, ValueError, OverflowError):
+        return set()
+    is_pipe = stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)
+    return {(found.st_dev, found.st_ino)} if is_pipe else set()
 
 
 def printable(path: PathLike) -> str:

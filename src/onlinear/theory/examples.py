@@ -48,7 +48,7 @@ class ExactRows(NamedTuple):
         """The products with the rows, and the rows' squared lengths: in floats."""
         shape = (1, 1, len(weights)) if isinstance(self.rows, DenseRows) else (len(weights), 1, 1)
         products, lengths = np.empty(len(self.targets)), np.empty(len(self.targets))
-        measure_rows()(self.rows, np.ascontiguousarray(weights).reshape(shape), products, lengths)
+        measure_rows(self.rows, np.ascontiguousarray(weights).reshape(shape), products, lengths)
         return products, lengths
 
     @property

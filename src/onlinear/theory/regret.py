@@ -10,7 +10,6 @@ import scipy.sparse
 from onlinear import losses
 from onlinear.descent import best_in_ball
 from onlinear.errors import Refused
-from onlinear.kernels.learn.state import IMPORTANCE
 from onlinear.learning.learner import Learner
 from onlinear.theory.certifying import check_names, check_rows_and_labels, learner_of
 from onlinear.theory.examples import places_of, signs
@@ -64,7 +63,7 @@ def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> R
     rival = RIVALS.get(type(loss), loss)
     rows = with_constant(matrix, learner)
     best = best_in_ball(rows, signs(places == 1), rival, bound, epsilon)
-    suffered = float(learner.unaveraged_loss_sums[0]) / max(float(learner.clock[0, IMPORTANCE]), 1e-300)
+    suffered = float(learner.unaveraged_loss_sums[0]) / max(learner.importance, 1e-300)
     progressive, total = suffered * len(labels), best.value * len(labels)
     return Regret(
         progressive - total,

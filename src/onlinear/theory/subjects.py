@@ -6,9 +6,10 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from onlinear import losses, rules
 from onlinear.errors import Refused
-from onlinear.kernels.learn.state import COUNT, NEGATIVE, POSITIVE, PULL, PULLED, RADIUS, SQUARES
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
 from onlinear.learning.one_against_rest import output_of
@@ -67,11 +68,15 @@ class StepGroup(NamedTuple):
 
     @property
     def updates(self) -> int:
-        return int(self.learner.updates[self.outputs].sum()) // self.stretch
+        """How many examples have moved its weights; softmax moves the outputs of all classes at once, not of two."""
+        updates = self.learner.updates[self.outputs]
+        if self.stretch == 2 and type(self.loss) not in ROW_KINKS:
+            return int(updates.max())
+        return int(updates.sum()) // self.stretch
 
-    def sum_of(self, figure: int) -> Fraction | None:
+    def sum_of(self, figures: np.ndarray) -> Fraction | None:
         """A sum over the steps, each of which ``stretch`` outputs have made; None if it is not known."""
-        sums = self.learner.clock[self.outputs, figure].tolist()
+        sums = figures[self.outputs].tolist()
         return sum(map(Fraction, sums), Fraction(0)) / self.stretch if all(map(math.isfinite, sums)) else None
 
     @property
@@ -79,8 +84,7 @@ class StepGroup(NamedTuple):
         """Whether a step moves all its outputs alike, as it must where it moves two."""
         if self.stretch == 1:
             return not hasattr(self.loss, "slopes")
-        factors = self.learner.clock[self.outputs][:, [POSITIVE, NEGATIVE]]
-        return type(self.loss) in ROW_KINKS and bool((factors == 1.0).all())
+        return type(self.loss) in ROW_KINKS and not self.learner.are_targets_weighed(self.outputs)
 
 
 def steps_of(learner: Learner, classes: Classes, place: int | None) -> StepGroup:
@@ -105,7 +109,7 @@ def subject_of(steps: StepGroup) -> Subject:
         return parts[0] if steps.stretch == 1 else ClassWeights(parts)
 
     shown = weights(averaged=True)
-    radius = float(learner.clock[0, RADIUS])
+    radius = learner.largest_square
     return Subject(
         shown,
         weights(averaged=False) if setting.average > 0.0 else shown,
@@ -124,8 +128,9 @@ def run_of(steps: StepGroup) -> RunFigures | None:
     loss, rule, setting = steps.loss, steps.rule, steps.setting
     kinks = KINKS if steps.stretch == 1 else ROW_KINKS
     covered = type(rule) in STEPS and type(loss) in kinks and setting.l1 == 0.0 and setting.l2 == 0.0
-    pull, squares = steps.sum_of(PULL), steps.sum_of(SQUARES)
-    if not covered or not steps.are_shared or steps.learner.slim or pull is None or squares is None:
+    learner = steps.learner
+    pull, squares = steps.sum_of(learner.step_sums()), steps.sum_of(learner.squared_step_sums())
+    if not covered or not steps.are_shared or learner.slim or pull is None or squares is None:
         return None
     sums = sums_of_steps(pull, squares, steps.updates, Fraction(rule_rate(rule, 1.0)))
     return RunFigures(steps.updates, *sums, Fraction(getattr(loss, "margin", 0.0)), steps.stretch)
@@ -150,9 +155,9 @@ def pull_of(steps: StepGroup) -> Fraction | None:
     uneven = setting.l2 > 0.0 and bool(setting.intercept)  # the penalty shrinks the weights, but not the intercept
     if learner.kind != "uniform" or learner.slim or setting.l1 > 0.0 or uneven or not steps.are_shared:
         return None
-    count = Fraction(float(learner.clock[steps.outputs[0], COUNT]))
+    count = Fraction(float(learner.averaged_examples()[steps.outputs[0]]))
     averaged = setting.average > 0.0 and count > 0
-    last, summed = steps.sum_of(PULL), steps.sum_of(PULLED)
+    last, summed = steps.sum_of(learner.step_sums()), steps.sum_of(learner.averaged_step_sums())
     if last is None or summed is None:
         return None
     return (summed / count if averaged else last) or None

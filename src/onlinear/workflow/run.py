@@ -249,7 +249,7 @@ class RowDigest:
             self._words.update(words_of(labels).encode("utf-8", "surrogatepass"))
             labels = np.zeros(rows)
         keys = np.empty(rows, np.uint64)
-        key_rows()(*entries_of(block, rows), bits_of(labels), bits_of(block.importance[:rows]), keys)
+        key_rows(*entries_of(block, rows), bits_of(labels), bits_of(block.importance[:rows]), keys)
         self._keys.update(keys.astype("<u8", copy=False).tobytes())
 
     def hexdigest(self) -> str:

@@ -1,204 +1,42 @@
-"""CPython's own C functions and objects, for compiled code.
+"""CPython's own C functions and objects, for compiled code, where it is known: see ``internals/cpython.py``."""
 
-An object is its address: ``id(x)``. The caller keeps the objects alive and HOLDS THE GIL: never call these functions
-from a kernel compiled with ``nogil=True``.
-
-Why this can be cached on disk: the C functions and the addresses of the type objects are *symbols*, which are looked
-up when a cached kernel is loaded, never numbers baked into it.
-"""
-
-# Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg,operator,var-annotated,import-untyped"
+# mypy: disable-error-code="assignment"
 
 from __future__ import annotations
 
-import ctypes
-import math
-import sys
-import sysconfig
 from typing import Any
 
-import numpy as np
-from llvmlite import binding, ir
-from numba import config, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from onlinear.kernels.compiler.object_layout import AVAILABLE
 
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.compiler.prefetch import prefetch
-
-TYPE_OFFSET = 8  # of ob_type in an object: after the reference count
-FLOAT_OFFSET = 16  # of the number in a float: after its type
-HASH_OFFSET = 24  # of the hash in a string: after its type and length
-TEXT_OFFSET = 48  # of the characters in a string, or close to it
-
-
-def _available() -> bool:
-    jit_is_off = getattr(config, "DISABLE_JIT", 0)
-    if sys.implementation.name != "cpython" or sys.maxsize != 2**63 - 1 or jit_is_off:
-        return False
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return False  # another object layout, and borrowed references are no longer safe
-    number, text = 0.1, "text"
-    return (
-        ctypes.c_ssize_t.from_address(id(text) + TYPE_OFFSET).value == id(str)
-        and ctypes.c_ssize_t.from_address(id(text) + HASH_OFFSET).value == hash(text)
-        and ctypes.c_double.from_address(id(number) + FLOAT_OFFSET).value == number
+if AVAILABLE:
+    from onlinear.kernels.compiler.internals.cpython import (
+        byte_at,
+        call_at,
+        clear_error,
+        compare_text,
+        dict_size,
+        error_occurred,
+        finite_number,
+        get_item,
+        hash_of,
+        long_as_ssize,
+        long_from_ssize,
+        next_item,
+        pointer,
+        prefetch_text,
+        release,
+        set_item,
+        type_dict,
+        type_int,
+        type_of,
+        type_str,
+        utf8,
     )
+else:  # Python reads dicts, and nobody compiles what calls these
 
+    def unavailable(*_: Any) -> Any:
+        raise NotImplementedError("compiled code only")
 
-AVAILABLE: bool = _available()
-
-
-_object = types.intp
-get_item = types.ExternalFunction("PyDict_GetItemWithError", _object(_object, _object))
-float_as_double = types.ExternalFunction("PyFloat_AsDouble", types.float64(_object))
-long_as_double = types.ExternalFunction("PyLong_AsDouble", types.float64(_object))
-long_as_ssize = types.ExternalFunction("PyLong_AsSsize_t", types.intp(_object))
-long_from_ssize = types.ExternalFunction("PyLong_FromSsize_t", _object(types.intp))
-set_item = types.ExternalFunction("PyDict_SetItem", types.int32(_object, _object, _object))
-dict_size = types.ExternalFunction("PyDict_Size", types.intp(_object))
-compare_text = types.ExternalFunction("PyUnicode_Compare", types.int32(_object, _object))
-release = types.ExternalFunction("Py_DecRef", types.void(_object))
-is_subtype = types.ExternalFunction("PyType_IsSubtype", types.int32(_object, _object))
-error_occurred = types.ExternalFunction("PyErr_Occurred", _object())
-clear_error = types.ExternalFunction("PyErr_Clear", types.void())
-
-_WORD = ir.IntType(64)
-_BYTE = ir.IntType(8)
-_INT = ir.IntType(32)
-
-
-def type_object(python_type: type) -> Any:
-    """A compiled function without arguments that returns the address of a type object."""
-    # With the module: NumPy calls its truth value "bool", too.
-    symbol = f"onlinear_type_{python_type.__module__}_{python_type.__name__}"
-    binding.add_symbol(symbol, id(python_type))
-
-    @intrinsic
-    def address(typing_context):
-        def emit(context, builder, signature, arguments):
-            variable = builder.module.globals.get(symbol)
-            if variable is None:
-                variable = ir.GlobalVariable(builder.module, _BYTE, symbol)
-            return builder.ptrtoint(variable, _WORD)
-
-        return types.intp(), emit
-
-    return address
-
-
-type_dict = type_object(dict)
-type_str = type_object(str)
-type_float = type_object(float)
-type_int = type_object(int)
-type_bool = type_object(bool)
-type_float32 = type_object(np.float32)
-type_int64 = type_object(np.int64)
-type_int32 = type_object(np.int32)
-type_numpy_bool = type_object(np.bool_)
-
-
-@part
-def type_of(address):
-    return word_at(address + TYPE_OFFSET)
-
-
-@part
-def hash_of(text):
-    """The hash of a string that is, or was, a dict's key; -1 if nobody has asked for it yet."""
-    return word_at(text + HASH_OFFSET)
-
-
-@intrinsic
-def word_at(typing_context, address):
-    def emit(context, builder, signature, arguments):
-        return builder.load(builder.inttoptr(arguments[0], _WORD.as_pointer()))
-
-    return types.intp(types.intp), emit
-
-
-@part
-def prefetch_text(text):
-    """As above for a string: its head and its characters are often in two lines of memory."""
-    prefetch(text)
-    prefetch(text + TEXT_OFFSET)
-
-
-@intrinsic
-def double_at(typing_context, address):
-    def emit(context, builder, signature, arguments):
-        return builder.load(builder.inttoptr(arguments[0], ir.DoubleType().as_pointer()))
-
-    return types.float64(types.intp), emit
-
-
-@intrinsic
-def byte_at(typing_context, address):
-    def emit(context, builder, signature, arguments):
-        byte = builder.load(builder.inttoptr(arguments[0], _BYTE.as_pointer()))
-        return builder.zext(byte, _WORD)
-
-    return types.uint64(types.intp), emit
-
-
-@intrinsic
-def next_item(typing_context, dictionary, cursor):
-    """PyDict_Next: (1 or 0 at the end, the next cursor, key, value)."""
-
-    def emit(context, builder, signature, arguments):
-        pointer = _WORD.as_pointer()
-        kind = ir.FunctionType(_INT, [_WORD, pointer, pointer, pointer])
-        function = cgutils.get_or_insert_function(builder.module, kind, "PyDict_Next")
-        places = [cgutils.alloca_once(builder, _WORD) for _ in range(3)]
-        builder.store(arguments[1], places[0])
-        found = builder.sext(builder.call(function, [arguments[0], *places]), _WORD)
-        items = [found, *(builder.load(place) for place in places)]
-        return context.make_tuple(builder, signature.return_type, items)
-
-    return types.UniTuple(types.intp, 4)(types.intp, types.intp), emit
-
-
-@intrinsic
-def utf8(typing_context, text):
-    """PyUnicode_AsUTF8AndSize: (address of the bytes or 0 with an error set, how many)."""
-
-    def emit(context, builder, signature, arguments):
-        kind = ir.FunctionType(_WORD, [_WORD, _WORD.as_pointer()])
-        function = cgutils.get_or_insert_function(builder.module, kind, "PyUnicode_AsUTF8AndSize")
-        size = cgutils.alloca_once(builder, _WORD)
-        address = builder.call(function, [arguments[0], size])
-        return context.make_tuple(builder, signature.return_type, [address, builder.load(size)])
-
-    return types.UniTuple(types.intp, 2)(types.intp), emit
-
-
-@part
-def finite_number(value):
-    """A finite float, or NaN for whatever the Python path must look at."""
-    kind = type_of(value)
-    if kind == type_float():
-        number = double_at(value + FLOAT_OFFSET)
-    elif kind == type_int() or kind == type_bool():
-        number = long_as_double(value)
-        if number == -1.0 and error_occurred() != 0:  # an integer beyond the range of floats
-            clear_error()
-            return np.nan
-    elif is_safe_number(kind):
-        number = float_as_double(value)
-    else:
-        return np.nan
-    return number if math.isfinite(number) else np.nan
-
-
-@part
-def is_safe_number(kind):
-    # Subclasses of float (float64 is one) keep their number in the same place. Of NumPy's other
-    # scalars the usual four; their conversion is C code and cannot fail.
-    return (
-        is_subtype(kind, type_float()) != 0
-        or kind == type_float32()
-        or kind == type_int64()
-        or kind == type_int32()
-        or kind == type_numpy_bool()
-    )
+    byte_at = call_at = clear_error = compare_text = dict_size = error_occurred = finite_number = unavailable
+    get_item = hash_of = long_as_ssize = long_from_ssize = next_item = pointer = prefetch_text = release = unavailable
+    set_item = type_dict = type_int = type_of = type_str = utf8 = unavailable

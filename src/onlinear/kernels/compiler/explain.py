@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numba
-from numba.core.registry import CPUDispatcher
 
 from onlinear.errors import Refused
 from onlinear.rules.trial import Call, calls_of_loss, calls_of_rule, is_ours
@@ -17,23 +16,26 @@ ADVICE = (
 )
 
 
-class Explaining(CPUDispatcher):
-    """A compiled loop over classes of the user's own. ``shapes`` are those of loss and rule."""
+class ExplainedLoop:
+    """A compiled loop over classes of the user's own, which says in a sentence what cannot be compiled.
 
-    shapes: tuple[Any, Any]
+    ``loss`` and ``rule`` are their shapes: see :func:`onlinear.kernels.learn.bank.shape_of`.
+    """
 
-    def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
+    def __init__(self, compiled: Any, loss: Any, rule: Any, *_: Any) -> None:
+        self.compiled = compiled
+        self.shapes = loss, rule
+
+    @property
+    def signatures(self) -> Any:
+        """The types for which it is compiled."""
+        return self.compiled.signatures
+
+    def __call__(self, *arguments: Any) -> Any:
         try:
-            return super()._compile_for_args(*arguments, **named)  # type: ignore[misc]
-        except Exception as error:
+            return self.compiled(*arguments)
+        except Exception as error:  # a loop that is compiled raises nothing
             raise Refused(explanation_of(error, *self.shapes)) from None  # the wall is its __context__
-
-
-def explaining(compiled: Any, loss: Any, rule: Any) -> Any:
-    """The compiled loop, which says in a sentence what cannot be compiled."""
-    compiled.__class__ = Explaining
-    compiled.shapes = loss, rule
-    return compiled
 
 
 def explanation_of(error: Exception, loss_shape: Any, rule_shape: Any) -> str:

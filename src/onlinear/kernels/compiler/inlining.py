@@ -1,78 +1,80 @@
 """How the functions within a compiled loop are compiled: as parts of it, not each by itself.
 
 Numba makes machine code of every function that a loop calls, optimised, and then takes it into its caller and optimises
-again, level by level: half of the time until a loop first runs. Parts are never called by themselves. They are only
-translated, and optimised once, in the loop that they end up in.
+again, level by level: half of the time until a loop first runs. Inlined functions are never called by themselves. They
+are only translated, and optimised once, in the loop that they end up in.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Any, TypeVar
 
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
-from numba.extending import overload, register_jitable
+from numba.extending import intrinsic, overload, register_jitable
+
+from onlinear.kernels.compiler.plain import OVERLOADING, is_plain
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: what Numba is told of an inlined function, and of one that a loop seldom calls: taken in, it would take up registers
+INLINED: Any = {}
+COLD: Any = {}
+if not is_plain("inlining"):
+    from onlinear.kernels.compiler.internals.inlining import OPTIONS
 
-class PartCode(JITCodeLibrary):
-    """The code of a part, to be taken into that of its callers."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
+    INLINED = OPTIONS
+    COLD = OPTIONS | {"forceinline": False}
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class PartLowering(NativeLowering):
-    """Numba's last pass, without machine code."""
-
-    _name = "part_lowering"
-
-    def run_pass(self, state: Any) -> bool:
-        state.library = PartCode(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.flags.no_compile = True
-        super().run_pass(state)
-        entrance: Any = [].append  # what Numba knows the function by: a built-in one of its own, which nobody calls
-        state.targetctx.insert_user_function(entrance, state.cr.fndesc, [state.library])
-        state.reload_init.extend(state.library._reload_init)
-        state.cr = state.cr._replace(cfunc=entrance)
-        return True
-
-
-class PartCompiler(CompilerBase):
-    """Numba's compiler, with that last pass."""
-
-    def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(PartLowering if each is NativeLowering else each, name) for each, name in passes.passes]
-        passes.finalize()
-        return [passes]
-
-
-#: what Numba is told of a part, and of one that a loop seldom calls: taken into it, that would take up registers
-PART: Any = {"pipeline_class": PartCompiler, "no_cfunc_wrapper": True, "forceinline": True}
-SELDOM = PART | {"forceinline": False}
-
-
-def part(function: F) -> F:
+@cache
+def inlined(function: F) -> F:
     """Let compiled loops call the function, which becomes a part of them."""
-    return register_jitable(**PART)(function)
+    return register_jitable(**INLINED)(function) if INLINED else register_jitable(function)
 
 
-def seldom(function: F) -> F:
+def cold(function: F) -> F:
     """The same for a function that is seldom called: it stays apart from the loop."""
-    return register_jitable(**SELDOM)(function)
+    return register_jitable(**COLD)(function) if COLD else register_jitable(function)
 
 
-def in_place_of(function: Callable[..., Any]) -> Callable[[F], F]:
+def overload_of(function: Callable[..., Any]) -> Callable[[F], F]:
     """Let compiled loops call, in place of a function, what the decorated one answers for the types of arguments."""
-    return overload(function, strict=False, jit_options=PART)
+    return overload(function, strict=False, jit_options=INLINED)
+
+
+def plain_way(piece: str) -> Callable[[F], F]:
+    """The plain way of a piece: compiled loops call it as it is, unless a module of ``internals`` takes its place."""
+    return inlined if is_plain(piece) else lambda function: function
+
+
+def llvm_for(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Let compiled loops call, in place of a function, what the decorated one writes in LLVM.
+
+    That is an ``intrinsic`` of Numba's, with the same arguments behind its first one.
+    """
+    names = ", ".join(inspect.signature(function).parameters)
+
+    def decorate(write: Callable[..., Any]) -> Any:
+        instructions = intrinsic(write)
+        scope: dict[str, Any] = {"instructions": instructions}
+        exec(
+            f"def implementation({names}): return instructions({names})\n"
+            f"def implementation_for({names}): return implementation\n",
+            scope,
+        )
+        overload_of(function)(scope["implementation_for"])
+        return instructions
+
+    return decorate
+
+
+@cache
+def register_overloads() -> None:
+    """Register all overloads: when the first loop is compiled, which was not found on disk."""
+    import_module("onlinear.kernels.compiler.overloads")
+    for piece in OVERLOADING:
+        if not is_plain(piece):
+            import_module(f"onlinear.kernels.compiler.internals.{piece}")

@@ -1,4 +1,4 @@
-"""Teach compiled code to call the methods of losses, rules, schedules and rows, by type.
+"""Let compiled code to call the methods of losses, rules, schedules and rows, by type.
 
 Each free function of :mod:`onlinear.rules.dispatch` and :mod:`onlinear.data.rows` stands for a method. When the
 compiler meets ``loss_slope(loss, score, target)`` it asks the ``overload`` below, which answers with the ``slope`` of
@@ -15,27 +15,27 @@ from numba import types
 
 from onlinear import losses, powers
 from onlinear.data import rows, targets
-from onlinear.kernels.compiler.inlining import in_place_of, part
-from onlinear.rules import dispatch as calls
+from onlinear.kernels.compiler.inlining import inlined, overload_of, plain_way
+from onlinear.rules import dispatch
 
 #: free function -> (method it stands for, function to take where a class has no such method)
 METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
-    calls.loss_value: ("value", None),
-    calls.loss_slope: ("slope", None),
-    calls.loss_curvature: ("curvature", calls.no_curvature),
-    calls.row_value: ("value", None),
-    calls.row_slopes: ("slopes", None),
-    calls.rate_at: ("at", None),
-    calls.rule_rate: ("penalty_rate", calls.no_penalty_rate),
-    calls.rule_norm: ("needs_norm", calls.no),
-    calls.rule_radius: ("keeps_radius", calls.no),
-    calls.rule_curved: ("needs_curvature", calls.no),
-    calls.rule_step: ("step", calls.gradient_step),
-    calls.rule_move: ("move", None),
-    calls.rule_stretch: ("stretch", None),
-    calls.rule_pace: ("pace", None),
-    calls.rule_fade: ("fade", None),
-    calls.rule_growth: ("growth", None),
+    dispatch.loss_value: ("value", None),
+    dispatch.loss_slope: ("slope", None),
+    dispatch.loss_curvature: ("curvature", dispatch.no_curvature),
+    dispatch.row_value: ("value", None),
+    dispatch.row_slopes: ("slopes", None),
+    dispatch.rate_at: ("at", None),
+    dispatch.rule_rate: ("penalty_rate", dispatch.no_penalty_rate),
+    dispatch.rule_norm: ("needs_norm", dispatch.no),
+    dispatch.rule_radius: ("keeps_radius", dispatch.no),
+    dispatch.rule_curved: ("needs_curvature", dispatch.no),
+    dispatch.rule_step: ("step", dispatch.gradient_step),
+    dispatch.rule_move: ("move", None),
+    dispatch.rule_prepare: ("prepare", None),
+    dispatch.rule_pace: ("pace", None),
+    dispatch.rule_fade: ("fade", None),
+    dispatch.rule_growth: ("growth", None),
     rows.row_fits: ("fits", None),
     rows.row_fetch: ("fetch", None),
     rows.row_fetch_cells: ("fetch_cells", None),
@@ -45,11 +45,11 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
     rows.row_gather: ("gather", None),
     rows.row_scatter: ("scatter", None),
     rows.row_alone: ("alone", None),
-    rows.row_near_dot: ("near_dot", None),
+    rows.row_gathered_dot: ("gathered_dot", None),
     rows.row_values: ("values_of", None),
     rows.row_dot: ("dot", None),
     rows.row_slot_dot: ("slot_dot", None),
-    rows.row_abreast: ("abreast", None),
+    rows.row_serves_bank: ("serves_bank", None),
     rows.row_dots: ("dots", None),
     rows.row_add_to_all: ("add_to_all", None),
     rows.row_dot_and_square: ("dot_and_square", None),
@@ -70,7 +70,7 @@ METHODS: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {
 }
 
 
-def teach(function: Callable[..., Any], choose: Callable[[type], Callable[..., Any]]) -> None:
+def overload_by_method(function: Callable[..., Any], choose: Callable[[type], Callable[..., Any]]) -> None:
     """Make compiled code answer ``function(self, ...)`` with what ``choose`` picks for the class of ``self``."""
     names = list(inspect.signature(function).parameters)
     arguments = ", ".join(names)
@@ -80,7 +80,7 @@ def teach(function: Callable[..., Any], choose: Callable[[type], Callable[..., A
         if list(inspect.signature(method).parameters) == names:
             return method
         # Numba insists on equal argument names; a user's method may name its own as it likes
-        scope: dict[str, Any] = {"method": part(method)}
+        scope: dict[str, Any] = {"method": inlined(method)}
         exec(f"def renamed({arguments}): return method({arguments})", scope)
         return scope["renamed"]
 
@@ -91,7 +91,7 @@ def teach(function: Callable[..., Any], choose: Callable[[type], Callable[..., A
         f"        return implementation_for(self.instance_class)\n",
         scope,
     )
-    in_place_of(function)(scope["typed"])
+    overload_of(function)(scope["typed"])
 
 
 def method_of(name: str, otherwise: Callable[..., Any] | None) -> Callable[[type], Any]:
@@ -109,14 +109,14 @@ def flow_of(cls: type) -> Any:
     if hasattr(cls, "row_flow"):
         return cls.row_flow
     if hasattr(cls, "slopes"):
-        return calls.plain_step
-    return calls.scalar_flow if hasattr(cls, "flow") else calls.implicit_step
+        return dispatch.plain_step
+    return dispatch.scalar_flow if hasattr(cls, "flow") else dispatch.implicit_step
 
 
 for function, (name, otherwise) in METHODS.items():
-    teach(function, method_of(name, otherwise))
-teach(calls.loss_flow, flow_of)
-teach(calls.flow_method, method_of("flow", None))
+    overload_by_method(function, method_of(name, otherwise))
+overload_by_method(dispatch.loss_flow, flow_of)
+overload_by_method(dispatch.flow_method, method_of("flow", None))
 HELPERS = (
     rows.double,
     rows.added_up,
@@ -136,5 +136,17 @@ HELPERS = (
     losses.highest,
     losses.softmax,
 )
+#: functions that modules of ``internals`` overload, and the piece that does
+PLAIN_WAYS: dict[Callable[..., Any], str] = {
+    rows.fetch: "prefetch",
+    rows.gather: "gather",
+    rows.scatter: "gather",
+    rows.lane_dot: "dense_dot",
+    rows.bank_dots: "bank_simd",
+    rows.bank_add: "bank_simd",
+    powers.two_to: "powers",
+}
 for helper in HELPERS:
-    part(helper)
+    inlined(helper)
+for plain, piece in PLAIN_WAYS.items():
+    plain_way(piece)(plain)

@@ -6,45 +6,36 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import carray, types
-from numba.extending import intrinsic
+from numba import carray
 
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.dicts.name_index import Lexicon
+from onlinear.kernels.compiler.cpython import pointer
+from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.dicts.name_index import NameIndex
 from onlinear.kernels.text.entries import DIGITS, Entries
 
 # entries of ``place``
-TABLE, BIAS, CLOCK_AT, COLUMNS, VALUES, SMALL = 0, 1, 2, 3, 4, 5  # addresses
+TABLE, BIAS, COUNTERS_AT, COLUMNS, VALUES, SMALL = 0, 1, 2, 3, 4, 5  # addresses
 FEATURES, OUTPUTS, SLOTS, ROOM = 6, 7, 8, 9  # sizes
 POSITIONS, CATEGORIES, BITS = 10, 11, 12  # the names
 FIRST, CLASSES = 13, 14  # of the labels
-NEAR = 15  # address of room for the cells of one row: see onlinear.kernels.learn.state
+GATHERED = 15  # address of room for the cells of one row: see onlinear.kernels.learn.state
 SCORES = 16  # address of room for the scores of an answer
 CAP = 17  # how many names there may be
-SPARE = 18  # address of room for reading a row: see spare_words
-SLOTS_AT, SLOT_COUNT, HELD, HELD_COUNT, ENTERED = 19, 20, 21, 22, 23  # the lexicon: addresses and sizes
+ROW_SCRATCH = 18  # address of room for reading a row: see row_scratch_words
+SLOTS_AT, SLOT_COUNT, HELD, HELD_COUNT, ENTERED = 19, 20, 21, 22, 23  # the name index: addresses and sizes
 NUMBERS = 24  # address of the fields of loss, rule and options
 GIVEN = 25  # how many entries of a row are in the scratch arrays, where it is not a dict
 GATE, LOOKED = 26, 27  # address of the learner's gate; its generation when ``place`` was made, or BUSY: alone with it
 READER, KNOWN_READER = 28, 29  # addresses of the functions that read a dict: for learning, for an answer
-BESIDE, NEAR_ROOM, BESIDE_ROOM = 30, 31, 32  # address of a cell rule's scratch; how many entries both have room for
+SCRATCH_AT = 30  # address of a cell rule's scratch
+GATHERED_ROOM, SCRATCH_ROOM = 31, 32  # how many entries the two have room for
 OUTPUT_ROOM = 33  # how many outputs the table has room for
 PLACE = 34
 
 
-@intrinsic
-def pointer(typing, address):
-    """An address as a pointer."""
-
-    def emit(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.int64), emit
-
-
-@part
-def lexicon_at(place):
-    return Lexicon(
+@inlined
+def name_index_at(place):
+    return NameIndex(
         place[POSITIONS],
         place[CATEGORIES],
         carray(pointer(place[SLOTS_AT]), place[SLOT_COUNT], np.int64),
@@ -55,20 +46,20 @@ def lexicon_at(place):
     )
 
 
-def spare_words(room: int) -> int:
+def row_scratch_words(room: int) -> int:
     """How many words :func:`entries_at` divides up."""
     return 5 * room + DIGITS
 
 
-@part
+@inlined
 def entries_at(place):
-    room, spare = place[ROOM], place[SPARE]
+    room, scratch = place[ROOM], place[ROW_SCRATCH]
     return Entries(
         columns=carray(pointer(place[COLUMNS]), room, np.uint32),
         values=carray(pointer(place[VALUES]), room, np.float64),
-        names=carray(pointer(spare), room, np.int64),
-        items=carray(pointer(spare + 8 * room), room, np.int64),
-        keys=carray(pointer(spare + 16 * room), 2 * room, np.int64),
-        kept=carray(pointer(spare + 32 * room), room, np.float64),
-        starts=carray(pointer(spare + 40 * room), DIGITS, np.int64),
+        names=carray(pointer(scratch), room, np.int64),
+        items=carray(pointer(scratch + 8 * room), room, np.int64),
+        keys=carray(pointer(scratch + 16 * room), 2 * room, np.int64),
+        kept=carray(pointer(scratch + 32 * room), room, np.float64),
+        starts=carray(pointer(scratch + 40 * room), DIGITS, np.int64),
     )

@@ -13,10 +13,8 @@ wait for one name after the other; here the row's names are asked for together (
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from onlinear.kernels.compiler.cpython import (
@@ -32,9 +30,9 @@ from onlinear.kernels.compiler.cpython import (
     type_of,
     type_str,
 )
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.compiler.prefetch import prefetch
-from onlinear.kernels.loops import kept, named, source_digest
+from onlinear.kernels.compiler.hints import prefetch
+from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.compiler.loop import compiled_loop
 
 NEEDS_PYTHON = -1
 UNKNOWN = -2
@@ -44,7 +42,7 @@ LOWER_HALF = (1 << HALF) - 1
 WORD = 8  # bytes
 
 
-class Lexicon(NamedTuple):
+class NameIndex(NamedTuple):
     """The names and where they stand."""
 
     positions: Any  # address of the dict name -> position
@@ -61,16 +59,16 @@ def empty_slots(names: int) -> np.ndarray:
     return np.zeros(1 << max(1, 2 * names - 1).bit_length(), dtype=np.int64)
 
 
-@part
-def enter(lexicon, name, position):
+@inlined
+def enter(name_index, name, position):
     """Put a name that is not in a slot yet, and is a key of ``positions``, into one. Too many are left out."""
-    if position < len(lexicon.held):
-        lexicon.held[position] = name
-        take_slot(lexicon.slots, ((hash_of(name) >> HALF) << HALF) | (position + 1))
-        lexicon.entered[0] += 1
+    if position < len(name_index.held):
+        name_index.held[position] = name
+        take_slot(name_index.slots, ((hash_of(name) >> HALF) << HALF) | (position + 1))
+        name_index.entered[0] += 1
 
 
-@part
+@inlined
 def take_slot(slots, word):
     """The first empty slot from its home on."""
     mask = len(slots) - 1
@@ -80,34 +78,34 @@ def take_slot(slots, word):
     slots[slot] = word
 
 
-@part
-def fetch(lexicon, names, homes, n):
+@inlined
+def fetch(name_index, names, homes, n):
     """Ask for the slots of n names, and for the names they lead to, before anyone has to wait for them."""
-    mask = len(lexicon.slots) - 1
+    mask = len(name_index.slots) - 1
     for k in range(n):
         homes[k] = (hash_of(names[k]) >> HALF) & mask if type_of(names[k]) == type_str() else 0
-        prefetch(lexicon.slots_at + WORD * homes[k])
+        prefetch(name_index.slots_at + WORD * homes[k])
     for k in range(n):
-        homes[k] = max(0, (lexicon.slots[homes[k]] & LOWER_HALF) - 1)
-        prefetch(lexicon.held_at + WORD * homes[k])
+        homes[k] = max(0, (name_index.slots[homes[k]] & LOWER_HALF) - 1)
+        prefetch(name_index.held_at + WORD * homes[k])
     for k in range(n):
-        prefetch_text(lexicon.held[homes[k]])
+        prefetch_text(name_index.held[homes[k]])
 
 
-@part
-def find_position(lexicon, is_complete, name):
+@inlined
+def find_position(name_index, is_complete, name):
     """The position of a name, UNKNOWN or NEEDS_PYTHON; ``is_complete`` says that all names are in the slots."""
     if type_of(name) == type_str():
-        position = find_slot(lexicon, name)
+        position = find_slot(name_index, name)
         if position >= 0 or is_complete:
             return position
-    item = find(lexicon.positions, name)
+    item = find(name_index.positions, name)
     return long_as_ssize(item) if item >= 0 else item
 
 
-@part
-def find_slot(lexicon, name):
-    slots, held = lexicon.slots, lexicon.held
+@inlined
+def find_slot(name_index, name):
+    slots, held = name_index.slots, name_index.held
     mask = len(slots) - 1
     half = hash_of(name) >> HALF
     slot = half & mask
@@ -120,12 +118,12 @@ def find_slot(lexicon, name):
     return UNKNOWN
 
 
-@part
-def is_complete(lexicon):
-    return lexicon.entered[0] == dict_size(lexicon.positions)
+@inlined
+def is_complete(name_index):
+    return name_index.entered[0] == dict_size(name_index.positions)
 
 
-@part
+@inlined
 def find(dictionary, key):
     """The address of the item, UNKNOWN or NEEDS_PYTHON."""
     item = get_item(dictionary, key)
@@ -137,32 +135,20 @@ def find(dictionary, key):
     return UNKNOWN
 
 
-@cache
-def enter_all() -> Any:
-    """Compiled ``enter_all(positions, slots, held, entered)``: fill empty slots with the names of ``positions``."""
-    digest = source_digest()
-
-    def loop(positions, slots, held, entered):
-        _ = digest  # captured: see source_digest
-        lexicon = Lexicon(positions, 0, slots, 0, held, 0, entered)
-        more, cursor, name, position = next_item(positions, 0)
-        while more != 0:
-            if type_of(name) == type_str():
-                enter(lexicon, name, long_as_ssize(position))
-            more, cursor, name, position = next_item(positions, cursor)
-
-    return kept(numba.njit(named(loop, enter_all)))
+@compiled_loop(nogil=False)
+def enter_all(positions, slots, held, entered):
+    """Fill empty slots with the names of ``positions``."""
+    name_index = NameIndex(positions, 0, slots, 0, held, 0, entered)
+    more, cursor, name, position = next_item(positions, 0)
+    while more != 0:
+        if type_of(name) == type_str():
+            enter(name_index, name, long_as_ssize(position))
+        more, cursor, name, position = next_item(positions, cursor)
 
 
-@cache
-def move_all() -> Any:
-    """Compiled ``move_all(slots, larger)``: fill larger, empty slots with what is in the slots."""
-    digest = source_digest()
-
-    def loop(slots, larger):
-        _ = digest
-        for word in slots:
-            if word != 0:
-                take_slot(larger, word)
-
-    return kept(numba.njit(named(loop, move_all)))
+@compiled_loop(nogil=False)
+def move_all(slots, larger):
+    """Fill larger, empty slots with what is in the slots."""
+    for word in slots:
+        if word != 0:
+            take_slot(larger, word)

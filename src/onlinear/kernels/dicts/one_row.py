@@ -15,29 +15,27 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba import carray, types
 
 from onlinear.data.rows import LONG_SPARSE, SparseRows, cell_get, row_dot
 from onlinear.data.targets import Averaged, Labels, Numbers
-from onlinear.kernels.compiler.explain import explaining
-from onlinear.kernels.compiler.inlining import in_place_of, part
+from onlinear.kernels.compiler.cpython import call_at, pointer
+from onlinear.kernels.compiler.inlining import inlined, overload_of
+from onlinear.kernels.compiler.loop import compile_loop
 from onlinear.kernels.dicts.argument_block import (
-    BESIDE,
-    BESIDE_ROOM,
     BIAS,
     CLASSES,
-    CLOCK_AT,
     COLUMNS,
+    COUNTERS_AT,
     FEATURES,
     FIRST,
     GATE,
+    GATHERED,
+    GATHERED_ROOM,
     GIVEN,
     KNOWN_READER,
     LOOKED,
-    NEAR,
-    NEAR_ROOM,
     NUMBERS,
     OUTPUT_ROOM,
     OUTPUTS,
@@ -45,28 +43,28 @@ from onlinear.kernels.dicts.argument_block import (
     READER,
     ROOM,
     SCORES,
+    SCRATCH_AT,
+    SCRATCH_ROOM,
     SLOTS,
     SMALL,
     TABLE,
     VALUES,
-    pointer,
 )
-from onlinear.kernels.dicts.readers import call_reader
-from onlinear.kernels.learn.cells import load_cell, wake
+from onlinear.kernels.learn.cells import apply_lazy_penalty, load_cell
+from onlinear.kernels.learn.loops import interpreted_loop, kind_of
 from onlinear.kernels.learn.state import (
-    CLOCK,
     COUNT,
+    COUNTERS,
     EXAMPLES,
     MASS,
     OWED,
     SCALE,
     SCORE,
-    SPARE,
+    SCRATCH,
     Options,
     State,
     T,
 )
-from onlinear.kernels.loops import interpreted_loop, is_ours, kept, kind_of, named, source_digest
 from onlinear.system.locks import BUSY, GENERATION, VERSION
 
 #: how many numbers the options are
@@ -83,20 +81,20 @@ MARK = 1
 READ = 0
 
 
-@part
+@inlined
 def state_at(place):
     """The learner's arrays, from their addresses."""
     outputs, slots = place[OUTPUTS], place[SLOTS]
     return State(
         carray(pointer(place[TABLE]), (place[FEATURES], place[OUTPUT_ROOM], slots), np.float64),
         carray(pointer(place[BIAS]), (outputs, slots), np.float64),
-        carray(pointer(place[CLOCK_AT]), (outputs, CLOCK), np.float64),
-        carray(pointer(place[NEAR]), (outputs, slots, place[NEAR_ROOM]), np.float64),
-        carray(pointer(place[BESIDE]), (SPARE, place[BESIDE_ROOM]), np.float64),
+        carray(pointer(place[COUNTERS_AT]), (outputs, COUNTERS), np.float64),
+        carray(pointer(place[GATHERED]), (outputs, slots, place[GATHERED_ROOM]), np.float64),
+        carray(pointer(place[SCRATCH_AT]), (SCRATCH, place[SCRATCH_ROOM]), np.float64),
     )
 
 
-@part
+@inlined
 def rows_at(place, length):
     """One row of the given length in the scratch arrays."""
     small = carray(pointer(place[SMALL]), 8, np.int64)
@@ -113,7 +111,7 @@ def make(cls, inner, numbers, start):
     raise NotImplementedError("compiled code only")
 
 
-@in_place_of(make)
+@overload_of(make)
 def _make(cls, inner, numbers, start):
     def fields(count):
         return ", ".join(f"numbers[start + {k}]" for k in range(count))
@@ -136,10 +134,6 @@ class Shape(NamedTuple):
     inner: type | None  # the schedule, where the rule has one
     labels: bool
     averages: bool  # whether it answers with averaged weights
-
-    @property
-    def is_ours(self) -> bool:
-        return is_ours((self.loss, self.rule, self.inner or self.rule))
 
     @property
     def nested(self) -> tuple[Any, Any]:
@@ -166,10 +160,8 @@ def learn_one_loop(shape: Shape) -> Any:
     answer = averaged_answer if shape.averages else answer_before
     rule_at = len(Loss._fields)
     options_at = rule_at + len((Inner or Rule)._fields)
-    digest = source_digest()
 
     def learn(place_at, x, target, importance):
-        _ = digest  # captured: see source_digest
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
         gate = carray(pointer(place[GATE]), 2, np.int64)
@@ -177,13 +169,13 @@ def learn_one_loop(shape: Shape) -> Any:
             return np.nan
         state = state_at(place)
         small = carray(pointer(place[SMALL]), 8, np.int64)
-        examples = np.int64(state.clock[0, EXAMPLES]) + 1
+        examples = np.int64(state.counters[0, EXAMPLES]) + 1
         is_marked = examples & (examples - 1) == 0
         if is_marked and place[LOOKED] != BUSY:
             return np.nan  # figures are kept at 1, 2, 4, 8, ... examples, which takes more than one step
         length = place[GIVEN]
         if x != READ:
-            length = call_reader(place[READER], place_at, x)
+            length = call_at(place[READER], place_at, x)
             if length < 0:
                 small[CODE] = length
                 return np.nan
@@ -210,23 +202,22 @@ def learn_one_loop(shape: Shape) -> Any:
             return np.nan
         return score
 
-    compiled = numba.njit(error_model="numpy")(named(learn, *shape))
-    return kept(compiled) if shape.is_ours else explaining(compiled, *shape.nested)
+    return compile_loop(learn, *shape.nested, shape.labels, shape.averages, nogil=False)
 
 
-@part
+@inlined
 def label_of(place, small, weights, target):
     small[LABEL] = np.int64(target)
     return Labels(small[LABEL : LABEL + 1], place[FIRST], place[CLASSES])
 
 
-@part
+@inlined
 def number_of(place, small, weights, target):
     return Numbers(weights[1:2])
 
 
 def averaged_targets(plain_targets):
-    @part
+    @inlined
     def targets_of(place, small, weights, target):
         answers = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
         return Averaged(plain_targets(place, small, weights, target), answers)
@@ -234,18 +225,18 @@ def averaged_targets(plain_targets):
     return targets_of
 
 
-@part
+@inlined
 def averaged_answer(place, state):
     """The first output's score; all are in SCORES already."""
     return carray(pointer(place[SCORES]), 1, np.float64)[0]
 
 
-@part
+@inlined
 def answer_before(place, state):
     """The first output's score; all go to SCORES."""
     scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
     for m in range(place[OUTPUTS]):
-        scores[m] = state.clock[m, SCORE]
+        scores[m] = state.counters[m, SCORE]
     return scores[0]
 
 
@@ -262,17 +253,15 @@ def answer_one_loop(shape: Shape) -> Any:
     weight_now = cell_weight if kind_of(shape.rule) == "cells" else uniform_weight
     rule_at = len(Loss._fields)
     options_at = rule_at + len((Inner or Rule)._fields)
-    digest = source_digest()
 
     def answer(place_at, x):
-        _ = digest  # captured: see source_digest
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
         scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
         gate = carray(pointer(place[GATE]), 2, np.int64)
         if gate[GENERATION] != place[LOOKED]:
             return np.nan
-        length = call_reader(place[KNOWN_READER], place_at, x)
+        length = call_at(place[KNOWN_READER], place_at, x)
         if length < 0:
             return np.nan
         rows = rows_at(place, length)
@@ -283,17 +272,16 @@ def answer_one_loop(shape: Shape) -> Any:
             scores[m] = score_now(rule, options, rows, m, weight_now, state)
         return scores[0]
 
-    compiled = numba.njit(error_model="numpy")(named(answer, *shape))
-    return kept(compiled) if shape.is_ours else explaining(compiled, *shape.nested)
+    return compile_loop(answer, *shape.nested, nogil=False)
 
 
-@part
+@inlined
 def score_now(rule, options, rows, m, weight_now, state):
     """The row's score with the weights as of now: penalties paid, averages formed, nothing changed."""
-    clock = state.clock
+    counters = state.counters
     length = rows.starts[1]
-    if options.average_from == 0.0 and options.sleep_slot < 0.0:
-        return row_dot(rows, 0, state.table, m) * clock[m, SCALE] + state.bias[m, 0]
+    if options.average_from == 0.0 and options.last_touched_slot < 0.0:
+        return row_dot(rows, 0, state.table, m) * counters[m, SCALE] + state.bias[m, 0]
     # added up in the order of sparse_dot
     even = length - length % 4 if length >= LONG_SPARSE else 0
     a0 = a1 = a2 = a3 = rest = 0.0
@@ -312,38 +300,38 @@ def score_now(rule, options, rows, m, weight_now, state):
             a3 += product
     total = ((a0 + a2) + (a1 + a3)) + rest
     bias = state.bias[m, 0]
-    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
-        bias -= state.bias[m, int(options.mean_slot)] / clock[m, COUNT]
+    if options.average_from > 0.0 and counters[m, COUNT] > 0.0:
+        bias -= state.bias[m, int(options.mean_slot)] / counters[m, COUNT]
     return total + bias
 
 
-@part
+@inlined
 def uniform_weight(rule, options, rows, j, m, state):
-    clock = state.clock
+    counters = state.counters
     v = cell_get(rows, state.table, j, m, 0)
-    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
+    if options.average_from > 0.0 and counters[m, COUNT] > 0.0:
         spent = cell_get(rows, state.table, j, m, int(options.mean_slot))
-        mass = 0.0 if options.eager > 0.0 else clock[m, MASS]
-        return (mass * v - spent) / clock[m, COUNT]
-    w = v * clock[m, SCALE]
+        mass = 0.0 if options.eager > 0.0 else counters[m, MASS]
+        return (mass * v - spent) / counters[m, COUNT]
+    w = v * counters[m, SCALE]
     if options.l1 > 0.0:
-        paid = cell_get(rows, state.table, j, m, int(options.sleep_slot))
+        paid = cell_get(rows, state.table, j, m, int(options.last_touched_slot))
         if w > 0.0:
-            w = max(0.0, w - (clock[m, OWED] + paid))
+            w = max(0.0, w - (counters[m, OWED] + paid))
         elif w < 0.0:
-            w = min(0.0, w + (clock[m, OWED] - paid))
+            w = min(0.0, w + (counters[m, OWED] - paid))
     return w
 
 
-@part
+@inlined
 def cell_weight(rule, options, rows, j, m, state):
-    clock = state.clock
-    if options.average_from > 0.0 and clock[m, COUNT] > 0.0:
+    counters = state.counters
+    if options.average_from > 0.0 and counters[m, COUNT] > 0.0:
         spent = cell_get(rows, state.table, j, m, int(options.mean_slot))
-        mass = 0.0 if options.eager > 0.0 else clock[m, COUNT]
-        return (mass * cell_get(rows, state.table, j, m, 0) - spent) / clock[m, COUNT]
+        mass = 0.0 if options.eager > 0.0 else counters[m, COUNT]
+        return (mass * cell_get(rows, state.table, j, m, 0) - spent) / counters[m, COUNT]
     cell = load_cell(rule, rows, state.table, j, m)
-    if options.sleep_slot >= 0.0 and options.forget == 0.0:
-        slept = clock[m, T] - cell_get(rows, state.table, j, m, int(options.sleep_slot))
-        return wake(rule, cell, slept, options)[0]
+    if options.last_touched_slot >= 0.0 and options.forget == 0.0:
+        skipped = counters[m, T] - cell_get(rows, state.table, j, m, int(options.last_touched_slot))
+        return apply_lazy_penalty(rule, cell, skipped, options)[0]
     return cell[0]

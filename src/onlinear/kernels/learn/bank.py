@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from onlinear.kernels.compiler.inlining import in_place_of
+from onlinear.kernels.compiler.inlining import overload_of
 
 
 class Bank(NamedTuple):
@@ -63,7 +63,7 @@ def member(thing: Any, m: int) -> Any:
     return thing
 
 
-@in_place_of(member)
+@overload_of(member)
 def _member(thing: Any, m: Any) -> Any:
     if not (isinstance(thing, types.BaseNamedTuple) and thing.instance_class is Bank):
         return lambda thing, m: thing

@@ -5,25 +5,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
-import numba
-
 from onlinear.data.rows import row_dot_and_square
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
+from onlinear.kernels.compiler.loop import compiled_loop
 
 
-@cache
-def measure_rows() -> Any:
-    """The compiled loop: the product of every row with the weights in a table that faces it, and its squared length."""
-    digest = source_digest()
-
-    def loop(rows, table, scores, lengths):
-        _ = digest
-        rows, table = bare(rows), bare(table)
-        for i in range(len(scores)):
-            scores[i], lengths[i] = row_dot_and_square(rows, i, table, 0)
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, measure_rows)))
+@compiled_loop
+def measure_rows(rows, table, scores, lengths):
+    """The product of every row with the weights in a table that faces it, and its squared length."""
+    for i in range(len(scores)):
+        scores[i], lengths[i] = row_dot_and_square(rows, i, table, 0)

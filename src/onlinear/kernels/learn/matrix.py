@@ -7,7 +7,7 @@ from typing import Any
 
 from onlinear.data.rows import row_column, row_columns, row_fits, row_values
 from onlinear.data.targets import take_answer
-from onlinear.kernels.compiler.inlining import part
+from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.learn.bank import member
 from onlinear.kernels.learn.row_steps import (
     all_finite,
@@ -21,18 +21,18 @@ from onlinear.kernels.learn.row_steps import (
     tick,
 )
 from onlinear.kernels.learn.state import COUNT, SCORE, SLOPE, VALUE
-from onlinear.rules.context import Seen
+from onlinear.rules.context import StepContext
 from onlinear.rules.dispatch import rule_growth, rule_step
 
 
-@part
+@inlined
 def learn_matrix(
     loss: Any, rule: Any, options: Any, rows: Any, targets: Any, importance: Any, order: Any, state: Any
 ) -> int:
     """Learn the rows in the given order; answer how many were learned before one that cannot be."""
     table = state.table
     bias = state.bias
-    clock = state.clock
+    counters = state.counters
     dense = state.dense
     outputs = outputs_of(state)
     x = dense[0]
@@ -45,33 +45,33 @@ def learn_matrix(
             return position
         spread_out(rows, i, x)
         for m in range(outputs):
-            clock[m, SCORE] = dense_dot(table[m, 0], x) + bias[m, 0]
+            counters[m, SCORE] = dense_dot(table[m, 0], x) + bias[m, 0]
         together = assess(loss, targets, i, state)
-        if not (all_finite(clock[:, SCORE]) and all_finite(clock[:, VALUE]) and all_finite(clock[:, SLOPE])):
+        if not (all_finite(counters[:, SCORE]) and all_finite(counters[:, VALUE]) and all_finite(counters[:, SLOPE])):
             return position
         if averages(targets):
             for m in range(outputs):
                 take_answer(targets, m, answer_of(m, member(options, m), state))
         keep_count(loss, targets, i, h, state)
         for m in range(outputs):
-            seen = look(loss, targets, i, m, h, 0.0, together, state)
+            context = look(loss, targets, i, m, h, 0.0, together, state)
             if learns(targets, i, m, state) and not learn_output(
-                member(loss, m), member(rule, m), member(options, m), m, seen, state
+                member(loss, m), member(rule, m), member(options, m), m, context, state
             ):
                 return position
     return order.shape[0]
 
 
-@part
+@inlined
 def answer_of(m: int, options: Any, state: Any) -> float:
     """What output m answers: by its average, if it has one."""
     if not has_average(m, options, state):
-        return state.clock[m, SCORE]
+        return state.counters[m, SCORE]
     slot = int(options.mean_slot)
-    return -(dense_dot(state.table[m, slot], state.dense[0]) + state.bias[m, slot]) / state.clock[m, COUNT]
+    return -(dense_dot(state.table[m, slot], state.dense[0]) + state.bias[m, slot]) / state.counters[m, COUNT]
 
 
-@part
+@inlined
 def spread_out(rows: Any, i: int, x: Any) -> None:
     """Write the row to ``x``; the place behind it is the intercept's."""
     x[:] = 0.0
@@ -81,7 +81,7 @@ def spread_out(rows: Any, i: int, x: Any) -> None:
         x[row_column(rows, columns, k)] += float(values[k])
 
 
-@part
+@inlined
 def dense_dot(a: Any, b: Any) -> float:
     """The product of ``a`` with the beginning of ``b``, in four lanes.
 
@@ -103,7 +103,7 @@ def dense_dot(a: Any, b: Any) -> float:
     return (a0 + a2) + (a1 + a3)
 
 
-@part
+@inlined
 def times(matrix: Any, x: Any, z: Any) -> None:
     """Write ``P x`` to ``z``; P is symmetric, so its rows serve as columns, and zeros cost nothing."""
     z[:] = 0.0
@@ -113,17 +113,17 @@ def times(matrix: Any, x: Any, z: Any) -> None:
                 z[k] += x[j] * matrix[j, k]
 
 
-@part
-def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: Any) -> bool:
+@inlined
+def learn_output(loss: Any, rule: Any, options: Any, m: int, context: StepContext, state: Any) -> bool:
     """Grow the matrix of one output by its share of ``x x^T`` and step; answer whether all is finite."""
     table = state.table
     bias = state.bias
-    clock = state.clock
+    counters = state.counters
     matrix = state.matrix
     dense = state.dense
     fine = True
-    growth = rule_growth(rule, seen)
-    if (clock[m, SLOPE] != 0.0 or growth != 0.0) and seen.importance > 0.0:
+    growth = rule_growth(rule, context)
+    if (counters[m, SLOPE] != 0.0 or growth != 0.0) and context.importance > 0.0:
         x = dense[0]
         z = dense[1]
         last = len(x) - 1
@@ -131,7 +131,7 @@ def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: 
         times(matrix[m], x, z)
         reach = dense_dot(x[:last], z) + x[last] * z[last]  # apart: its place, and so its lane, moves with the width
         divisor = 1.0 + growth * reach
-        step = rule_step(rule, loss, seen) / divisor
+        step = rule_step(rule, loss, context) / divisor
         fine = math.isfinite(step) and divisor > 0.0
         if fine:
             rank_one(matrix[m], z, growth / divisor)
@@ -144,7 +144,7 @@ def learn_output(loss: Any, rule: Any, options: Any, m: int, seen: Seen, state: 
     return fine
 
 
-@part
+@inlined
 def rank_one(inverse: Any, z: Any, share: float) -> None:
     """Sherman-Morrison: ``P -= share z z^T``."""
     for j in range(z.shape[0]):
@@ -153,7 +153,7 @@ def rank_one(inverse: Any, z: Any, share: float) -> None:
             inverse[j, k] -= scaled * z[k]
 
 
-@part
+@inlined
 def move(weights: Any, bias: Any, m: int, z: Any, step: float) -> None:
     for j in range(weights.shape[0]):
         weights[j] += step * z[j]

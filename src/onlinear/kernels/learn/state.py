@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-# columns of the clock: numbers kept for every output
+# columns of the counters: numbers kept for every output
 T = 0  # examples learned from
 SCALE = 1  # the weights are SCALE times what the table holds (lazy L2)
 OWED = 2  # L1 penalty that every weight should have paid so far
 MASS = 3  # weight of the examples averaged so far, in units of the table
 COUNT = 4  # examples averaged so far
-WEIGHT = 5  # importance seen by ``stretch``
-SPREAD = 6  # what ``stretch`` answered, summed over examples
+WEIGHT = 5  # importance seen by ``prepare``
+SPREAD = 6  # what ``prepare`` answered, summed over examples
 NORM = 7  # squared length of the weights, kept where a stopping rule asks for it
 OBJECTIVE = 8  # sum of loss and penalty over the present pass
 LOSS = 9  # sum of importance times the loss of what was answered: with the average, where there is one
@@ -36,7 +36,7 @@ SCORE = 28  # of the row at hand, like the next three; of the weights that learn
 VALUE = 29
 SLOPE = 30
 STEP = 31  # of a uniform rule; with cells, where they are
-CLOCK = 32  # whole cache lines, and what changes with every row at the end of one
+COUNTERS = 32  # whole cache lines, and what changes with every row at the end of one
 
 #: a smaller scale is written into the table
 LEAST_SCALE = 1e-9
@@ -45,15 +45,15 @@ LEAST_SCALE = 1e-9
 SUMS = 0  # of a uniform rule's bank, like the next two, [output, slot]: the row times the weights; of averages, too
 AMOUNTS = 1  # how far the row's weights move
 FACTORS = 2  # how many times over
-REACH = 0  # what ``stretch`` answers first, for each entry
+REACH = 0  # what ``prepare`` answers first, for each entry
 WIDTH = 1  # what it answers second
 BEFORE = 2  # the weights before they move
-KEPT = 3  # intercepts and clock before the row
+KEPT = 3  # intercepts and counters before the row
 ENTRIES = 4  # the values of the row
 SCORES = 5  # of a bank, like the next two: scores, values and slopes of the row at hand, side by side
 VALUES = 6
 SLOPES = 7
-SPARE = 8
+SCRATCH = 8
 
 
 class State(NamedTuple):
@@ -61,9 +61,9 @@ class State(NamedTuple):
 
     table: Any  # weight and what the rule keeps beside it, facing the rows: see :mod:`onlinear.data.rows`
     bias: Any  # [output, slot]: the same for the intercept
-    clock: Any  # [output, CLOCK]: an output's numbers share few cache lines, at fixed distances
-    near: Any  # [output, slot, entry]: the cells of the sparse row at hand, for a rule that has them
-    spare: Any  # [SPARE, entry]: scratch, see above
+    counters: Any  # [output, COUNTERS]: an output's numbers share few cache lines, at fixed distances
+    gathered: Any  # [output, slot, entry]: the cells of the sparse row at hand, for a rule that has them
+    scratch: Any  # [SCRATCH, entry]: see above
 
 
 class LoneState(NamedTuple):
@@ -71,9 +71,9 @@ class LoneState(NamedTuple):
 
     table: Any
     bias: Any
-    clock: Any
-    near: Any
-    spare: Any
+    counters: Any
+    gathered: Any
+    scratch: Any
 
 
 class MatrixState(NamedTuple):
@@ -81,7 +81,7 @@ class MatrixState(NamedTuple):
 
     table: Any
     bias: Any
-    clock: Any
+    counters: Any
     matrix: Any  # [output, feature, feature]
     dense: Any  # [2, feature]: scratch
 
@@ -99,5 +99,5 @@ class Options(NamedTuple):
     intercept_rate: float = 1.0  # factor on its steps
     intercept_norm: float = 1.0  # what it adds to the squared length of a row
     track: float = 0.0  # 1 to keep NORM and add the penalty to OBJECTIVE
-    sleep_slot: float = -1.0  # slot of what the weight has paid, or when it was last awake
+    last_touched_slot: float = -1.0  # slot of the L1 penalty that the weight has paid, or of when it last paid
     mean_slot: float = -1.0  # slot of the average

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from onlinear.features.names import hash_name
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
+from onlinear.kernels.compiler.hints import uncounted
+from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.compiler.loop import compiled_loop
 from onlinear.kernels.text.name_hash import crossed
 
 #: what may be wrong with a row, none of whose entries are then left
@@ -57,57 +55,43 @@ def crosses_of(pairs: Sequence[tuple[str, str]]) -> Crosses:
     return Crosses(np.array([[names.index(name) for name in pair] for pair in pairs], np.int64), groups, slots)
 
 
-@cache
-def count_crossed() -> Any:
-    """The compiled loop that counts the entries of all rows with their products, and marks rows with too many."""
-    digest = source_digest()
-
-    def loop(starts, groups, crosses, wrong):
-        _ = digest
-        starts, groups, crosses = bare(starts), bare(groups), bare(crosses)
-        heads, total = np.empty(len(crosses.groups) + 2, np.int64), 0
-        for row in range(len(starts) - 1):
-            count_members(groups, starts[row], starts[row + 1], crosses, bare(heads))
-            count = np.int64(starts[row + 1] - starts[row]) + products(crosses.pairs, bare(heads))
-            wrong[row] = TOO_MANY if count > MOST else FINE
-            total += count if count <= MOST else 0
-        return total
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, count_crossed)))
+@compiled_loop
+def count_crossed(starts, groups, crosses, wrong):
+    """Counts the entries of all rows with their products, and marks rows with too many."""
+    heads, total = np.empty(len(crosses.groups) + 2, np.int64), 0
+    for row in range(len(starts) - 1):
+        count_members(groups, starts[row], starts[row + 1], crosses, uncounted(heads))
+        count = np.int64(starts[row + 1] - starts[row]) + products(crosses.pairs, uncounted(heads))
+        wrong[row] = TOO_MANY if count > MOST else FINE
+        total += count if count <= MOST else 0
+    return total
 
 
-@cache
-def cross_rows() -> Any:
-    """The compiled loop that writes the entries of each row, and behind them its products, pair by pair.
+@compiled_loop
+def cross_rows(starts, hashes, values, groups, crosses, wrong, new_starts, new_hashes, new_values):
+    """Writes the entries of each row, and behind them its products, pair by pair.
 
     What is wrong with a row is marked, and it keeps no entries.
     """
-    digest = source_digest()
-
-    def loop(starts, hashes, values, groups, crosses, wrong, new_starts, new_hashes, new_values):
-        _ = digest
-        starts, groups, crosses = bare(starts), bare(groups), bare(crosses)
-        entries = Entries(bare(hashes), bare(values), bare(new_hashes), bare(new_values))
-        longest = 0
-        for row in range(len(starts) - 1):
-            longest = max(longest, starts[row + 1] - starts[row])
-        heads, members = np.empty(len(crosses.groups) + 2, np.int64), np.empty(longest, np.int64)
-        at = np.uint64(0)
-        for row in range(len(starts) - 1):
-            new_starts[row] = at
-            if wrong[row] == FINE:
-                start, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
-                list_members(groups, start, stop, crosses, bare(heads), bare(members))
-                end = copied(entries, start, stop, at)
-                end, fine = multiplied(entries, crosses.pairs, bare(heads), bare(members), end)
-                wrong[row] = FINE if fine else INFINITE
-                at = end if fine else at
-        new_starts[len(starts) - 1] = at
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, cross_rows)))
+    entries = Entries(hashes, values, new_hashes, new_values)
+    longest = 0
+    for row in range(len(starts) - 1):
+        longest = max(longest, starts[row + 1] - starts[row])
+    heads, members = np.empty(len(crosses.groups) + 2, np.int64), np.empty(longest, np.int64)
+    at = np.uint64(0)
+    for row in range(len(starts) - 1):
+        new_starts[row] = at
+        if wrong[row] == FINE:
+            start, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
+            list_members(groups, start, stop, crosses, uncounted(heads), uncounted(members))
+            end = copied(entries, start, stop, at)
+            end, fine = multiplied(entries, crosses.pairs, uncounted(heads), uncounted(members), end)
+            wrong[row] = FINE if fine else INFINITE
+            at = end if fine else at
+    new_starts[len(starts) - 1] = at
 
 
-@part
+@inlined
 def count_members(groups, start, stop, crosses, heads):
     """``heads[g + 2]``: how many entries of a row are in group g."""
     for group in range(len(heads)):
@@ -118,7 +102,7 @@ def count_members(groups, start, stop, crosses, heads):
             heads[group + 2] += 1
 
 
-@part
+@inlined
 def products(pairs, heads):
     """How many products a row has."""
     count = 0
@@ -128,7 +112,7 @@ def products(pairs, heads):
     return count
 
 
-@part
+@inlined
 def list_members(groups, start, stop, crosses, heads, members):
     """The entries of each group g, in order: ``members[heads[g]:heads[g + 1]]``."""
     count_members(groups, start, stop, crosses, heads)
@@ -141,7 +125,7 @@ def list_members(groups, start, stop, crosses, heads, members):
             heads[group + 1] += 1
 
 
-@part
+@inlined
 def number_of(group, crosses):
     """The number of a group, or FREE if it is crossed with none."""
     mask = np.uint64(len(crosses.slots) - 1)
@@ -151,7 +135,7 @@ def number_of(group, crosses):
     return np.int64(crosses.slots[slot])
 
 
-@part
+@inlined
 def copied(entries, start, stop, at):
     """Write a row's own entries; where the next one goes."""
     for k in range(start, stop):
@@ -160,7 +144,7 @@ def copied(entries, start, stop, at):
     return at
 
 
-@part
+@inlined
 def multiplied(entries, pairs, heads, members, at):
     """Write the products of a row; where the next entry goes, and whether all of them are finite."""
     hashes, values, fine = entries.hashes, entries.values, True

@@ -6,34 +6,23 @@ two of them stand for one. The features of a row are left as the hashes of their
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,var-annotated"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,var-annotated,assignment"
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from onlinear.features.names import SIXTY_FOUR_BITS, hash_name, unmixed
-from onlinear.kernels.compiler.inlining import part, seldom
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
-from onlinear.kernels.text.decimals import (
-    HIGHEST_BITS,
-    address_of,
-    byte_of,
-    eight_of,
-    leading_zeros,
-    trailing_zeros,
-)
+from onlinear.kernels.compiler.inlining import cold, inlined
+from onlinear.kernels.compiler.loop import compiled_loop
+from onlinear.kernels.text.bits import address_of, byte_of, eight_of, leading_zeros, ones_of, trailing_zeros
+from onlinear.kernels.text.byte_marks import SLACK, cell_marks_in, record_marks_in
+from onlinear.kernels.text.decimals import HIGHEST_BITS
 from onlinear.kernels.text.grams import grams_of
-from onlinear.kernels.text.line_breaks import GROUP, SLACK, ones_of
+from onlinear.kernels.text.line_breaks import GROUP
 from onlinear.kernels.text.name_hash import FIRST_FACTOR, OFFSET, PRIME, SECOND_FACTOR, hashed, mixed
 from onlinear.kernels.text.parsed import (
     BREAK,
@@ -77,8 +66,6 @@ QUOTE, NO_BYTE = np.uint64(ord('"')), np.uint64(256)
 LOWEST_BITS, QUOTES = np.uint64(0x0101010101010101), np.uint64(0x2222222222222222)
 _NONE, _ONE, _THREE, _EIGHT = (np.uint64(k) for k in (0, 1, 3, 8))
 ALL_BITS = np.uint64(SIXTY_FOUR_BITS)
-_BYTE, _BITS = ir.IntType(8), ir.IntType(64)
-_BYTES = ir.VectorType(_BYTE, SLACK)
 
 
 class Plan(NamedTuple):
@@ -133,82 +120,35 @@ def plan_of(
     )
 
 
-@intrinsic
-def marks_in(typing_context, text, at, delimiter):
-    """A bit for each of 64 bytes, three times: is it a delimiter or line end, a quote, neither ASCII nor zero?"""
-
-    def emit(context, builder, signature, arguments):
-        read = sixty_four(builder, arguments)
-        lines = builder.icmp_unsigned("==", read, _BYTES([int(LINE_FEED)] * SLACK))
-        ends = builder.or_(lines, builder.icmp_unsigned("==", read, spread_out(builder, arguments[2])))
-        quotes = builder.icmp_unsigned("==", read, _BYTES([int(QUOTE)] * SLACK))
-        strange = builder.icmp_signed("<=", read, _BYTES([0] * SLACK))
-        marks = [builder.bitcast(found, _BITS) for found in (ends, quotes, strange)]
-        return context.make_tuple(builder, signature.return_type, marks)
-
-    return types.UniTuple(types.uint64, 3)(text, types.int64, types.uint64), emit
-
-
-@intrinsic
-def lines_in(typing_context, text, at):
-    """A bit for each of 64 bytes, twice: is it a line end, a quote?"""
-
-    def emit(context, builder, signature, arguments):
-        read = sixty_four(builder, arguments)
-        found = [builder.icmp_unsigned("==", read, _BYTES([int(byte)] * SLACK)) for byte in (LINE_FEED, QUOTE)]
-        return context.make_tuple(builder, signature.return_type, [builder.bitcast(bits, _BITS) for bits in found])
-
-    return types.UniTuple(types.uint64, 2)(text, types.int64), emit
-
-
-def sixty_four(builder: Any, arguments: Any) -> Any:
-    """The 64 bytes from a place on."""
-    place = builder.bitcast(builder.gep(arguments[0], [arguments[1]]), _BYTES.as_pointer())
-    return builder.load(place, align=1)
-
-
-def spread_out(builder: Any, word: Any) -> Any:
-    """A byte, 64 times."""
-    one = builder.insert_element(_BYTES(ir.Undefined), builder.trunc(word, _BYTE), ir.IntType(32)(0))
-    return builder.shuffle_vector(one, _BYTES(ir.Undefined), ir.VectorType(ir.IntType(32), SLACK)([0] * SLACK))
-
-
-@cache
-def find_cells() -> Any:
-    """The compiled loop that writes down where cells end in ``text[:stop]``.
+@compiled_loop
+def find_cells(buffer, stop, delimiter, breaks, quoting):
+    """Writes down where cells end in ``text[:stop]``.
 
     It answers how many there are, and whether there are bytes that are no ASCII characters, or zero.
     """
-    digest = source_digest()
-
-    def loop(buffer, stop, delimiter, breaks, quoting):
-        _ = digest
-        breaks, quoting = bare(breaks), bare(quoting)
-        text, delimiter = address_of(buffer), np.uint64(delimiter)
-        opened, closed = quoting[OPENED], quoting[CLOSED]
-        count, odd = 0, _NONE
-        for at in range(0, stop, SLACK):
-            ends, quotes, strange = marks_in(text, at, delimiter)
-            if at + SLACK > stop:
-                within = (_ONE << np.uint64(stop - at)) - _ONE
-                ends, quotes, strange = ends & within, quotes & within, strange & within
-            odd |= strange
-            if quotes != _NONE and opened != NEVER:
-                count, opened, closed = among_quotes(text, at, ends, quotes, delimiter, breaks, count, opened, closed)
-            elif opened <= closed:
-                found = np.int64(ones_of(ends))
-                for group in range(0, found, GROUP):  # without a branch for each, which could not be foreseen
-                    for k in range(GROUP):
-                        breaks[np.uint64(count + group + k)] = at + np.int64(trailing_zeros(ends))
-                        ends &= ends - _ONE
-                count += found
-        quoting[OPENED], quoting[CLOSED] = opened, closed
-        return count, odd != _NONE
-
-    return kept(numba.njit(nogil=True)(named(loop, find_cells)))
+    text, delimiter = address_of(buffer), np.uint64(delimiter)
+    opened, closed = quoting[OPENED], quoting[CLOSED]
+    count, odd = 0, _NONE
+    for at in range(0, stop, SLACK):
+        ends, quotes, strange = cell_marks_in(text, at, delimiter)
+        if at + SLACK > stop:
+            within = (_ONE << np.uint64(stop - at)) - _ONE
+            ends, quotes, strange = ends & within, quotes & within, strange & within
+        odd |= strange
+        if quotes != _NONE and opened != NEVER:
+            count, opened, closed = among_quotes(text, at, ends, quotes, delimiter, breaks, count, opened, closed)
+        elif opened <= closed:
+            found = np.int64(ones_of(ends))
+            for group in range(0, found, GROUP):  # without a branch for each, which could not be foreseen
+                for k in range(GROUP):
+                    breaks[np.uint64(count + group + k)] = at + np.int64(trailing_zeros(ends))
+                    ends &= ends - _ONE
+            count += found
+    quoting[OPENED], quoting[CLOSED] = opened, closed
+    return count, odd != _NONE
 
 
-@seldom
+@cold
 def among_quotes(text, at, ends, quotes, delimiter, breaks, count, opened, closed):
     """The cell ends of 64 bytes that have quotes among them, one mark after the other."""
     marks = ends | quotes
@@ -224,7 +164,7 @@ def among_quotes(text, at, ends, quotes, delimiter, breaks, count, opened, close
     return count, opened, closed
 
 
-@part
+@inlined
 def after_quote(text, at, delimiter, opened, closed):
     """Where the last quote opened and the last one closed, with the one at ``at``."""
     if opened > closed:
@@ -239,80 +179,67 @@ def after_quote(text, at, delimiter, opened, closed):
     return opened, closed
 
 
-@cache
-def last_record_end() -> Any:
-    """The compiled loop that looks at ``text[shown:]``: where the last record ends there, or 0."""
-    digest = source_digest()
-
-    def loop(buffer, shown, delimiter, quoting):
-        _ = digest
-        text, delimiter, stop = address_of(buffer), np.uint64(delimiter), len(buffer)
-        opened, closed = quoting[OPENED], quoting[CLOSED]
-        at, end = np.int64(shown), np.int64(0)
-        while at + SLACK <= stop:
-            lines, quotes = lines_in(text, at)
-            if quotes != _NONE and opened != NEVER:
-                marks = lines | quotes
-                while marks != _NONE:
-                    place = at + np.int64(trailing_zeros(marks))
-                    marks &= marks - _ONE
-                    if byte_of(text, place) == QUOTE:
-                        opened, closed = after_quote(text, place, delimiter, opened, closed)
-                    elif opened <= closed:
-                        end = place + 1
-            elif opened <= closed and lines != _NONE:
-                end = at + SLACK - np.int64(leading_zeros(lines))
-            at += SLACK
-        while at < stop:
-            if byte_of(text, at) == QUOTE and opened != NEVER:
-                opened, closed = after_quote(text, at, delimiter, opened, closed)
-            elif byte_of(text, at) == LINE_FEED and opened <= closed:
-                end = at + 1
-            at += 1
-        quoting[OPENED], quoting[CLOSED] = opened, closed
-        return end
-
-    return kept(numba.njit(nogil=True)(named(loop, last_record_end)))
+@compiled_loop
+def last_record_end(buffer, shown, delimiter, quoting):
+    """Looks at ``text[shown:]``: where the last record ends there, or 0."""
+    text, delimiter, stop = address_of(buffer), np.uint64(delimiter), len(buffer)
+    opened, closed = quoting[OPENED], quoting[CLOSED]
+    at, end = np.int64(shown), np.int64(0)
+    while at + SLACK <= stop:
+        lines, quotes = record_marks_in(text, at)
+        if quotes != _NONE and opened != NEVER:
+            marks = lines | quotes
+            while marks != _NONE:
+                place = at + np.int64(trailing_zeros(marks))
+                marks &= marks - _ONE
+                if byte_of(text, place) == QUOTE:
+                    opened, closed = after_quote(text, place, delimiter, opened, closed)
+                elif opened <= closed:
+                    end = place + 1
+        elif opened <= closed and lines != _NONE:
+            end = at + SLACK - np.int64(leading_zeros(lines))
+        at += SLACK
+    while at < stop:
+        if byte_of(text, at) == QUOTE and opened != NEVER:
+            opened, closed = after_quote(text, at, delimiter, opened, closed)
+        elif byte_of(text, at) == LINE_FEED and opened <= closed:
+            end = at + 1
+        at += 1
+    quoting[OPENED], quoting[CLOSED] = opened, closed
+    return end
 
 
-@cache
-def parse_table() -> Any:
-    """The compiled loop: records are read until the text ends or one is wrong."""
-    digest = source_digest()
-
-    def loop(buffer, stop, breaks, strange, plan, rows):
-        _ = digest
-        breaks, plan, rows = bare(breaks), bare(plan), bare(rows)
-        counts = rows.counts
-        text = address_of(buffer)
-        row, entry, place, k = counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK]
+@compiled_loop
+def parse_table(buffer, stop, breaks, strange, plan, rows):
+    """Records are read until the text ends or one is wrong."""
+    counts = rows.counts
+    text = address_of(buffer)
+    row, entry, place, k = counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK]
+    code = FINE
+    while place < stop and code <= FINE:
         code = FINE
-        while place < stop and code <= FINE:
-            code = FINE
-            if strange:
-                code, where = strange_byte(text, place, np.int64(breaks[line_break(text, breaks, k)]))
-            if code == FINE:
-                rows.starts[row], rows.places[row] = entry, place
-                code, where, last = record(text, place, breaks, k, entry, row, plan, rows)
-            if code == FINE:
-                row, entry = row + 1, where
-            elif code > FINE:
-                code, where, last = blame(text, place, breaks, k, code, where, plan, counts)
-            place, k = np.int64(breaks[last]) + 1, last + 1
-        rows.starts[row] = entry
-        counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK] = row, entry, place, k
-        counts[CODE], counts[WHERE] = code, where if code > FINE else place
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, parse_table)))
+        if strange:
+            code, where = strange_byte(text, place, np.int64(breaks[line_break(text, breaks, k)]))
+        if code == FINE:
+            rows.starts[row], rows.places[row] = entry, place
+            code, where, last = record(text, place, breaks, k, entry, row, plan, rows)
+        if code == FINE:
+            row, entry = row + 1, where
+        elif code > FINE:
+            code, where, last = blame(text, place, breaks, k, code, where, plan, counts)
+        place, k = np.int64(breaks[last]) + 1, last + 1
+    rows.starts[row] = entry
+    counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK] = row, entry, place, k
+    counts[CODE], counts[WHERE] = code, where if code > FINE else place
 
 
-@seldom
+@cold
 def blame(text, place, breaks, k, code, where, plan, counts):
     """What is wrong with a record, where, and the break at which it ends. A wrong number of cells explains the rest."""
     last = line_break(text, breaks, k)
     cells, columns = last - k + 1, len(plan.kinds)
     counts[START], counts[CELLS] = place, cells
-    if cells != columns and code < ZERO_BYTE:
+    if cells != columns and code not in (ZERO_BYTE, NOT_UTF_8):
         code, surplus = WRONG_COUNT, k + columns if cells > columns else k
         where = place if surplus == k else np.int64(breaks[surplus - 1]) + 1
         where = skip_blanks(text, where, np.int64(breaks[surplus]))
@@ -323,7 +250,7 @@ def blame(text, place, breaks, k, code, where, plan, counts):
     return code, where, last
 
 
-@part
+@inlined
 def line_break(text, breaks, k):
     """The first break from the k-th on that ends a record."""
     while byte_of(text, np.int64(breaks[k])) != LINE_FEED:
@@ -331,7 +258,7 @@ def line_break(text, breaks, k):
     return k
 
 
-@part
+@inlined
 def record(text, place, breaks, k, entry, row, plan, rows):
     """FINE, the entries read until then and the break that ends the record; or what is wrong, and where."""
     k, at, columns = np.uint64(k), np.uint64(entry), np.uint64(len(plan.kinds))
@@ -360,7 +287,7 @@ def record(text, place, breaks, k, entry, row, plan, rows):
     return FINE, np.int64(at), np.int64(k - _ONE)
 
 
-@part
+@inlined
 def note_group(groups, at, added, hashes, column):
     """Write down the column of new entries, if somebody asks."""
     if groups is not None:
@@ -368,7 +295,7 @@ def note_group(groups, at, added, hashes, column):
             groups[k] = hashes[column]
 
 
-@part
+@inlined
 def cell(text, start, stop, kind, column, at, row, plan, rows):
     """FINE, and how many entries a cell gave; or what is wrong with it."""
     low, high, first, last, doubled = start, stop, start, stop, False
@@ -405,7 +332,7 @@ def cell(text, start, stop, kind, column, at, row, plan, rows):
     return FINE, _ONE
 
 
-@part
+@inlined
 def text_cell(grams, text, low, high, is_absent, column, at, plan, rows):
     """How many entries a text gave. Doubled quotes are no letters: words end there as at one."""
     if grams is None:
@@ -416,7 +343,7 @@ def text_cell(grams, text, low, high, is_absent, column, at, plan, rows):
     return grams_of(text, low, high, plan.states[column], grams, rows.hashes, rows.values, at) - at
 
 
-@part
+@inlined
 def remembered(text, first, last, state, memo):
     """The hash of a category, from the state of its column on; looked up, if it is short and came lately.
 
@@ -434,14 +361,14 @@ def remembered(text, first, last, state, memo):
     return memo[slot, 3]
 
 
-@part
+@inlined
 def bytes_at(text, at, count):
     """Up to eight bytes as a number, zeros behind them."""
     half = (_EIGHT - count) << np.uint64(2)
     return eight_of(text, at) & ((ALL_BITS >> half) >> half)  # in two steps, as 64 bits at once are not defined
 
 
-@part
+@inlined
 def other_cell(text, start, stop, low, high, is_absent, kind, row, rows):
     """FINE, or what is wrong with a label or a weight."""
     if kind == CATEGORY_TARGET:
@@ -459,7 +386,7 @@ def other_cell(text, start, stop, low, high, is_absent, kind, row, rows):
     return FINE if fine else BAD_LABEL
 
 
-@part
+@inlined
 def label_code(text, start, stop, rows):
     """The number of a label: that of an equal one, if it came lately."""
     slot = mixed(hashed(text, start, stop, OFFSET)) % np.uint64(SLOTS)
@@ -472,7 +399,7 @@ def label_code(text, start, stop, rows):
     return code
 
 
-@part
+@inlined
 def without_blanks(text, start, stop):
     """Where the text ends behind which only blanks follow."""
     while stop > start and (is_blank(text, stop - 1) or byte_of(text, stop - 1) == RETURN):
@@ -480,7 +407,7 @@ def without_blanks(text, start, stop):
     return stop
 
 
-@part
+@inlined
 def closing(text, at, stop):
     """Where the quote is that closes a cell, and whether there are doubled ones before it."""
     at, doubled = next_quote(text, at, stop), False
@@ -489,7 +416,7 @@ def closing(text, at, stop):
     return at, doubled
 
 
-@part
+@inlined
 def next_quote(text, at, stop):
     """The first quote from a place on, eight bytes at a time."""
     while at < stop:
@@ -501,7 +428,7 @@ def next_quote(text, at, stop):
     return stop
 
 
-@seldom
+@cold
 def hashed_doubled(text, at, stop, state):
     """FNV-1a from a state on, of a text in which two quotes stand for one."""
     while at < stop:
@@ -510,13 +437,13 @@ def hashed_doubled(text, at, stop, state):
     return state
 
 
-@part
+@inlined
 def is_missing(text, start, stop, plan):
     size = np.uint64(min(stop - start, 63))
     return (plan.word_sizes >> size) & _ONE == _ONE and is_word(text, start, stop, plan)
 
 
-@part
+@inlined
 def is_word(text, start, stop, plan):
     words, first = address_of(plan.words), np.int64(0)
     for last in plan.word_stops:
@@ -526,7 +453,7 @@ def is_word(text, start, stop, plan):
     return False
 
 
-@part
+@inlined
 def is_same(text, start, stop, other, first, last):
     if stop - start != last - first:
         return False
@@ -536,7 +463,7 @@ def is_same(text, start, stop, other, first, last):
     return True
 
 
-@seldom
+@cold
 def strange_byte(text, at, stop):
     """FINE; or what is wrong with a byte, and where it is: a zero, or one that breaks the rules of UTF-8."""
     while at < stop:
@@ -561,7 +488,7 @@ def strange_byte(text, at, stop):
     return FINE, stop
 
 
-@part
+@inlined
 def followers(byte):
     """How many bytes follow the first one of a character, 0 if none starts so; the range of the first that follows.
 
@@ -585,34 +512,27 @@ def followers(byte):
     return 0, low, high
 
 
-@cache
-def judge_columns() -> Any:
-    """The compiled loop that looks at records from the k-th break on: which columns hold only numbers?
+@compiled_loop
+def judge_columns(buffer, stop, breaks, k, plan, most, found):
+    """Looks at records from the k-th break on: which columns hold only numbers?
 
     ``found[column]`` counts the cells that are numbers and those that are neither numbers nor missing, in records that
     have a cell for each column. It answers how many records, blank ones aside, it has seen; at most ``most``.
     """
-    digest = source_digest()
-
-    def loop(buffer, stop, breaks, k, plan, most, found):
-        _ = digest
-        breaks, plan, found = bare(breaks), bare(plan), bare(found)
-        text = address_of(buffer)
-        place, seen = np.int64(0) if k == 0 else np.int64(breaks[k - 1]) + 1, 0
-        while place < stop and seen < most:
-            last = line_break(text, breaks, k)
-            end = np.int64(breaks[last])
-            if last > k or without_blanks(text, place, end) > place:
-                seen += 1
-                if last - k + 1 == len(plan.kinds):
-                    judge_record(text, place, breaks, k, plan, found)
-            place, k = end + 1, last + 1
-        return seen
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, judge_columns)))
+    text = address_of(buffer)
+    place, seen = np.int64(0) if k == 0 else np.int64(breaks[k - 1]) + 1, 0
+    while place < stop and seen < most:
+        last = line_break(text, breaks, k)
+        end = np.int64(breaks[last])
+        if last > k or without_blanks(text, place, end) > place:
+            seen += 1
+            if last - k + 1 == len(plan.kinds):
+                judge_record(text, place, breaks, k, plan, found)
+        place, k = end + 1, last + 1
+    return seen
 
 
-@part
+@inlined
 def judge_record(text, place, breaks, k, plan, found):
     for column in range(len(plan.kinds)):
         end = np.int64(breaks[k + column])

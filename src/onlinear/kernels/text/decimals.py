@@ -15,15 +15,20 @@ and exponents are np.int64.
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from onlinear.kernels.compiler.inlining import part, seldom
+from onlinear.kernels.compiler.inlining import cold, inlined
+from onlinear.kernels.text.bits import (
+    LOWER_HALF,
+    address_of,
+    byte_of,
+    eight_of,
+    float_of,
+    leading_zeros,
+    room_for_limbs,
+    trailing_zeros,
+    wide_product,
+)
 
 PLUS, MINUS, POINT, ZERO, LETTER_E = (np.uint64(ord(character)) for character in "+-.0e")
 LOWER_CASE = np.uint64(0x20)  # the bit that makes a capital letter a small one
@@ -56,14 +61,10 @@ INFINITE = np.uint64(0x7FF << FRACTION_BITS)
 # most 768 digits: (2^54 - 1) * 5^1075. Numbers with 774 digits and one more, down to 10^-343, stay below 2^2700.
 LIMB_BITS = 32
 LIMB = np.uint64(LIMB_BITS)
-LOWER_HALF = np.uint64(2**32 - 1)
-LIMBS = 96
 LIMB_DIGITS, MOST_DIGITS = 9, 774
 LIMB_FIVES = np.array([5**k for k in range(14)], np.uint64)  # the powers of five that fit a limb
 
 _ONE, _THREE, _NINE, _TEN = (np.uint64(k) for k in (1, 3, 9, 10))
-_WORD, _WIDE = ir.IntType(64), ir.IntType(128)
-_BYTES = types.CPointer(types.uint8)
 
 
 def powers_of_five() -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
@@ -84,94 +85,7 @@ def powers_of_five() -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
 FIVES = powers_of_five()
 
 
-@intrinsic
-def address_of(typing_context, text):
-    """Where an array of bytes starts: calls that pass an array count its references, calls that pass this do not."""
-    if (text.dtype, text.ndim, text.layout) != (types.uint8, 1, "C"):
-        return None
-
-    def emit(context, builder, signature, arguments):
-        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
-
-    return _BYTES(text), emit
-
-
-@intrinsic
-def byte_of(typing_context, text, at):
-    """The byte at a position, as a word."""
-
-    def emit(context, builder, signature, arguments):
-        return builder.zext(builder.load(builder.gep(arguments[0], [arguments[1]])), _WORD)
-
-    return types.uint64(_BYTES, types.int64), emit
-
-
-@intrinsic
-def eight_of(typing_context, text, at):
-    """The eight bytes from a position on, the first one lowest."""
-
-    def emit(context, builder, signature, arguments):
-        pointer = builder.bitcast(builder.gep(arguments[0], [arguments[1]]), _WORD.as_pointer())
-        word = builder.load(pointer, align=1)
-        return word if sys.byteorder == "little" else builder.bswap(word)
-
-    return types.uint64(_BYTES, types.int64), emit
-
-
-@intrinsic
-def wide_product(typing_context, one, other):
-    """The upper and the lower word of a product of two words."""
-
-    def emit(context, builder, signature, arguments):
-        one, other = (builder.zext(word, _WIDE) for word in arguments)
-        product = builder.mul(one, other)
-        upper = builder.trunc(builder.lshr(product, _WIDE(64)), _WORD)
-        return context.make_tuple(builder, signature.return_type, [upper, builder.trunc(product, _WORD)])
-
-    return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), emit
-
-
-@intrinsic
-def leading_zeros(typing_context, word):
-    """How many of a word's highest bits are zero; 64 for zero."""
-
-    def emit(context, builder, signature, arguments):
-        return builder.ctlz(arguments[0], ir.IntType(1)(0))
-
-    return types.uint64(types.uint64), emit
-
-
-@intrinsic
-def trailing_zeros(typing_context, word):
-    """How many of a word's lowest bits are zero; 64 for zero."""
-
-    def emit(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.IntType(1)(0))
-
-    return types.uint64(types.uint64), emit
-
-
-@intrinsic
-def float_of(typing_context, bits):
-    """The float with these bits; Numba refuses ``view`` on a variable that is assigned twice."""
-
-    def emit(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.uint64), emit
-
-
-@intrinsic
-def room_for_limbs(typing_context):
-    """Room on the stack for a whole number, until the calling function returns: no allocation that could fail."""
-
-    def emit(context, builder, signature, arguments):
-        return cgutils.alloca_once(builder, _WORD, LIMBS)
-
-    return types.CPointer(types.uint64)(), emit
-
-
-@part
+@inlined
 def read_number(text, at, stop):
     """The number that starts at ``text[at]`` and where it ends: at the first byte that cannot belong to it.
 
@@ -181,7 +95,7 @@ def read_number(text, at, stop):
     return number_at(address_of(text), np.int64(at), np.int64(stop))
 
 
-@part
+@inlined
 def number_at(text, at, stop):
     """As above, from an address."""
     start = at
@@ -217,7 +131,7 @@ def number_at(text, at, stop):
     return -value if negative else value, end
 
 
-@part
+@inlined
 def few_digits(text, at, stop, before):
     """The digits at ``at`` appended to those of the number ``before``, modulo 2^64, and where they end.
 
@@ -233,7 +147,7 @@ def few_digits(text, at, stop, before):
     return number, here
 
 
-@part
+@inlined
 def more_digits(text, at, stop, before):
     """As above, eight at once: best where the predictor would guess badly how many there are, as after a point."""
     number, here = before, at
@@ -250,7 +164,7 @@ def more_digits(text, at, stop, before):
     return few_digits(text, here, stop, number)
 
 
-@part
+@inlined
 def value_of(digits):
     """The number that eight digits write: pairs first, then the pairs' weighted sum."""
     digits = digits * _TEN + (digits >> np.uint64(8))
@@ -258,7 +172,7 @@ def value_of(digits):
     return (outer * OUTER_PAIRS + inner * INNER_PAIRS) >> LIMB
 
 
-@seldom
+@cold
 def read_exponent(text, at, stop):
     """The exponent whose letter is ``text[at]`` and where it ends; without digits, 0 and ``at``."""
     here = at + 1
@@ -282,7 +196,7 @@ def read_exponent(text, at, stop):
     return -power if negative else power, here
 
 
-@seldom
+@cold
 def nearest(mantissa, exponent):
     """The bits of the float nearest to mantissa * 10^exponent: Eisel and Lemire's algorithm.
 
@@ -321,7 +235,7 @@ def nearest(mantissa, exponent):
     return min(bits + (np.uint64(power - 1) << np.uint64(FRACTION_BITS)), INFINITE)
 
 
-@seldom
+@cold
 def from_many_digits(text, start, point, last, exponent):
     """The float nearest to more digits than a word holds: ``text[start:last]``, times 10^exponent.
 
@@ -342,7 +256,7 @@ def from_many_digits(text, start, point, last, exponent):
     return float_of(bits)
 
 
-@part
+@inlined
 def take_digits(text, at, point, last, count):
     """The number that up to ``count`` digits write, stepping over the point, and where they end."""
     number = np.uint64(0)
@@ -355,7 +269,7 @@ def take_digits(text, at, point, last, count):
     return number, here
 
 
-@part
+@inlined
 def nearest_by_all_digits(text, first, point, last, exponent, bits):
     """Which of two neighbouring floats is nearest to 0.ddd... * 10^exponent; ``bits`` are the lower one's.
 
@@ -379,7 +293,7 @@ def nearest_by_all_digits(text, first, point, last, exponent, bits):
     return bits
 
 
-@part
+@inlined
 def all_digits(text, first, point, last, big):
     """The whole number that the digits write: how many limbs, how many digits.
 
@@ -403,7 +317,7 @@ def all_digits(text, first, point, last, big):
     return size, count
 
 
-@part
+@inlined
 def times_plus(big, size, factor, summand):
     """Multiply ``big`` by a factor of at most 32 bits, add a word, and say how many limbs it has now."""
     carry = summand
@@ -418,7 +332,7 @@ def times_plus(big, size, factor, summand):
     return size
 
 
-@part
+@inlined
 def scale(big, size, fives, twos):
     """Multiply ``big`` by powers of five and of two, if positive, and say how many limbs it has now."""
     twos = max(twos, 0)
@@ -438,7 +352,7 @@ def scale(big, size, fives, twos):
     return size + whole
 
 
-@part
+@inlined
 def compare(one, n_one, other, n_other):
     """-1, 0 or 1, as the one is less than, equal to or more than the other."""
     if n_one != n_other:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import part
+from onlinear.kernels.compiler.inlining import inlined
 
 SHORT_ROW = 24  # entries up to which insertion alone is the faster sort
 DIGIT_BITS = 8
@@ -31,7 +31,7 @@ class Entries(NamedTuple):
     starts: Any  # where a digit's entries start
 
 
-@part
+@inlined
 def sort_and_sum(entries, n):
     """How many entries are left when those of one column are added up; negative if a sum is beyond all floats."""
     columns, values = entries.columns, entries.values
@@ -43,7 +43,7 @@ def sort_and_sum(entries, n):
     return sum_duplicates(columns, values, n)
 
 
-@part
+@inlined
 def is_ascending(columns, n):
     ascending = True
     for k in range(1, n):
@@ -51,7 +51,7 @@ def is_ascending(columns, n):
     return ascending
 
 
-@part
+@inlined
 def insert(columns, values, n):
     """Sort by column, then value: fast where little is out of order."""
     for start in range(1, n):
@@ -63,7 +63,7 @@ def insert(columns, values, n):
         columns[k], values[k] = column, value
 
 
-@part
+@inlined
 def sort_by_digits(entries, n):
     """Sort by column, the lowest digit first: as many passes as the highest column has digits."""
     columns, values, keys, kept = entries.columns, entries.values, entries.keys, entries.kept
@@ -84,7 +84,7 @@ def sort_by_digits(entries, n):
         columns[k], values[k] = key >> HALF, kept[key & LOWER_HALF]
 
 
-@part
+@inlined
 def pass_by_digit(keys, here, there, n, shift, starts):
     """Move n keys from ``here`` to ``there``, in the order of one digit."""
     starts[:] = 0
@@ -101,7 +101,7 @@ def pass_by_digit(keys, here, there, n, shift, starts):
         starts[digit] += 1
 
 
-@part
+@inlined
 def sum_duplicates(columns, values, n):
     last = 0
     for k in range(1, n):

@@ -9,16 +9,13 @@ Every gram that a word may end has a state of its own, which takes in each byte 
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import part, seldom
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
-from onlinear.kernels.text.decimals import address_of, byte_of
+from onlinear.kernels.compiler.inlining import cold, inlined
+from onlinear.kernels.compiler.loop import compiled_loop
+from onlinear.kernels.text.bits import address_of, byte_of
 from onlinear.kernels.text.name_hash import PRIME, mixed
 
 _NONE, _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in range(5))
@@ -52,27 +49,20 @@ def room_for_slots(grams: int) -> int:
     return max(2, 1 << (2 * grams).bit_length())
 
 
-@cache
-def cut_texts() -> Any:
+@compiled_loop
+def cut_texts(buffer, starts, stops, state, grams, row_starts, hashes, values):
     """The compiled loop over texts ``buffer[start:stop]``, of UTF-8: where the grams of each start, and what they are.
 
     ``state`` is that of the hash after ``column=``.
     """
-    digest = source_digest()
-
-    def loop(buffer, starts, stops, state, grams, row_starts, hashes, values):
-        _ = digest
-        grams, hashes, values = bare(grams), bare(hashes), bare(values)
-        text, at = address_of(buffer), _NONE
-        for row in range(len(starts)):
-            row_starts[row] = at
-            at = grams_of(text, starts[row], stops[row], np.uint64(state), grams, hashes, values, at)
-        row_starts[len(starts)] = at
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, cut_texts)))
+    text, at = address_of(buffer), _NONE
+    for row in range(len(starts)):
+        row_starts[row] = at
+        at = grams_of(text, starts[row], stops[row], np.uint64(state), grams, hashes, values, at)
+    row_starts[len(starts)] = at
 
 
-@seldom
+@cold
 def grams_of(text, start, stop, state, grams, hashes, values, at):
     """Write the grams of a text from the entry ``at`` on; where the next entry goes."""
     if grams.most == 1:  # the same function for different numbers: the states that nobody asks for are not computed
@@ -87,7 +77,7 @@ def grams_of(text, start, stop, state, grams, hashes, values, at):
     return end
 
 
-@part
+@inlined
 def hashes_of(text, at, stop, state, letters, most, hashes, entry):
     """Write the hashes of the grams of ``text[at:stop]``."""
     states, words = (state, state, state, state, state), 0
@@ -105,7 +95,7 @@ def hashes_of(text, at, stop, state, letters, most, hashes, entry):
     return entry
 
 
-@part
+@inlined
 def written(states, count, hashes, entry):
     """Write the hashes of the first few states; where the next entry goes."""
     one, two, three, four, five = states
@@ -121,7 +111,7 @@ def written(states, count, hashes, entry):
     return entry + np.uint64(count)
 
 
-@part
+@inlined
 def letter_at(text, at, stop, letters):
     """The character that stands in words for the one at a place, and what is behind it; zero if it ends them."""
     if at >= stop:
@@ -132,7 +122,7 @@ def letter_at(text, at, stop, letters):
     return strange_letter(text, at, stop, byte, letters)
 
 
-@seldom
+@cold
 def strange_letter(text, at, stop, byte, letters):
     """The same for one that is not ASCII, and starts with this byte."""
     size = 2 if byte < LEAD_THREE else 3 if byte < LEAD_FOUR else 4
@@ -146,13 +136,13 @@ def strange_letter(text, at, stop, byte, letters):
     return np.uint64(letters[character]), at + size
 
 
-@part
+@inlined
 def fed(states, letter):
     """The states after the UTF-8 of a character."""
     return all_fed(states, letter) if letter < ONE_BYTE else strange_fed(states, letter)
 
 
-@seldom
+@cold
 def strange_fed(states, letter):
     if letter < TWO_BYTES:
         states = all_fed(states, LEAD_TWO | (letter >> _SIX))
@@ -166,7 +156,7 @@ def strange_fed(states, letter):
     return all_fed(states, FOLLOWER | (letter & SIX_BITS))
 
 
-@part
+@inlined
 def all_fed(states, byte):
     """The states after one more byte: FNV-1a."""
     one, two, three, four, five = states
@@ -179,7 +169,7 @@ def all_fed(states, byte):
     )
 
 
-@seldom
+@cold
 def counted(hashes, values, first, end, grams):
     """Leave each gram there once, where it came first, with its count; where the next entry goes."""
     slots, mask = grams.slots, slots_mask(end - first)
@@ -199,7 +189,7 @@ def counted(hashes, values, first, end, grams):
     return left
 
 
-@part
+@inlined
 def slots_mask(count):
     """One less than the power of two that is more than twice as large: at least every other slot stays free."""
     mask = _ONE
@@ -208,7 +198,7 @@ def slots_mask(count):
     return mask
 
 
-@part
+@inlined
 def scale_to_unit(values, first, end):
     total = 0.0
     for k in range(first, end):

@@ -5,65 +5,54 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
-import numba
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
-from onlinear.kernels.text.decimals import leading_zeros
+from onlinear.kernels.compiler.hints import uncounted
+from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.compiler.loop import compiled_loop
+from onlinear.kernels.text.bits import leading_zeros
 from onlinear.kernels.text.entries import insert, sum_duplicates
-from onlinear.kernels.text.rank_sort import COLUMN_BITS, MOST, ROOM, rank, sort_runs, sum_runs
+from onlinear.kernels.text.rank_sort import COLUMN_BITS, MOST, rank, sort_runs, sum_runs
 
 _WORD = np.uint64(64)
 
 
-@cache
-def place_by_hash() -> Any:
-    """The compiled loop: every row sorted by column, the values of a column added up; ``starts`` change with them.
+@compiled_loop
+def place_by_hash(starts, hashes, values, bits, columns, placed, broken):
+    """Every row sorted by column, the values of a column added up; ``starts`` change with them.
 
     A row of which a sum is beyond all floats is marked as broken, and keeps no entries.
     """
-    digest = source_digest()
-
-    def loop(starts, hashes, values, bits, columns, placed, broken):
-        _ = digest
-        starts, hashes, values, columns, placed = bare(starts), bare(hashes), bare(values), bare(columns), bare(placed)
-        longest = 1
-        for row in range(len(starts) - 1):
-            longest = max(longest, starts[row + 1] - starts[row])
-        keys, ranks = np.empty(ROOM, np.int32), np.empty(ROOM, np.int32)
-        heads = np.empty(2 * longest + 1, np.int32)
-        written, start = np.uint64(0), np.uint64(starts[0])
-        for row in range(len(starts) - 1):
-            stop = np.uint64(starts[row + 1])
-            starts[row] = written
-            n = stop - start
-            left = n
-            if n > np.uint64(MOST) or (bits > COLUMN_BITS and n > np.uint64(0)):
-                row_columns, row_values = columns[written : written + n], placed[written : written + n]
-                spread(hashes[start:stop], values[start:stop], bits, row_columns, row_values, bare(heads))
-                insert(row_columns, row_values, n)
-                left = np.uint64(max(sum_duplicates(row_columns, row_values, n), 0))
-            elif n > np.uint64(0):
-                rank(hashes, values, start, n, bits, bare(keys), bare(ranks), columns, placed, written)
+    longest = 1
+    for row in range(len(starts) - 1):
+        longest = max(longest, starts[row + 1] - starts[row])
+    keys, ranks = np.empty(MOST, np.int32), np.empty(MOST, np.int32)
+    heads = np.empty(2 * longest + 1, np.int32)
+    written, start = np.uint64(0), np.uint64(starts[0])
+    for row in range(len(starts) - 1):
+        stop = np.uint64(starts[row + 1])
+        starts[row] = written
+        n = stop - start
+        left = n
+        if n > np.uint64(MOST) or (bits > COLUMN_BITS and n > np.uint64(0)):
+            row_columns, row_values = columns[written : written + n], placed[written : written + n]
+            spread(hashes[start:stop], values[start:stop], bits, row_columns, row_values, uncounted(heads))
+            insert(row_columns, row_values, n)
+            left = np.uint64(max(sum_duplicates(row_columns, row_values, n), 0))
+        elif n > np.uint64(0):
+            rank(hashes, values, start, n, bits, uncounted(keys), uncounted(ranks), columns, placed, written)
+            left, mixed = sum_runs(columns, placed, written, n)
+            if mixed:
+                rank(hashes, values, start, n, bits, uncounted(keys), uncounted(ranks), columns, placed, written)
+                sort_runs(columns, placed, written, n)
                 left, mixed = sum_runs(columns, placed, written, n)
-                if mixed:
-                    rank(hashes, values, start, n, bits, bare(keys), bare(ranks), columns, placed, written)
-                    sort_runs(columns, placed, written, n)
-                    left, mixed = sum_runs(columns, placed, written, n)
-            broken[row] = left == np.uint64(0) and n > np.uint64(0)
-            written += left
-            start = stop
-        starts[-1] = written
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, place_by_hash)))
+        broken[row] = left == np.uint64(0) and n > np.uint64(0)
+        written += left
+        start = stop
+    starts[-1] = written
 
 
-@part
+@inlined
 def spread(hashes, values, bits, columns, placed, heads):
     """Write columns and values nearly in order: hashes are spread evenly, so as many shelves as entries hold one each.
 

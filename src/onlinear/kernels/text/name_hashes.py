@@ -5,29 +5,17 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
-import numba
 import numpy as np
 
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
-from onlinear.kernels.text.decimals import address_of
+from onlinear.kernels.compiler.loop import compiled_loop
+from onlinear.kernels.text.bits import address_of
 from onlinear.kernels.text.name_hash import OFFSET, hashed, mixed
 
 
-@cache
-def hash_names() -> Any:
-    """The compiled loop: names lie one behind the other in ``buffer``, where each one ``ends``."""
-    digest = source_digest()
-
-    def loop(buffer, ends, hashes):
-        _ = digest
-        ends, hashes = bare(ends), bare(hashes)
-        text, start = address_of(buffer), np.int64(0)
-        for k in range(len(ends)):
-            hashes[k] = mixed(hashed(text, start, ends[k], OFFSET))
-            start = ends[k]
-
-    return kept(numba.njit(nogil=True)(named(loop, hash_names)))
+@compiled_loop
+def hash_names(buffer, ends, hashes):
+    """Names lie one behind the other in ``buffer``, where each one ``ends``."""
+    text, start = address_of(buffer), np.int64(0)
+    for k in range(len(ends)):
+        hashes[k] = mixed(hashed(text, start, ends[k], OFFSET))
+        start = ends[k]

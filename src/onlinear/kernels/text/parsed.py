@@ -9,9 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.text.decimals import byte_of
+from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.text.bits import byte_of
 from onlinear.kernels.text.entries import DIGITS, Entries, is_ascending, sort_by_digits
+
+#: entries or words that are read at once; and breaks that are looked at for them, needed or not: where each entry
+#: begins, its colon, and where the last one ends
+EIGHT = 8
+BREAKS = 2 * EIGHT + 2
 
 #: what becomes of a line: nothing, a row; any number above says what is wrong with it
 EMPTY, FINE = -1, 0
@@ -36,19 +41,19 @@ ROWS, ENTRIES, WIDTH, NEXT, BREAK, CODE, WHERE = range(7)
 COUNTS = 7
 
 
-@part
+@inlined
 def is_blank(text, at):
     return byte_of(text, at) == BLANK or byte_of(text, at) == TAB
 
 
-@part
+@inlined
 def skip_blanks(text, at, stop):
     while at < stop and is_blank(text, at):
         at += 1
     return at
 
 
-@part
+@inlined
 def sorted_row(columns, values, start, stop):
     """Sort the entries of a row by column; answer whether every column is there once."""
     n = stop - start

@@ -11,19 +11,11 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from onlinear.kernels.compiler.inlining import part
+from onlinear.kernels.compiler.inlining import inlined
 
-#: keys in a register, and registers that are compared in turn with each key; registers twice as wide are slower
-LANES, REGISTERS = 8, 3
-GROUP = LANES * REGISTERS
-#: entries of a row up to which this is done, and room for the keys or the ranks of such a row
+#: entries of a row up to which this is done
 MOST = 128
-ROOM = MOST + GROUP
 #: a key is a column and an entry's number, to tell those of one column apart: so many bits each
 NUMBER_BITS = 7
 COLUMN_BITS = 31 - NUMBER_BITS
@@ -31,49 +23,18 @@ COLUMN_BITS = 31 - NUMBER_BITS
 LARGEST = sys.float_info.max
 _ONE = np.uint64(1)
 
-_LANES = ir.VectorType(ir.IntType(32), LANES)
 
-
-@intrinsic
-def rank_group(typing_context, keys, n, at, ranks):
-    """Write down how many of the first n keys come before each of a group, from ``at`` on."""
-
-    def emit(context, builder, signature, arguments):
-        keys, ranks = (context.make_array(signature.args[k])(context, builder, arguments[k]).data for k in (0, 3))
-        group = [builder.load(place, align=4) for place in registers_at(builder, keys, arguments[2])]
-        counts = [cgutils.alloca_once_value(builder, _LANES([0] * LANES)) for _ in group]
-        with cgutils.for_range(builder, arguments[1]) as loop:
-            key = spread_out(builder, builder.load(builder.gep(keys, [loop.index])))
-            for register, count in zip(group, counts, strict=True):
-                before = builder.zext(builder.icmp_signed("<", key, register), _LANES)
-                builder.store(builder.add(builder.load(count), before), count)
-        for count, place in zip(counts, registers_at(builder, ranks, arguments[2]), strict=True):
-            builder.store(builder.load(count), place, align=4)
-        return context.get_dummy_value()
-
-    return types.void(keys, types.int64, types.int64, ranks), emit
-
-
-def registers_at(builder, numbers, at):
-    """Where the registers of the group that begins at ``at`` are."""
-    starts = [builder.add(at, at.type(LANES * k)) for k in range(REGISTERS)]
-    return [builder.bitcast(builder.gep(numbers, [start]), _LANES.as_pointer()) for start in starts]
-
-
-def spread_out(builder, key):
-    """A key in every lane."""
-    one = builder.insert_element(_LANES(ir.Undefined), key, ir.IntType(32)(0))
-    return builder.shuffle_vector(one, _LANES(ir.Undefined), _LANES([0] * LANES))
-
-
-@part
+@inlined
 def rank_all(keys, n, ranks):
-    """Write down how many of n keys come before each. There has to be room for whole groups of either."""
-    for at in range(0, n, GROUP):
-        rank_group(keys, n, at, ranks)
+    """Write down how many of n keys come before each: LLVM compares many at a time."""
+    for k in range(n):
+        count = np.int32(0)
+        for other in range(n):
+            count += np.int32(keys[other] < keys[k])
+        ranks[k] = count
 
 
-@part
+@inlined
 def rank(hashes, values, start, n, bits, keys, ranks, columns, placed, written):
     """Write a row's entries in the order of their columns, from ``written`` on; those of one column as they came."""
     shift = np.uint64(64 - bits)
@@ -85,7 +46,7 @@ def rank(hashes, values, start, n, bits, keys, ranks, columns, placed, written):
         columns[place], placed[place] = keys[k] >> NUMBER_BITS, values[start + k]
 
 
-@part
+@inlined
 def sum_runs(columns, values, start, n):
     """How many entries are left when those of one column are added up, none if a sum is beyond all floats; and whether
     the sum of a column depends on the order of its values: there are more than two of them, and not all the same.
@@ -105,7 +66,7 @@ def sum_runs(columns, values, start, n):
     return last - start + _ONE if fine else np.uint64(0), mixed
 
 
-@part
+@inlined
 def sort_runs(columns, values, start, n):
     """Sort the values of each column."""
     for k in range(start + _ONE, start + n):

@@ -5,39 +5,26 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
-import numba
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
+from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.compiler.loop import compiled_loop
 from onlinear.kernels.text.name_hash import mixed
 
 #: odd numbers without a pattern: one step of a column or a place is none that an edited value takes
 COLUMN, PLACE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1342543DE82EF95)
 
 
-@cache
-def key_rows() -> Any:
-    """The compiled loop: numbers come as their bits. No key depends on another row."""
-    digest = source_digest()
-
-    def loop(starts, columns, values, labels, importance, keys):
-        _ = digest
-        starts, columns, values = bare(starts), bare(columns), bare(values)
-        labels, importance, keys = bare(labels), bare(importance), bare(keys)
-        for row in range(len(keys)):
-            start, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
-            key = mixed(entries_key(columns[start:stop], values[start:stop]) + (stop - start))
-            keys[row] = mixed(mixed(key + labels[row]) + importance[row])
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, key_rows)))
+@compiled_loop
+def key_rows(starts, columns, values, labels, importance, keys):
+    """Numbers come as their bits. No key depends on another row."""
+    for row in range(len(keys)):
+        start, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        key = mixed(entries_key(columns[start:stop], values[start:stop]) + (stop - start))
+        keys[row] = mixed(mixed(key + labels[row]) + importance[row])
 
 
-@part
+@inlined
 def entries_key(columns, values):
     """Of each entry its column, value and place, mixed before they are added up, so that no edit undoes another."""
     total = np.uint64(0)

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import math
 import sys
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
+from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.compiler.loop import compiled_loop
 
 LARGEST = sys.float_info.max
 
@@ -28,12 +25,12 @@ class Moments(NamedTuple):
     deviations: Any
 
 
-@part
+@inlined
 def limited(x):
     return min(max(x, -LARGEST), LARGEST)
 
 
-@part
+@inlined
 def count_in(moments, k, x):
     """Count a value in: Welford's update, of the deviation instead of its square.
 
@@ -48,7 +45,7 @@ def count_in(moments, k, x):
     moments.deviations[k] = min(math.hypot(shrunk, half * (2.0 * math.sqrt(n - 1.0) / n)), LARGEST)
 
 
-@part
+@inlined
 def standard(moments, k, x):
     """(x - mean) / deviation, and 0 where all values were the same; at most the largest float."""
     if moments.deviations[k] == 0.0:
@@ -56,7 +53,7 @@ def standard(moments, k, x):
     return limited((0.5 * x - 0.5 * moments.means[k]) / moments.deviations[k] * 2.0)
 
 
-@part
+@inlined
 def standardise_row(moments, columns, which, row_columns, row_values, scaled, learns):
     """Scale those entries of a row that are in one of the columns; both are sorted, and have each column once."""
     at = 0
@@ -71,36 +68,22 @@ def standardise_row(moments, columns, which, row_columns, row_values, scaled, le
         scaled[k] = x
 
 
-@cache
-def standardise() -> Any:
-    """The compiled loop: values of the ``columns``, whose moments are ``which``, are scaled; others stay."""
-    digest = source_digest()
-
-    def loop(moments, columns, which, rows, scaled, learns):
-        _ = digest
-        moments, columns, which, rows, scaled = bare(moments), bare(columns), bare(which), bare(rows), bare(scaled)
-        for row in range(len(rows.starts) - 1):
-            start, stop = rows.starts[row], rows.starts[row + 1]
-            row_columns, row_values = rows.columns[start:stop], rows.values[start:stop]
-            standardise_row(moments, columns, which, row_columns, row_values, scaled[start:stop], learns)
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, standardise)))
+@compiled_loop
+def standardise(moments, columns, which, rows, scaled, learns):
+    """Values of the ``columns``, whose moments are ``which``, are scaled; others stay."""
+    for row in range(len(rows.starts) - 1):
+        start, stop = rows.starts[row], rows.starts[row + 1]
+        row_columns, row_values = rows.columns[start:stop], rows.values[start:stop]
+        standardise_row(moments, columns, which, row_columns, row_values, scaled[start:stop], learns)
 
 
-@cache
-def divide_by_largest() -> Any:
-    """The compiled loop: values by the largest that was seen in their columns; 0 where that is 0."""
-    digest = source_digest()
-
-    def loop(largest, columns, values, scaled, learns):
-        _ = digest
-        largest, columns, values, scaled = bare(largest), bare(columns), bare(values), bare(scaled)
-        for k in range(len(columns)):
-            column = columns[k]
-            x = 1.0 * values[k]
-            if learns:
-                largest[column] = max(largest[column], abs(x))
-            known = column < np.uint64(len(largest)) and largest[column] > 0.0
-            scaled[k] = limited(x / largest[column]) if known else 0.0
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, divide_by_largest)))
+@compiled_loop
+def divide_by_largest(largest, columns, values, scaled, learns):
+    """Values by the largest that was seen in their columns; 0 where that is 0."""
+    for k in range(len(columns)):
+        column = columns[k]
+        x = 1.0 * values[k]
+        if learns:
+            largest[column] = max(largest[column], abs(x))
+        known = column < np.uint64(len(largest)) and largest[column] > 0.0
+        scaled[k] = limited(x / largest[column]) if known else 0.0

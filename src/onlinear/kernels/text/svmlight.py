@@ -10,21 +10,18 @@ a time. A row that is anything else is read again with care, word by word, which
 from __future__ import annotations
 
 import math
-from functools import cache
-from typing import Any
 
-import numba
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.compiler.simd import EIGHT
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
-from onlinear.kernels.text.decimals import address_of, byte_of, number_at, trailing_zeros
+from onlinear.kernels.compiler.inlining import inlined, plain_way
+from onlinear.kernels.compiler.loop import compiled_loop
+from onlinear.kernels.text.bits import address_of, byte_of, trailing_zeros
+from onlinear.kernels.text.decimals import number_at
 from onlinear.kernels.text.parsed import (
     BREAK,
     CODE,
     COLON,
+    EIGHT,
     EMPTY,
     ENTRIES,
     FINE,
@@ -39,7 +36,6 @@ from onlinear.kernels.text.parsed import (
     skip_blanks,
     sorted_row,
 )
-from onlinear.kernels.text.svmlight_simd import read_eight
 from onlinear.kernels.text.words import finite_number
 
 #: what may be wrong with a row
@@ -51,42 +47,48 @@ _NONE, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 MOST_DIGITS = 19  # of an index: as many as always fit a word
 
 
-@cache
-def parse_svmlight() -> Any:
-    """The compiled loop: rows are read until the text ends or one is wrong."""
-    digest = source_digest()
-
-    def loop(buffer, stop, breaks, first_index, most_columns, parsed):
-        _ = digest
-        parsed, breaks = bare(parsed), bare(breaks)
-        counts = parsed.counts
-        text = address_of(buffer)
-        row, entry, place, k = counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK]
+@compiled_loop
+def parse_svmlight(buffer, stop, breaks, first_index, most_columns, parsed):
+    """Rows are read until the text ends or one is wrong."""
+    counts = parsed.counts
+    text = address_of(buffer)
+    row, entry, place, k = counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK]
+    code = FINE
+    while place < stop and code <= FINE:
         code = FINE
-        while place < stop and code <= FINE:
-            code = FINE
-            parsed.starts[row], parsed.places[row] = entry, place
-            line, found = plain_row(text, place, breaks, k, entry, row, first_index, most_columns, parsed)
-            if line < 0:
-                line = k
-                while byte_of(text, breaks[line]) != LINE_FEED:
-                    line += 1
-                end = breaks[line]
-                code, found = careful_row(text, place, end, entry, row, first_index, most_columns, parsed)
-            if code == FINE:
-                if found > entry:
-                    counts[WIDTH] = max(counts[WIDTH], np.int64(parsed.columns[found - 1]) + 1)
-                row += 1
-                entry = found
-            place, k = breaks[line] + 1, line + 1
-        parsed.starts[row] = entry
-        counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK] = row, entry, place, k
-        counts[CODE], counts[WHERE] = code, found if code > FINE else place
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, parse_svmlight)))
+        parsed.starts[row], parsed.places[row] = entry, place
+        line, found = plain_row(text, place, breaks, k, entry, row, first_index, most_columns, parsed)
+        if line < 0:
+            line = k
+            while byte_of(text, breaks[line]) != LINE_FEED:
+                line += 1
+            end = breaks[line]
+            code, found = careful_row(text, place, end, entry, row, first_index, most_columns, parsed)
+        if code == FINE:
+            if found > entry:
+                counts[WIDTH] = max(counts[WIDTH], np.int64(parsed.columns[found - 1]) + 1)
+            row += 1
+            entry = found
+        place, k = breaks[line] + 1, line + 1
+    parsed.starts[row] = entry
+    counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK] = row, entry, place, k
+    counts[CODE], counts[WHERE] = code, found if code > FINE else place
 
 
-@part
+@plain_way("svmlight_simd")
+def read_eight(text, breaks, k, columns, values, at, last, first_index, most_columns):
+    """Write columns and values of the eight entries from the k-th break on, needed or not.
+
+    Three sets of bits come back, a bit for each entry: whether it is one, behind a blank and with a colon; whether its
+    index is up to eight digits, rising, and within bounds; and whether its value was read: one digit, a point and up to
+    eight more, or a whole number of up to eight digits. The plain way finds none, and leaves all rows to
+    :func:`careful_row`.
+    """
+    none = np.uint64(0)
+    return none, none, none
+
+
+@inlined
 def plain_row(text, place, breaks, k, entry, row, first_index, most_columns, parsed):
     """The break at which the row's line ends, and the entries read until then; -1 if it is no plain row.
 
@@ -119,7 +121,7 @@ def plain_row(text, place, breaks, k, entry, row, first_index, most_columns, par
     return np.int64(k), np.int64(at)
 
 
-@part
+@inlined
 def careful_row(text, place, stop, entry, row, first_index, most_columns, parsed):
     """FINE and the entries read until then; or what is wrong, and where."""
     if stop > place and byte_of(text, stop - 1) == RETURN:
@@ -147,7 +149,7 @@ def careful_row(text, place, stop, entry, row, first_index, most_columns, parsed
     return FINE, entry
 
 
-@part
+@inlined
 def careful_entry(text, at, stop, entry, first_index, most_columns, parsed):
     """FINE and where the entry ends; or what is wrong, and where."""
     index, end = whole_number(text, at, stop)
@@ -171,7 +173,7 @@ def careful_entry(text, at, stop, entry, first_index, most_columns, parsed):
     return FINE, end
 
 
-@part
+@inlined
 def skip_query(text, at, stop):
     """FINE and where the entries begin: behind ``qid:17``, if it is there."""
     for k in range(len(QUERY)):
@@ -183,7 +185,7 @@ def skip_query(text, at, stop):
     return FINE, skip_blanks(text, end, stop)
 
 
-@part
+@inlined
 def whole_number(text, at, stop):
     """The number that the digits at ``at`` write, and where they end."""
     number = np.int64(0)
@@ -193,12 +195,12 @@ def whole_number(text, at, stop):
     return number, at
 
 
-@part
+@inlined
 def is_over(text, at, stop):
     """Whether nothing follows but a comment."""
     return at == stop or byte_of(text, at) == HASH
 
 
-@part
+@inlined
 def ends_word(text, at, stop):
     return is_over(text, at, stop) or is_blank(text, at)

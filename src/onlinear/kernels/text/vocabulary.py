@@ -5,18 +5,15 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.compiler.prefetch import prefetch
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
+from onlinear.kernels.compiler.hints import prefetch
+from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.compiler.loop import compiled_loop
 from onlinear.kernels.text.entries import DIGITS, Entries, insert, sort_and_sum, sum_duplicates
-from onlinear.kernels.text.rank_sort import GROUP, rank_all
+from onlinear.kernels.text.rank_sort import rank_all
 
 #: why a loop stops: nothing is left; there is no room for the next row; it would be one name too many; it adds up to
 #: infinity
@@ -66,7 +63,7 @@ def empty_memory(names: int) -> Memory:
     return Memory(np.zeros((2 * room, 2), np.uint64), np.empty(room, np.uint64), np.empty(room, np.int64), size)
 
 
-@part
+@inlined
 def slot_of(slots, name):
     """The slot of a hash, or the empty one that it would take."""
     mask = np.uint64(len(slots) - 1)
@@ -76,7 +73,7 @@ def slot_of(slots, name):
     return slot
 
 
-@part
+@inlined
 def fetch_slots(slots, hashes, start, stop):
     """Ask for the slots of a row's names, before anyone has to wait for them."""
     mask, home = np.uint64(len(slots) - 1), np.uint64(slots.ctypes.data)
@@ -84,7 +81,7 @@ def fetch_slots(slots, hashes, start, stop):
         prefetch(np.int64(home + _SLOT * (hashes[k] & mask)))
 
 
-@part
+@inlined
 def enter(memory, slot, name):
     """Put a new name into its slot."""
     size = memory.size[0]
@@ -93,7 +90,7 @@ def enter(memory, slot, name):
     memory.size[0] = size + 1
 
 
-@part
+@inlined
 def forget(memory, size):
     """Take the latest names out again, the very last one first: the slots are then as they were before."""
     while memory.size[0] > size:
@@ -101,12 +98,12 @@ def forget(memory, size):
         memory.slots[slot_of(memory.slots, memory.hashes[memory.size[0]]), 1] = _NOTHING
 
 
-@part
+@inlined
 def has_room(memory, entries, cap):
     return min(memory.size[0] + entries, cap) <= len(memory.hashes)
 
 
-@part
+@inlined
 def enter_row(memory, hashes, start, stop, cap, positions, firsts, new):
     """Find the positions of a row's names; the entry that would be one name too many, or NOWHERE."""
     fetch_slots(memory.slots, hashes, start, stop)
@@ -125,7 +122,7 @@ def enter_row(memory, hashes, start, stop, cap, positions, firsts, new):
 class Room(NamedTuple):
     """Room for a row: the positions of its names, and what sorting them needs."""
 
-    positions: Any  # int32, with a group to spare
+    positions: Any  # int32
     ranks: Any  # int32: how many come before each
     ties: Any  # int32
     keys: Any
@@ -133,10 +130,10 @@ class Room(NamedTuple):
     digits: Any
 
 
-@part
+@inlined
 def room_for_row(longest):
     return Room(
-        np.empty(longest + GROUP, np.int32),
+        np.empty(longest, np.int32),
         np.empty(MOST_RANKED, np.int32),
         np.zeros(MOST_RANKED, np.int32),
         np.empty(2 * longest, np.int64),
@@ -145,7 +142,7 @@ def room_for_row(longest):
     )
 
 
-@part
+@inlined
 def place_row(room, n, values, placed, start):
     """Write a row sorted by column, the values of each added up; how many are left, or a negative number."""
     if n == 0:
@@ -160,7 +157,7 @@ def place_row(room, n, values, placed, start):
     return sum_duplicates(columns, sums, n)
 
 
-@part
+@inlined
 def rank_with_ties(room, n, values, columns, placed):
     """Write entries sorted by column (:mod:`onlinear.kernels.text.rank_sort`). Those of one column stay as they are."""
     positions, ranks, ties = room.positions, room.ranks, room.ties
@@ -173,7 +170,7 @@ def rank_with_ties(room, n, values, columns, placed):
         columns[place + tie], placed[place + tie] = positions[k], values[k]
 
 
-@part
+@inlined
 def longest_row(starts):
     longest = 1
     for row in range(len(starts) - 1):
@@ -181,130 +178,95 @@ def longest_row(starts):
     return longest
 
 
-@cache
-def learn_names() -> Any:
-    """The compiled loop: a column for each name, in the order in which they come; why it stops.
+@compiled_loop
+def learn_names(memory, features, cap, placed, firsts, progress):
+    """A column for each name, in the order in which they come; why it stops.
 
     ``firsts`` are the entries that names came with first. A row at which the loop stops has registered nothing.
     """
-    digest = source_digest()
-
-    def loop(memory, features, cap, placed, firsts, progress):
-        _ = digest
-        memory, features, placed, firsts = bare(memory), bare(features), bare(placed), bare(firsts)
-        room = room_for_row(longest_row(features.starts))
-        written = placed.starts[progress[ROW]]
-        for row in range(progress[ROW], len(features.starts) - 1):
-            start, stop, before = features.starts[row], features.starts[row + 1], memory.size[0]
-            n = stop - start
-            progress[ROW] = row
-            if not has_room(memory, n, cap):
-                return FULL
-            progress[ENTRY] = enter_row(
-                memory, features.hashes, start, stop, cap, room.positions, firsts, progress[NEW]
-            )
-            if progress[ENTRY] != NOWHERE:
-                forget(memory, before)
-                return CROWDED
-            left = place_row(room, n, features.values[start:stop], placed, written)
-            if left < 0:
-                forget(memory, before)
-                return BROKEN
-            for k in range(n):
-                memory.counts[room.positions[k]] += 1
-            progress[NEW] += memory.size[0] - before
-            written += left
-            placed.starts[row + 1] = written
-        progress[ROW] = len(features.starts) - 1
-        return DONE
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, learn_names)))
+    room = room_for_row(longest_row(features.starts))
+    written = placed.starts[progress[ROW]]
+    for row in range(progress[ROW], len(features.starts) - 1):
+        start, stop, before = features.starts[row], features.starts[row + 1], memory.size[0]
+        n = stop - start
+        progress[ROW] = row
+        if not has_room(memory, n, cap):
+            return FULL
+        progress[ENTRY] = enter_row(memory, features.hashes, start, stop, cap, room.positions, firsts, progress[NEW])
+        if progress[ENTRY] != NOWHERE:
+            forget(memory, before)
+            return CROWDED
+        left = place_row(room, n, features.values[start:stop], placed, written)
+        if left < 0:
+            forget(memory, before)
+            return BROKEN
+        for k in range(n):
+            memory.counts[room.positions[k]] += 1
+        progress[NEW] += memory.size[0] - before
+        written += left
+        placed.starts[row + 1] = written
+    progress[ROW] = len(features.starts) - 1
+    return DONE
 
 
-@cache
-def count_names() -> Any:
-    """The compiled loop: remember the names of all rows but the broken ones, as far as there may be so many."""
-    digest = source_digest()
-
-    def loop(memory, features, cap, broken, firsts, progress):
-        _ = digest
-        memory, features, firsts = bare(memory), bare(features), bare(firsts)
-        for row in range(progress[ROW], len(broken)):
-            start, stop = features.starts[row], features.starts[row + 1]
-            progress[ROW] = row
-            if broken[row]:
-                continue
-            if not has_room(memory, stop - start, cap):
-                return FULL
-            fetch_slots(memory.slots, features.hashes, start, stop)
-            for k in range(start, stop):
-                slot = slot_of(memory.slots, features.hashes[k])
-                if memory.slots[slot, 1] == _NOTHING:
-                    if memory.size[0] >= cap:
-                        progress[UNNAMED] += 1
-                        continue
-                    firsts[progress[NEW]] = k
-                    progress[NEW] += 1
-                    enter(memory, slot, features.hashes[k])
-                memory.counts[memory.slots[slot, 1] - _ONE] += 1
-        progress[ROW] = len(broken)
-        return DONE
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, count_names)))
+@compiled_loop
+def count_names(memory, features, cap, broken, firsts, progress):
+    """Remember the names of all rows but the broken ones, as far as there may be so many."""
+    for row in range(progress[ROW], len(broken)):
+        start, stop = features.starts[row], features.starts[row + 1]
+        progress[ROW] = row
+        if broken[row]:
+            continue
+        if not has_room(memory, stop - start, cap):
+            return FULL
+        fetch_slots(memory.slots, features.hashes, start, stop)
+        for k in range(start, stop):
+            slot = slot_of(memory.slots, features.hashes[k])
+            if memory.slots[slot, 1] == _NOTHING:
+                if memory.size[0] >= cap:
+                    progress[UNNAMED] += 1
+                    continue
+                firsts[progress[NEW]] = k
+                progress[NEW] += 1
+                enter(memory, slot, features.hashes[k])
+            memory.counts[memory.slots[slot, 1] - _ONE] += 1
+    progress[ROW] = len(broken)
+    return DONE
 
 
-@cache
-def look_up_names() -> Any:
-    """The compiled loop: rows of the features whose names are known; the broken ones have no entries."""
-    digest = source_digest()
-
-    def loop(slots, features, placed, broken):
-        _ = digest
-        slots, features, placed = bare(slots), bare(features), bare(placed)
-        longest = longest_row(features.starts)
-        room, values = room_for_row(longest), np.empty(longest)
-        written = np.int32(0)
-        for row in range(len(broken)):
-            start, stop, n = features.starts[row], features.starts[row + 1], 0
-            fetch_slots(slots, features.hashes, start, stop)
-            for k in range(start, stop):
-                position = slots[slot_of(slots, features.hashes[k]), 1]
-                if position != _NOTHING:
-                    room.positions[n], values[n] = np.int32(position - _ONE), features.values[k]
-                    n += 1
-            left = place_row(room, n, values, placed, written)
-            broken[row] = left < 0
-            written += max(left, 0)
-            placed.starts[row + 1] = written
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, look_up_names)))
+@compiled_loop
+def look_up_names(slots, features, placed, broken):
+    """Rows of the features whose names are known; the broken ones have no entries."""
+    longest = longest_row(features.starts)
+    room, values = room_for_row(longest), np.empty(longest)
+    written = np.int32(0)
+    for row in range(len(broken)):
+        start, stop, n = features.starts[row], features.starts[row + 1], 0
+        fetch_slots(slots, features.hashes, start, stop)
+        for k in range(start, stop):
+            position = slots[slot_of(slots, features.hashes[k]), 1]
+            if position != _NOTHING:
+                room.positions[n], values[n] = np.int32(position - _ONE), features.values[k]
+                n += 1
+        left = place_row(room, n, values, placed, written)
+        broken[row] = left < 0
+        written += max(left, 0)
+        placed.starts[row + 1] = written
 
 
-@cache
-def enter_all() -> Any:
-    """The compiled loop: fill empty slots with all names; whether none of them is there twice."""
-    digest = source_digest()
-
-    def loop(memory):
-        _ = digest
-        for position in range(memory.size[0]):
-            slot = slot_of(memory.slots, memory.hashes[position])
-            if memory.slots[slot, 1] != _NOTHING:
-                return False
-            memory.slots[slot, 0], memory.slots[slot, 1] = memory.hashes[position], np.uint64(position + 1)
-        return True
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, enter_all)))
+@compiled_loop
+def enter_all(memory):
+    """Fill empty slots with all names; whether none of them is there twice."""
+    for position in range(memory.size[0]):
+        slot = slot_of(memory.slots, memory.hashes[position])
+        if memory.slots[slot, 1] != _NOTHING:
+            return False
+        memory.slots[slot, 0], memory.slots[slot, 1] = memory.hashes[position], np.uint64(position + 1)
+    return True
 
 
-@cache
-def positions_of() -> Any:
-    """The compiled loop: the positions of names by their hashes, NOWHERE for those that are unknown."""
-    digest = source_digest()
-
-    def loop(slots, hashes, positions):
-        _ = digest
-        for k in range(len(hashes)):
-            positions[k] = np.int64(slots[slot_of(slots, hashes[k]), 1]) - 1
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, positions_of)))
+@compiled_loop
+def positions_of(slots, hashes, positions):
+    """The positions of names by their hashes, NOWHERE for those that are unknown."""
+    for k in range(len(hashes)):
+        positions[k] = np.int64(slots[slot_of(slots, hashes[k]), 1]) - 1

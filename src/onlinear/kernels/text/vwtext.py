@@ -9,23 +9,21 @@ Features are left as the hashes of their names: ``name`` in the namespace withou
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import part
-from onlinear.kernels.compiler.simd import EIGHT
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.loops import kept, named, source_digest
-from onlinear.kernels.text.decimals import address_of, byte_of, number_at, trailing_zeros
+from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.compiler.loop import compiled_loop
+from onlinear.kernels.text.bits import address_of, byte_of, trailing_zeros
+from onlinear.kernels.text.decimals import number_at
 from onlinear.kernels.text.name_hash import OFFSET, PRIME, SHORT, hash_spans, hashed, mixed, span, span_eight
 from onlinear.kernels.text.parsed import (
     BLANK,
     BREAK,
     CODE,
     COLON,
+    EIGHT,
     EMPTY,
     ENTRIES,
     FINE,
@@ -60,38 +58,31 @@ class Named(NamedTuple):
     groups: Any  # uint64: the hash of each entry's namespace; None if nobody asks, and no code is made for it
 
 
-@cache
-def parse_vw() -> Any:
-    """The compiled loop: rows are read until the text ends or one is wrong."""
-    digest = source_digest()
-
-    def loop(buffer, stop, breaks, rows):
-        _ = digest
-        rows, breaks = bare(rows), bare(breaks)
-        counts = rows.counts
-        text = address_of(buffer)
-        row, entry, place, k = counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK]
-        code = FINE
-        found = entry
-        while place < stop and code <= FINE:
-            rows.starts[row], rows.places[row] = entry, place
-            code, found, k = head(text, place, breaks, k, row, rows)
-            if code == FINE:
-                code, found, k = features(text, breaks, k, entry, rows)
-            if code == FINE:
-                row += 1
-                entry = found
-            while byte_of(text, np.int64(breaks[k])) != LINE_FEED:
-                k += 1
-            place, k = np.int64(breaks[k]) + 1, k + 1
-        rows.starts[row] = entry
-        counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK] = row, entry, place, k
-        counts[CODE], counts[WHERE] = code, found if code > FINE else place
-
-    return kept(numba.njit(nogil=True, error_model="numpy")(named(loop, parse_vw)))
+@compiled_loop
+def parse_vw(buffer, stop, breaks, rows):
+    """Rows are read until the text ends or one is wrong."""
+    counts = rows.counts
+    text = address_of(buffer)
+    row, entry, place, k = counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK]
+    code = FINE
+    found = entry
+    while place < stop and code <= FINE:
+        rows.starts[row], rows.places[row] = entry, place
+        code, found, k = head(text, place, breaks, k, row, rows)
+        if code == FINE:
+            code, found, k = features(text, breaks, k, entry, rows)
+        if code == FINE:
+            row += 1
+            entry = found
+        while byte_of(text, np.int64(breaks[k])) != LINE_FEED:
+            k += 1
+        place, k = np.int64(breaks[k]) + 1, k + 1
+    rows.starts[row] = entry
+    counts[ROWS], counts[ENTRIES], counts[NEXT], counts[BREAK] = row, entry, place, k
+    counts[CODE], counts[WHERE] = code, found if code > FINE else place
 
 
-@part
+@inlined
 def head(text, place, breaks, k, row, rows):
     """FINE, and the break that is the first bar; or what is wrong, and where."""
     first = k
@@ -121,7 +112,7 @@ def head(text, place, breaks, k, row, rows):
     return FINE if at == stop else HAS_BASE, at, k
 
 
-@part
+@inlined
 def tag_start(text, place, bar):
     """Where the tag before a bar starts, or the bar: a tag touches the bar, or begins with a quote."""
     at = bar
@@ -133,17 +124,17 @@ def tag_start(text, place, bar):
     return at if at < end and (end == bar or byte_of(text, at) == QUOTE) else bar
 
 
-@part
+@inlined
 def without_return(text, place, end):
     return end - 1 if end > place and byte_of(text, end - 1) == RETURN else end
 
 
-@part
+@inlined
 def ends_word(text, at, stop):
     return at == stop or is_blank(text, at)
 
 
-@part
+@inlined
 def features(text, breaks, k, entry, rows):
     """FINE, the entries read until then and the break that ends the line; or what is wrong, and where."""
     k, at = np.uint64(k), np.uint64(entry)
@@ -197,7 +188,7 @@ def features(text, breaks, k, entry, rows):
             return BAD_BYTE, place, np.int64(k)
 
 
-@part
+@inlined
 def plain_words(text, breaks, k, at, space, weight, rows):
     """Read words without a value, eight at a time; the break and the entry at which something else comes."""
     count = np.uint64(EIGHT)
@@ -212,7 +203,7 @@ def plain_words(text, breaks, k, at, space, weight, rows):
     return k, at
 
 
-@part
+@inlined
 def note_group(groups, at, space):
     """Write down the namespace of an entry, by the state of its hash, if somebody asks."""
     if groups is not None:

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import part
+from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.text.decimals import (
     BEYOND_NINE,
     CHUNK_ZEROS,
@@ -29,14 +29,14 @@ _NONE, _ONE, _TWO, _THREE, _EIGHT, _NINE = (np.uint64(k) for k in (0, 1, 2, 3, 8
 _SIXTY_THREE = np.uint64(63)  # a shift by more is not defined, even where its result is not wanted
 
 
-@part
+@inlined
 def digits_in(word, count):
     """The number that the first ``count`` of eight characters write (1 to 8), and which of them are no digits."""
     digits = (word ^ CHUNK_ZEROS) << (((_EIGHT - count) << _THREE) & _SIXTY_THREE)  # zeros in front
     return value_of(digits), ((digits + BEYOND_NINE) | digits) & HIGHEST_BITS
 
 
-@part
+@inlined
 def finite_number(text, at, stop):
     """The number in ``text[at:stop]``, and whether that is what it is.
 

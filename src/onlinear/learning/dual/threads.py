@@ -32,6 +32,10 @@ class OneBlasThread:
         self._within = 0
         self._before: list[int] = []
 
+    def renew_lock(self) -> None:
+        """Take another lock, in a process that was forked: whoever held this one is not there."""
+        self._lock = threading.Lock()
+
     def __enter__(self) -> None:
         libraries = blas_libraries()
         with self._lock:
@@ -67,6 +71,7 @@ def workers() -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=workers.cache_clear)  # a child has no threads but its own
+    os.register_at_fork(after_in_child=one_blas_thread.renew_lock)
 
 
 def each(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:

@@ -35,7 +35,7 @@ from onlinear.kernels.compiler.cpython import (
     type_str,
     utf8,
 )
-from onlinear.kernels.compiler.inlining import part
+from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.dicts.name_index import NEEDS_PYTHON, UNKNOWN, enter, fetch, find, find_position, is_complete
 from onlinear.kernels.text.entries import sort_and_sum
 from onlinear.kernels.text.name_hash import OFFSET, PRIME, mixed
@@ -50,7 +50,7 @@ FEW = 16  # names that are found as fast without asking for all of them first
 MOST_NEW = 256  # new names of one row: Python sorts more of them faster than insertion does
 
 
-@part
+@inlined
 def collect(x, entries):
     """Write down where the row's names and values are; how many there are, or NEEDS_PYTHON."""
     if type_of(x) != type_dict():
@@ -70,8 +70,8 @@ def collect(x, entries):
 # --- exact names --------------------------------------------------------------------------------
 
 
-@part
-def walk_exact(x, lexicon, entries, skip_unknown, cap):
+@inlined
+def read_exact(x, name_index, entries, skip_unknown, cap):
     """Fill in columns and values, and return how many there are.
 
     Unknown names are left out or, up to ``cap`` names, get positions, as ``ExactNames.register`` gives them. UNKNOWN,
@@ -80,8 +80,8 @@ def walk_exact(x, lexicon, entries, skip_unknown, cap):
     columns, values = entries.columns, entries.values
     count = collect(x, entries)
     if count > FEW:
-        fetch(lexicon, entries.names, entries.keys, count)
-    complete = is_complete(lexicon)
+        fetch(name_index, entries.names, entries.keys, count)
+    complete = is_complete(name_index)
     n = 0
     new = 0
     for k in range(count):
@@ -91,12 +91,12 @@ def walk_exact(x, lexicon, entries, skip_unknown, cap):
         is_category = type_of(item) == type_str()
         if is_category:
             number = 1.0
-            position = find_category(lexicon.categories, name, item)
+            position = find_category(name_index.categories, name, item)
         else:
             number = finite_number(item)
             if math.isnan(number):
                 return NEEDS_PYTHON
-            position = find_position(lexicon, complete, name)
+            position = find_position(name_index, complete, name)
         if position >= 0:
             columns[n], values[n] = position, number
             n += 1
@@ -112,12 +112,12 @@ def walk_exact(x, lexicon, entries, skip_unknown, cap):
             new += 1
     if count < 0:
         return count
-    if new > 0 and not adopt(lexicon, entries, n, new, cap):
+    if new > 0 and not adopt(name_index, entries, n, new, cap):
         return UNKNOWN
     return sort_and_sum(entries, n + new)
 
 
-@part
+@inlined
 def find_category(categories, name, value):
     if type_of(name) != type_str():
         return NEEDS_PYTHON  # only str(name) can tell what the category is called
@@ -130,13 +130,13 @@ def find_category(categories, name, value):
     return item
 
 
-@part
+@inlined
 def is_split_first(name):
     """Whether ``categories`` is sure to hold all values of this name: see ExactNames."""
     return prefix_of(name) >= 0
 
 
-@part
+@inlined
 def prefix_of(name):
     """The first bytes of a plain name, as a number that sorts like names; -1 for a name with "=" or surrogates."""
     address, size = utf8(name)
@@ -154,10 +154,10 @@ def prefix_of(name):
     return np.int64(prefix)
 
 
-@part
-def adopt(lexicon, entries, n, new, cap):
+@inlined
+def adopt(name_index, entries, n, new, cap):
     """Give the new names the next positions, in sorted order; False, with nothing changed, where the cap forbids it."""
-    positions = lexicon.positions
+    positions = name_index.positions
     size = dict_size(positions)
     if size + new > cap:
         return False
@@ -170,12 +170,12 @@ def adopt(lexicon, entries, n, new, cap):
         if failed != 0:
             clear_error()
             return False
-        enter(lexicon, name, size + k)
+        enter(name_index, name, size + k)
         entries.columns[n + k], entries.values[n + k] = size + k, number
     return True
 
 
-@part
+@inlined
 def sort_names(fresh, prefixes, numbers, n):
     for start in range(1, n):
         name, prefix, number = fresh[start], prefixes[start], numbers[start]
@@ -186,7 +186,7 @@ def sort_names(fresh, prefixes, numbers, n):
         fresh[k], prefixes[k], numbers[k] = name, prefix, number
 
 
-@part
+@inlined
 def is_after(name, prefix, other, other_prefix):
     if prefix != other_prefix:
         return prefix > other_prefix
@@ -196,8 +196,8 @@ def is_after(name, prefix, other, other_prefix):
 # --- hashed names -------------------------------------------------------------------------------
 
 
-@part
-def walk_hashed(x, bits, entries):
+@inlined
+def read_hashed(x, bits, entries):
     """As above for ``HashedNames(bits)``."""
     columns, values = entries.columns, entries.values
     shift = 64 - bits
@@ -215,7 +215,7 @@ def walk_hashed(x, bits, entries):
     return sort_and_sum(entries, count) if count >= 0 else count
 
 
-@part
+@inlined
 def hash_position(name, value, is_category, shift):
     """The top bits of the hash of ``name``, or of ``name=value``; NEEDS_PYTHON for surrogates."""
     address, size = utf8(name)
@@ -232,7 +232,7 @@ def hash_position(name, value, is_category, shift):
     return np.int64(mixed(bits) >> np.uint64(shift))
 
 
-@part
+@inlined
 def hash_bytes(address, size, bits):
     for k in range(size):
         bits = (bits ^ byte_at(address + k)) * PRIME

@@ -3,6 +3,8 @@
 Numba does not turn sixteen written-out sums into vector instructions, and "fastmath" would leave their order to the
 compiler. So the loop is spelled out in the compiler's own language: the lanes of :func:`onlinear.data.rows.lane_dot`,
 the same on every machine, whatever the width of its registers.
+
+Dense rows of 784 columns are learned 3.2 times as fast as with the sums in a list (benchmarks/kernel_pieces.py).
 """
 
 from __future__ import annotations
@@ -12,17 +14,16 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from onlinear.data.rows import LANES, lane_dot
-from onlinear.kernels.compiler.inlining import in_place_of
+from onlinear.kernels.compiler.inlining import llvm_for
 
 _SUMS = ir.VectorType(ir.DoubleType(), LANES)
 
 
-@intrinsic
+@llvm_for(lane_dot)
 def _lane_dot(typing: Any, w: Any, x: Any, stop: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         weights = context.make_array(w)(context, builder, arguments[0]).data
         values = context.make_array(x)(context, builder, arguments[1]).data
         sums = cgutils.alloca_once_value(builder, ir.Constant(_SUMS, [0.0] * LANES))
@@ -33,7 +34,7 @@ def _lane_dot(typing: Any, w: Any, x: Any, stop: Any) -> Any:
             builder.store(builder.fadd(builder.load(sums), products), sums)
         return folded(builder, builder.load(sums))
 
-    return types.float64(w, x, stop), generate
+    return types.float64(w, x, stop), emit
 
 
 def lanes_at(builder: Any, data: Any, start: Any) -> Any:
@@ -54,8 +55,3 @@ def folded(builder: Any, sums: Any) -> Any:
         high = ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(width, 2 * width)))
         sums = builder.fadd(builder.shuffle_vector(sums, sums, low), builder.shuffle_vector(sums, sums, high))
     return builder.extract_element(sums, ir.Constant(ir.IntType(32), 0))
-
-
-@in_place_of(lane_dot)
-def _overload_lane_dot(w: Any, x: Any, stop: Any) -> Any:
-    return lambda w, x, stop: _lane_dot(w, x, stop)

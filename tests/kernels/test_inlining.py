@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from numba.core.codegen import JITCodeLibrary
 
-from onlinear.kernels.compiler.inlining import in_place_of, part, seldom
+from onlinear.kernels.compiler.inlining import cold, inlined, overload_of
 
 
-@part
+@inlined
 def halved(x: float) -> float:
     return x / 2.0
 
 
-@seldom
+@cold
 def harmonic(n: int) -> float:
     total = 0.0
     for k in range(n):
@@ -29,7 +29,7 @@ def kind(x: object) -> str:
     return "python"
 
 
-@in_place_of(kind)
+@overload_of(kind)
 def _kind(x: object) -> object:
     if isinstance(x, numba.types.Float):
         return lambda x: "number"
@@ -53,7 +53,7 @@ def test_a_part_serves_several_loops_and_types() -> None:
 
 
 def test_errors_of_parts_arrive() -> None:
-    @part
+    @inlined
     def root(x: float) -> float:
         if x < 0.0:
             raise ValueError("no root")
@@ -78,7 +78,7 @@ def test_only_the_loop_becomes_machine_code(monkeypatch: pytest.MonkeyPatch) -> 
         JITCodeLibrary, "_finalize_specific", lambda library: (made.append(library.name), finalize(library))[1]
     )
 
-    @part
+    @inlined
     def doubled(x: float) -> float:
         return 2.0 * x
 

@@ -16,7 +16,7 @@ import numba
 import pytest
 from numba.core import caching
 
-from onlinear.kernels.loops import CacheFiles, kept, kept_callback
+from onlinear.kernels.compiler.internals.disk_cache import CacheFiles, disk_cached, disk_cached_callback
 
 
 def test_processes_that_compile_for_different_types_at_once_never_swap_code(
@@ -41,7 +41,7 @@ def test_what_is_kept_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def double(x: float) -> float:
         return x + x
 
-    first, second = kept(numba.njit(double)), kept(numba.njit(double))
+    first, second = disk_cached(numba.njit(double)), disk_cached(numba.njit(double))
     assert (first(1), first(1.5)) == (2, 3.0)
     assert (second(1), second(1.5)) == (2, 3.0)
     assert sum(second.stats.cache_hits.values()) == 2
@@ -79,7 +79,7 @@ def doubling() -> Any:
     def double(x: float) -> float:
         return x + x
 
-    return kept(numba.njit(double))
+    return disk_cached(numba.njit(double))
 
 
 def hits_of(compiled: Any) -> int:
@@ -144,9 +144,9 @@ def test_a_callback_whose_files_are_damaged(tmp_path: Path, monkeypatch: pytest.
         return x + 1
 
     signature = numba.types.int64(numba.types.int64)
-    assert kept_callback(add_one, signature).ctypes(1) == 2
+    assert disk_cached_callback(add_one, signature).ctypes(1) == 2
     for file in tmp_path.rglob("*.nb*"):
         file.write_bytes(b"")
-    again, found = kept_callback(add_one, signature), kept_callback(add_one, signature)
+    again, found = disk_cached_callback(add_one, signature), disk_cached_callback(add_one, signature)
     assert (again.ctypes(1), found.ctypes(1)) == (2, 2)
     assert (again.cache_hits, found.cache_hits) == (0, 1)

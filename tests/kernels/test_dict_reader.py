@@ -19,11 +19,14 @@ from numba import njit
 
 from onlinear.errors import OnlinearError
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels import walk
-from onlinear.kernels.compiler.cpython import AVAILABLE
-from onlinear.kernels.dicts.name_index import Lexicon
+from onlinear.kernels.compiler.inlining import register_overloads
+from onlinear.kernels.compiler.object_layout import AVAILABLE
+from onlinear.kernels.dicts import dict_reader
+from onlinear.kernels.dicts.name_index import NameIndex
 from onlinear.kernels.text.entries import DIGITS, Entries
 from onlinear.learning.dict_calls import Index, address_of
+
+register_overloads()
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs CPython with a GIL, and the JIT")
 
@@ -31,30 +34,30 @@ CAPACITY = 64
 
 
 @njit
-def exact(x, lexicon, entries):
-    return walk.walk_exact(x, lexicon, entries, False, 0)
+def exact(x, name_index, entries):
+    return dict_reader.read_exact(x, name_index, entries, False, 0)
 
 
 @njit
-def exact_known(x, lexicon, entries):
-    return walk.walk_exact(x, lexicon, entries, True, 0)
+def exact_known(x, name_index, entries):
+    return dict_reader.read_exact(x, name_index, entries, True, 0)
 
 
 @njit
-def adopting(x, lexicon, entries):
-    return walk.walk_exact(x, lexicon, entries, False, 1 << 30)
+def adopting(x, name_index, entries):
+    return dict_reader.read_exact(x, name_index, entries, False, 1 << 30)
 
 
 @njit
 def hashed(x, bits, entries):
-    return walk.walk_hashed(x, bits, entries)
+    return dict_reader.read_hashed(x, bits, entries)
 
 
 @njit
-def exact_often(x, lexicon, entries, times):
+def exact_often(x, name_index, entries, times):
     total = 0
     for _ in range(times):
-        total += walk.walk_exact(x, lexicon, entries, False, 0)
+        total += dict_reader.read_exact(x, name_index, entries, False, 0)
     return total
 
 
@@ -62,7 +65,7 @@ def exact_often(x, lexicon, entries, times):
 def hashed_often(x, bits, entries, times):
     total = 0
     for _ in range(times):
-        total += walk.walk_hashed(x, bits, entries)
+        total += dict_reader.read_hashed(x, bits, entries)
     return total
 
 
@@ -78,9 +81,11 @@ def room(capacity=CAPACITY):
     )
 
 
-def lexicon_of(names, index):
+def name_index_of(names, index):
     addresses = [id(names.positions), id(names.categories)]
-    return Lexicon(*addresses, index.slots, address_of(index.slots), index.held, address_of(index.held), index.entered)
+    return NameIndex(
+        *addresses, index.slots, address_of(index.slots), index.held, address_of(index.held), index.entered
+    )
 
 
 def indexed(names, more=0):
@@ -94,7 +99,7 @@ def walked(kernel, x, names, capacity=CAPACITY, index=None):
     if isinstance(names, HashedNames):
         n = kernel(id(x), names.bits, entries)
     else:
-        n = kernel(id(x), lexicon_of(names, index or indexed(names)), entries)
+        n = kernel(id(x), name_index_of(names, index or indexed(names)), entries)
     return (entries.columns[:n], entries.values[:n]) if n >= 0 else n
 
 
@@ -266,11 +271,11 @@ def test_names_of_one_row_get_their_positions_in_sorted_order():
 
 def test_a_row_with_very_many_new_names_is_left_to_python():
     names = ExactNames()
-    x = {str(k): 1.0 for k in range(walk.MOST_NEW + 1)}
-    assert walked(adopting, x, names, capacity=999, index=indexed(names, 999)) == walk.UNKNOWN
+    x = {str(k): 1.0 for k in range(dict_reader.MOST_NEW + 1)}
+    assert walked(adopting, x, names, capacity=999, index=indexed(names, 999)) == dict_reader.UNKNOWN
     assert names.size == 0
     x.popitem()
-    assert len(walked(adopting, x, names, capacity=999, index=indexed(names, 999))[0]) == walk.MOST_NEW
+    assert len(walked(adopting, x, names, capacity=999, index=indexed(names, 999))[0]) == dict_reader.MOST_NEW
 
 
 @settings(deadline=None)
@@ -286,7 +291,7 @@ def test_prediction_after_loading_only_the_names(past, x):
 @given(st.dictionaries(st.text("abcdé", max_size=3), ordinary_numbers | st.text("ab=é", max_size=3), max_size=8))
 def test_ordinary_rows_are_accepted(x):
     names, hashed_names = ExactNames(), HashedNames()
-    assert walked(exact, x, names) == walk.UNKNOWN if x else len(walked(exact, x, names)[0]) == 0
+    assert walked(exact, x, names) == dict_reader.UNKNOWN if x else len(walked(exact, x, names)[0]) == 0
     nothing = walked(exact_known, x, names)
     assert [len(part) for part in nothing] == [0, 0]
     row = names.register(x)
@@ -325,9 +330,9 @@ def test_ordinary_rows_are_accepted(x):
 def test_anything_odd_needs_python(x):
     names = ExactNames(["a", "a=b", "a=red", "red"])
     for kernel in (exact_known, exact):
-        assert walked(kernel, x, names) in (walk.NEEDS_PYTHON, walk.UNKNOWN)
-    assert walked(exact_known, x, names) == walk.NEEDS_PYTHON
-    assert walked(hashed, x, HashedNames()) == walk.NEEDS_PYTHON
+        assert walked(kernel, x, names) in (dict_reader.NEEDS_PYTHON, dict_reader.UNKNOWN)
+    assert walked(exact_known, x, names) == dict_reader.NEEDS_PYTHON
+    assert walked(hashed, x, HashedNames()) == dict_reader.NEEDS_PYTHON
     assert int("7") == 7  # a Python error left set would come up at the next call
 
 
@@ -336,13 +341,13 @@ def test_integer_names():
     assert same_bits(walked(exact, {7: 1.0}, names), names.look_up({7: 1.0}))
     # "7=b" is meant, which only str(7) can tell: 1, 1.0 and True are the same key
     names.register({7: "b"})
-    assert walked(exact, {7: "b"}, names) == walk.NEEDS_PYTHON
-    assert walked(hashed, {7: 1.0}, HashedNames()) == walk.NEEDS_PYTHON
+    assert walked(exact, {7: "b"}, names) == dict_reader.NEEDS_PYTHON
+    assert walked(hashed, {7: 1.0}, HashedNames()) == dict_reader.NEEDS_PYTHON
 
 
 def test_surrogates():
     for x in ({"\ud800": 1.0}, {"a": "\ud800"}):
-        assert walked(hashed, x, HashedNames()) == walk.NEEDS_PYTHON
+        assert walked(hashed, x, HashedNames()) == dict_reader.NEEDS_PYTHON
         names = ExactNames()
         row = names.register(x)
         assert same_bits(walked(exact, x, names), row)
@@ -351,7 +356,7 @@ def test_surrogates():
 def test_category_of_a_name_with_an_equals_sign():
     names = ExactNames(["a=b=c"])
     assert same_bits(walked(exact_known, {"a": "b=c"}, names), names.look_up({"a": "b=c"}))
-    assert walked(exact_known, {"a=b": "c"}, names) == walk.NEEDS_PYTHON
+    assert walked(exact_known, {"a=b": "c"}, names) == dict_reader.NEEDS_PYTHON
     names.register({"a=b": "c"})
     assert same_bits(walked(exact, {"a=b": "c"}, names), names.look_up({"a=b": "c"}))
 
@@ -361,13 +366,13 @@ def test_capacity():
     names = ExactNames(x)
     for kernel, some in ((exact, names), (exact_known, names), (hashed, HashedNames())):
         assert len(walked(kernel, x, some, capacity=5)[0]) == 5
-        assert walked(kernel, x, some, capacity=4) == walk.NEEDS_PYTHON
-    assert walked(exact_known, x | {"unknown": 1.0}, names, capacity=5) == walk.NEEDS_PYTHON
+        assert walked(kernel, x, some, capacity=4) == dict_reader.NEEDS_PYTHON
+    assert walked(exact_known, x | {"unknown": 1.0}, names, capacity=5) == dict_reader.NEEDS_PYTHON
 
 
 def test_sum_beyond_all_floats_needs_python():
     x = {str(k): 1e308 for k in range(9)}
-    assert walked(hashed, x, HashedNames(1)) == walk.NEEDS_PYTHON
+    assert walked(hashed, x, HashedNames(1)) == dict_reader.NEEDS_PYTHON
 
 
 @settings(deadline=None)
@@ -400,14 +405,14 @@ def test_nothing_leaks():
     names.register(good)
     objects = [*keys, *values, good, bad, names.positions, names.categories]
     entries, index = room(), indexed(names)
-    lexicon = lexicon_of(names, index)
-    exact_often(id(good), lexicon, entries, 1)  # compiled, and UTF-8 forms cached, before counting
+    name_index = name_index_of(names, index)
+    exact_often(id(good), name_index, entries, 1)  # compiled, and UTF-8 forms cached, before counting
     hashed_often(id(good), hashed_names.bits, entries, 1)
     gc.collect()
     before = [sys.getrefcount(thing) for thing in objects]
     blocks = sys.getallocatedblocks()
     for x in (good, bad):
-        exact_often(id(x), lexicon, entries, 100_000)
+        exact_often(id(x), name_index, entries, 100_000)
         hashed_often(id(x), hashed_names.bits, entries, 100_000)
     del x
     assert sys.getallocatedblocks() - blocks < 1000
@@ -419,24 +424,28 @@ CACHED_PROGRAM = """
     from numba import njit
     from onlinear.features.names import ExactNames, HashedNames
     from onlinear.kernels.text.entries import DIGITS, Entries
-    from onlinear.kernels.dicts.name_index import Lexicon
-    from onlinear.kernels.walk import walk_exact, walk_hashed
+    from onlinear.kernels.compiler.inlining import register_overloads
+    from onlinear.kernels.dicts.name_index import NameIndex
+    from onlinear.kernels.dicts.dict_reader import read_exact, read_hashed
+
+    register_overloads()
 
     @njit(cache=True)
-    def exact(x, lexicon, entries):
-        return walk_exact(x, lexicon, entries, True, 0)
+    def exact(x, name_index, entries):
+        return read_exact(x, name_index, entries, True, 0)
 
     @njit(cache=True)
     def hashed(x, bits, entries):
-        return walk_hashed(x, bits, entries)
+        return read_hashed(x, bits, entries)
 
     words = [np.empty(size, np.int64) for size in (9, 9, 18)]
     entries = Entries(np.empty(9, np.uint32), np.empty(9), *words, np.empty(9), np.empty(DIGITS, np.int64))
     names, x = ExactNames(), {"a": 1.5, "b": "c", "d": 7, "e": np.float32(2)}
     none = np.zeros(2, np.int64)
-    lexicon = Lexicon(id(names.positions), id(names.categories), none, none.ctypes.data, none, none.ctypes.data, none)
+    at = none.ctypes.data
+    name_index = NameIndex(id(names.positions), id(names.categories), none, at, none, at, none)
     row = names.register(x)
-    assert exact(id(x), lexicon, entries) == 4
+    assert exact(id(x), name_index, entries) == 4
     assert (entries.columns[:4] == row[0]).all() and (entries.values[:4] == row[1]).all()
     row = HashedNames(18).register(x)
     assert hashed(id(x), 18, entries) == 4

@@ -148,6 +148,17 @@ def test_it_says_that_it_waits_and_that_nothing_was_learned(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("known", [["--classes", "-1,1"], ["--task", "regression"], ["--loss", "huber"]])
+def test_it_says_that_it_waits_for_one_row_where_one_is_enough(tmp_path: Path, known: list[str]) -> None:
+    with process("train", "-", "--format", "svmlight", *known, stdin=subprocess.PIPE) as command:
+        assert command.stderr is not None
+        said = lines_of(command.stderr)
+        assert next(said) == b"Waiting for the first row of standard input."
+        command.send_signal(signal.SIGTERM)
+        assert next(said) == b"Interrupted before anything was learned: nothing was saved."
+    assert command.returncode == 143
+
+
 def test_a_fifo_without_a_writer_is_waited_for_aloud(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
     with process("train", tmp_path / "pipe.csv") as command:

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 from llvmlite import ir
 
-EIGHT = 8
+from onlinear.kernels.text.parsed import EIGHT
 
 BYTE, HALF, WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 LANES = ir.VectorType(WORD, EIGHT)

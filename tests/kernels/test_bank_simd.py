@@ -6,22 +6,22 @@ import numba
 import numpy as np
 import pytest
 
-from onlinear.data.rows import LONG_SPARSE, SparseRows, add_abreast, dots_abreast
-from onlinear.kernels.loops import TAUGHT
+from onlinear.data.rows import LONG_SPARSE, SparseRows, bank_add, bank_dots
+from onlinear.kernels.compiler.inlining import register_overloads
 
-assert TAUGHT  # what the compiler knows of the two functions
+register_overloads()
 
 FEATURES = 100
 
 
 @numba.njit
 def compiled_dots(columns, values, table, sums):  # type: ignore
-    return dots_abreast(columns, values, table, sums)
+    return bank_dots(columns, values, table, sums)
 
 
 @numba.njit
 def compiled_add(columns, values, table, amounts, factors):  # type: ignore
-    add_abreast(columns, values, table, amounts, factors)
+    bank_add(columns, values, table, amounts, factors)
 
 
 def drawn(outputs: int, slots: int, length: int, kind: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -45,7 +45,7 @@ every_kind = pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_scores(slots: int, length: int, kind: type) -> None:
     for outputs in (*range(1, 18), 31):
         columns, values, table = drawn(outputs, slots, length, kind)
-        for dots in (dots_abreast, compiled_dots):
+        for dots in (bank_dots, compiled_dots):
             sums = np.full(outputs * slots, np.nan)
             square = dots(columns, values, table, sums)
             rows = SparseRows(np.array([0, length]), columns, values)
@@ -74,7 +74,7 @@ def test_moves(slots: int, length: int, kind: type) -> None:
                 rows.add(0, alone, m, amount[m])
             else:
                 rows.add_twice(0, alone, m, amount[m], slots - 1, mass[m])
-        for add in (add_abreast, compiled_add):
+        for add in (bank_add, compiled_add):
             moved = table.copy()
             add(columns, values, moved, amounts.ravel(), factors.ravel())
             assert moved.tobytes() == alone.tobytes()

@@ -1,4 +1,7 @@
-"""Find or make the compiled loop for a loss and a rule."""
+"""Machine code that is kept on disk, for the next process.
+
+The plain way is to keep none: Numba's own cache lets two processes that fill it at once run each other's code.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +14,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba
 from llvmlite.binding import add_symbol, parse_assembly
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
 from numba.core.runtime import _nrt_python
 
 import onlinear
-from onlinear.kernels.compiler import overloads as teach, prefetch as fetch
-from onlinear.kernels.compiler.explain import explaining
-from onlinear.kernels.compiler.uncounted import bare
-from onlinear.kernels.learn import bank_simd as abreast, cells, dense_dot as lanes, gather, matrix, powers, uniform
-
-TAUGHT = (
-    teach.METHODS,
-    lanes.LANES,
-    fetch.LINE,
-    gather.FOUR,
-    abreast.WIDTHS,
-    powers.BITS,
-)  # modules that are imported for what they register
-
-Loop = Callable[..., int]
+from onlinear.kernels.compiler.inlining import register_overloads
+from onlinear.kernels.compiler.plain import PLAIN, is_plain
 
 #: what compiled loops are made of beside rules and kernels
 SOURCES = ("data/rows", "data/targets", "errors", "features/names", "losses", "parameters", "powers", "system/locks")
@@ -40,40 +29,21 @@ SOURCES = ("data/rows", "data/targets", "errors", "features/names", "losses", "p
 CHECKSUM = 4
 
 
-def kind_of(rule: type) -> str:
-    """Which family of loops a rule's class belongs to: "uniform", "cells" or "matrix"."""
-    if hasattr(rule, "MATRIX"):
-        return "matrix"
-    return "cells" if hasattr(rule, "move") else "uniform"
-
-
-def interpreted_loop(rule: type) -> Loop:
-    """The plain Python loop for a rule: slow, and the same numbers."""
-    loops: dict[str, Loop] = {
-        "uniform": uniform.learn_uniform,
-        "cells": cells.learn_cells,
-        "matrix": matrix.learn_matrix,
-    }
-    return loops[kind_of(rule)]
-
-
 @cache
 def source_digest() -> str:
-    """A digest of every file that takes part in a compiled loop.
+    """A digest of every file that takes part in a compiled loop, and of what is taken the plain way.
 
-    Numba's disk cache looks only at the file of the loop itself; the digest, captured by the loop, enters its key.
+    Numba's disk cache looks only at the file of the loop itself; the digest enters its key.
     """
+    files = [file.read_bytes() for file in digested_files()]
+    return hashlib.sha256(b"".join([*files, " ".join(sorted(PLAIN)).encode()])).hexdigest()
+
+
+def digested_files() -> list[Path]:
+    """The files that take part in a compiled loop: those of the kernels, and all that these import."""
     root = Path(onlinear.__file__).parent
     files = [root / f"{name}.py" for name in SOURCES]
-    files += sorted((root / "rules").glob("*.py")) + sorted((root / "kernels").rglob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-
-
-def is_ours(shape: Any) -> bool:
-    """Whether a class, or every class of a nested shape (see :func:`onlinear.kernels.learn.bank.shape_of`), is ours."""
-    if isinstance(shape, tuple):
-        return all(is_ours(part) for part in shape)
-    return shape is float or shape.__module__.partition(".")[0] == "onlinear"
+    return files + sorted((root / "rules").glob("*.py")) + sorted((root / "kernels").rglob("*.py"))
 
 
 class CacheFiles(IndexDataCacheFile):
@@ -158,11 +128,23 @@ def entrance(name: str) -> bytes:
 
 
 class SpareCache(FunctionCache):
-    """Numba's disk cache, which a process can do without: if the disk is full, say, the next one compiles again."""
+    """Numba's disk cache, which a process can do without: if the disk is full, say, the next one compiles again.
+
+    Its key says of which sources the machine code is made.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            register_overloads()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):
             super().save_overload(sig, data)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return *super()._index_key(sig, codegen), source_digest()
 
 
 class QuickCache(SpareCache):
@@ -188,19 +170,18 @@ def name_runtime() -> None:
         add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
-def kept(compiled: Any) -> Any:
+def disk_cached(compiled: Any) -> Any:
     """Let a compiled function keep its machine code on disk, for the next process."""
-    if has_cache(compiled):
+    if has_cache(compiled) and not is_plain("lean_cache"):
         compiled._cache.__class__ = QuickCache
         compiled._cache._impl.__class__ = LeanCode
     return compiled
 
 
-def kept_callback(function: Callable[..., Any], signature: Any) -> Any:
+def disk_cached_callback(function: Callable[..., Any], signature: Any) -> Any:
     """A C callback, compiled; its machine code is on disk, for the next process."""
     compiled = CFunc(function, (signature.args, signature.return_type), {}, {})
-    if has_cache(compiled):
-        compiled._cache.__class__ = SpareCache
+    has_cache(compiled)
     compiled.compile()
     return compiled
 
@@ -210,40 +191,8 @@ def has_cache(compiled: Any) -> bool:
     try:
         compiled.enable_caching()
     except (OSError, RuntimeError):  # Numba's word for: no folder can be written to
+        register_overloads()
         return False
+    compiled._cache.__class__ = SpareCache
     compiled._cache._cache_file.__class__ = CacheFiles
     return True
-
-
-def named(loop: Loop, *shapes: Any) -> Loop:
-    """The same function under a name of its own, and with it an index of its own in the disk cache."""
-    loop.__qualname__ = "_".join([loop.__name__, *words_of(shapes)])
-    return loop
-
-
-def words_of(shape: Any) -> list[str]:
-    """The names of all classes in a nested shape."""
-    if isinstance(shape, tuple):
-        return [word for part in shape for word in words_of(part)]
-    return [] if shape is float or shape is None else [getattr(shape, "__name__", str(shape))]
-
-
-@cache
-def compiled_loop(loss: Any, rule: Any) -> Loop:
-    """The compiled loop for the shapes of a loss and a rule: tuples of different classes can be equal.
-
-    Only loops over our own classes go to the disk cache: a user's class in the shared index would break every other
-    program, which cannot import it.
-    """
-    ours = is_ours(loss) and is_ours(rule)
-    learn = interpreted_loop(rule[0])
-    digest = source_digest()
-
-    def loop(loss, rule, options, rows, targets, importance, order, state):  # type: ignore
-        _ = digest  # captured, so that it is part of the cache's key: see source_digest
-        return learn(
-            bare(loss), bare(rule), bare(options), bare(rows), bare(targets), bare(importance), bare(order), bare(state)
-        )
-
-    compiled = numba.njit(nogil=True, error_model="numpy")(named(loop, loss, rule))
-    return kept(compiled) if ours else explaining(compiled, loss, rule)

@@ -1,0 +1,431 @@
+"""LinearEstimator: what classifiers and regressors share. They hold a model, and translate.
+
+Parameters become a recipe (loss, rule and settings), X and y become rows and labels; everything that is learned, and
+all there is to say of it, is in the :class:`onlinear.learning.model.Model`. A parameter that is set while a model
+learns is noticed, and the model brought up to date before it learns more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from onlinear.data.rows import DenseRows, SparseRows
+from onlinear.errors import BadInput, Refused
+from onlinear.estimators.checks import whole
+from onlinear.estimators.passes import Start
+from onlinear.estimators.saving import save_parts
+from onlinear.estimators.shown import Shown, ShowsWeights
+from onlinear.features.names import ExactNames, HashedNames
+from onlinear.files.container import PathLike
+from onlinear.files.trained import save_without_recipe
+from onlinear.learning.classes import Classes
+from onlinear.learning.learner import Learner, Mark, Settings
+from onlinear.learning.model import Model
+from onlinear.learning.predictor import Predictor
+
+#: parameters that were found fine before: scikit-learn takes half a millisecond to look
+FINE: set[Any] = set()
+#: features the table of a growing stream has room for at first
+FIRST_FEATURES = 1024
+
+
+class Recipe(NamedTuple):
+    """What a learner is made of."""
+
+    loss: Any
+    rule: Any
+    settings: Settings = Settings()
+
+
+class DataShape(NamedTuple):
+    """What is known of the data before the first row is learned, and a recipe may depend on."""
+
+    features: int = 1
+    sparse: bool = False
+    growing: bool = False  # a stream of dicts, whose features are not all known
+    opened: bool = False  # a stream whose classes are not known
+
+
+class LinearEstimator(ShowsWeights, BaseEstimator):
+    """A linear model that learns online. Subclasses say by :meth:`_recipe` what they learn with.
+
+    ``bits`` and ``names_cap`` say what becomes of the names of dicts: they are hashed to a table of fixed size, or
+    exact, and grow up to a cap.
+    """
+
+    bits: int | None = None
+    names_cap: int | None = None
+    average: Any = False
+    _model: Model | None = None
+    _learning_path: Any = None  # of dicts into the learner, where it is up to date with the parameters
+    _path: Any = None  # of dicts to its answers, where these are those of the learner
+    _settled: Any = None  # the parameters the model was last brought up to date with; None once one is set
+    _quick_features = -1  # features of a row that may take the short way; -1: none may
+    _labelled = False  # whether targets are labels
+    _values: Callable[[Any], Any] = staticmethod(lambda estimator: ())
+    _parameters: frozenset[str] = frozenset()  # their names
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        names = cls._get_param_names()
+        cls._parameters = frozenset(names)
+        if names:
+            cls._values = staticmethod(attrgetter(*names))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; if it is a parameter, whether by ``set_params`` or not, what is learned next follows it."""
+        if name in self._parameters and "_whole" in vars(self):  # else nobody has called it yet
+            with whole(self):  # a thread that learns would take the new value for the one it has gone by
+                self._learning_path = self._settled = None
+                super().__setattr__(name, value)
+        else:
+            super().__setattr__(name, value)
+
+    @property
+    def _learner(self) -> Learner | None:
+        return None if self._model is None else self._model.learner
+
+    # -------------------------------------------------------------- parameters
+
+    def _recipe(self, shape: DataShape) -> Recipe:
+        """Loss, rule and settings."""
+        raise NotImplementedError
+
+    def _check_parameters(self, streaming: bool) -> None:
+        """Refuse parameters that make no sense; ``streaming`` for ``partial_fit`` and its kin."""
+        values = self._values(self)
+        try:
+            if (type(self), values, tuple(map(type, values))) in FINE:
+                return
+            self._validate_params()
+            FINE.add((type(self), values, tuple(map(type, values))))
+        except TypeError:  # a dict, or another value that is not hashable
+            self._validate_params()
+
+    def _notice_changes(self) -> None:
+        """Take a parameter that was changed within for one that was set."""
+
+    def _weigh_stream(self) -> None:
+        """Set the weights that outputs have."""
+
+    # -------------------------------------------------------------- the model
+
+    def _create(self, shape: DataShape, classes: Classes | None) -> Model:
+        """A model that has learned nothing."""
+        recipe = self._recipe(shape)
+        self._check_recipe(recipe, classes)
+        columns = None if shape.growing else shape.features
+        model = Model(
+            *recipe,
+            classes,
+            self.bits if shape.growing else None,
+            columns=columns,
+            features=shape.features,
+            layout=SparseRows if shape.sparse or shape.growing else DenseRows,  # a table that grows is one of dicts
+        )
+        if not shape.growing:
+            model.column_names = getattr(self, "feature_names_in_", None)
+        self._path = self._learning_path = None
+        self._shown = Shown()
+        self._model = model  # last: another thread may be asking
+        self._settle(shape.sparse)
+        return model
+
+    def _start(self, columns: int | None, sparse: bool = False) -> Model:
+        """Create the model for a stream: of rows with so many columns, or of dicts."""
+        return self._create_for_stream(columns, sparse, None)
+
+    def _create_for_stream(self, columns: int | None, sparse: bool, classes: Classes | None) -> Model:
+        opened = classes is not None and classes.open
+        if columns is not None:
+            model = self._create(DataShape(columns, sparse, opened=opened), classes)
+        else:
+            names = ExactNames(cap=self.names_cap) if self.bits is None else HashedNames(self.bits)
+            features = FIRST_FEATURES if self.bits is None else names.size
+            model = self._create(DataShape(features, growing=True, opened=opened), classes)
+            model.names = names
+        self.n_iter_ = 1
+        return model
+
+    def _check_recipe(self, recipe: Recipe, classes: Classes | None) -> None:
+        """Refuse a recipe that does not suit the classes."""
+
+    def _hold(self, model: Model) -> None:
+        """Hold a model that was trained elsewhere, on rows in columns, by the parameters that are given here."""
+        self.n_features_in_ = model.columns
+        model.column_names = getattr(self, "feature_names_in_", None)
+        self.n_iter_ = len(model.pass_starts)
+        self._shown = Shown()
+        self._model = model
+        self._settle(not model.dense)
+
+    def _settle(self, sparse: bool) -> None:
+        """Remember what the model is up to date with."""
+        self._settled = self._values(self)
+        self._model.dense = not sparse  # type: ignore[union-attr]
+        named = hasattr(self, "feature_names_in_")
+        self._quick_features = -1 if named else getattr(self, "n_features_in_", -1)
+
+    def _refresh(self, sparse: bool) -> None:
+        """Bring the model up to date with the parameters and the kind of rows, before it learns more.
+
+        Dicts are learned as dense rows are: scikit-learn, which slows the intercept down on sparse ones, has none.
+        """
+        model = self._model
+        assert model is not None
+        if vars(self).get("converged_"):
+            self.converged_ = False  # what comes now was not in the pass without an update
+        if self._shown.by_hand:
+            self._take_over()
+        if model.learner.slim:  # it answers as it is
+            return
+        if self._settled is not None and model.dense is not sparse:
+            return
+        recipe = self._recipe(DataShape(model.learner.features, sparse, model.columns is None, model.opened))
+        self._check_recipe(recipe, model.classes)
+        if model.change_recipe(*recipe):
+            self._path = self._learning_path = None
+        self._settle(sparse)
+
+    def _goes_on(self, X: Any, sparse: bool) -> bool:
+        """Whether a warm start can go on with the model that is there."""
+        if self._model is None or self._model.columns != X.shape[1]:
+            return False
+        self._refresh(sparse)
+        return True
+
+    def _begin_at(self, model: Model, start: Start) -> None:
+        """Give the model the weights to start from."""
+        if start.weights is None and start.intercepts is None:
+            return
+        outputs, features = model.learner.outputs, model.learner.features
+        weights = np.zeros((outputs, features))
+        intercepts = np.zeros(outputs)
+        if start.weights is not None:
+            given = np.asarray(start.weights, dtype=np.float64)
+            shapes = [(outputs, features)] + [(features,)] * (outputs == 1)
+            if given.shape not in shapes:
+                raise BadInput(
+                    f"Provided coef_init does not match dataset: its shape is {given.shape}, "
+                    f"and {(outputs, features)} is needed"
+                )
+            weights = given.reshape(outputs, features)
+        if start.intercepts is not None:
+            given = np.asarray(start.intercepts, dtype=np.float64)
+            if given.shape not in [(outputs,)] + [()] * (outputs == 1):
+                raise BadInput(
+                    f"Provided intercept_init does not match dataset: its shape is {given.shape}, "
+                    f"and {(outputs,)} is needed"
+                )
+            intercepts = given.reshape(outputs)
+        model.learner.set_weights(weights, intercepts)
+
+    def _refuse_slim(self) -> None:
+        if self._model is not None:
+            self._model.learner.refuse_if_slim()
+
+    def _refuse_dicts(self) -> None:
+        if self._model is not None and not hasattr(self, "n_features_in_"):
+            raise BadInput(
+                f"this {type(self).__name__} has learned from dicts: go on with learn_one or learn_many, "
+                "or call fit to start anew"
+            )
+
+    # -------------------------------------------------------------- dicts
+
+    def _model_for_dicts(self, **start: Any) -> Model:
+        """The model, up to date with the parameters; a new one is told how to ``start``.
+
+        The caller holds the lock of the whole estimator.
+        """
+        self._notice_changes()
+        if self._learning_path is not None:
+            assert self._model is not None
+            return self._model
+        self._refuse_slim()
+        if self._settled is None:
+            self._check_parameters(streaming=True)
+        model = self._model
+        if model is None:
+            model = self._start(None, **start)
+        else:
+            self._renew_names(model)
+            self._refresh(False)
+        self._weigh_stream()
+        self._path = self._learning_path = model.dict_path()
+        return model
+
+    def _renew_names(self, model: Model) -> None:
+        """Take a new cap of names; names that were hashed, or were not, stay so."""
+        if model.columns is not None:  # columns are what they are
+            return
+        bits = model.names.bits if isinstance(model.names, HashedNames) else None
+        if bits != self.bits:
+            raise Refused(
+                f"bits cannot change from {bits} to {self.bits} while a model learns, since its weights are found by "
+                "them: set it back, or learn from the beginning with a clone"
+            )
+        model.cap_names(self.names_cap)
+
+    def _way(self) -> Any:
+        """The way of dicts to the answers of the model that is there, with the classes of now.
+
+        The model may not be up to date to learn. The caller holds the lock of the whole estimator.
+        """
+        model = self._model
+        assert model is not None
+        if self._shown.by_hand:
+            self._take_over()
+        with model.learner.lock:
+            self._path = model.dict_path()
+        return self._path
+
+    def _fast_view(self) -> Any:
+        """The calls that answer without a lock; None where there is no way yet, or another learner."""
+        path = self._path
+        return None if path is None else path.view
+
+    @property
+    def feature_names_(self) -> list[Hashable]:
+        """The names of the features learned from dicts, in the order of ``coef_``'s columns."""
+        names = None if self._model is None else self._model.names
+        if not isinstance(names, ExactNames):
+            raise AttributeError("feature_names_ is there after learning from dicts with exact names")
+        return names.names()
+
+    # -------------------------------------------------------------- figures
+
+    @contextmanager
+    def _counting(self) -> Iterator[Model]:
+        """The model, as of a whole example: nobody learns, and no class appears, until the caller is done."""
+        if self._model is None:  # before there is one, nothing is locked
+            raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
+        with whole(self):
+            model = self._model
+            with model.alone():
+                yield model
+
+    @property
+    def examples_(self) -> int:
+        """How many examples were learned from, over all passes; rows of importance 0 do not count."""
+        with self._counting() as model:
+            return model.examples
+
+    @property
+    def mistakes_(self) -> int:
+        """How many examples were predicted wrongly before they were learned: with the average, where there is one."""
+        with self._counting() as model:
+            return model.mistakes
+
+    @property
+    def updates_(self) -> Any:
+        """How many examples changed the weights (the k of the theorems); one number for each class of several."""
+        with self._counting() as model:
+            updates = model.updates
+        return np.array(updates) if isinstance(updates, list) else updates
+
+    @property
+    def loss_(self) -> float:
+        """The mean loss of the answers, each given before its example was learned from."""
+        with self._counting() as model:
+            return model.loss
+
+    @property
+    def history_(self) -> list[Mark]:
+        """Loss and mistakes of the answers at 1, 2, 4, 8, ... examples and now; training from the second pass on."""
+        with self._counting() as model:
+            return model.marks()
+
+    @property
+    def t_(self) -> float:
+        """One more than the number of examples learned from, as scikit-learn counts."""
+        with self._counting() as model:
+            return 1.0 + model.learner.t
+
+    @property
+    def updates_per_pass_(self) -> list[int]:
+        """Updates in each pass of the last ``fit``, of all classes; what ``partial_fit`` adds goes to the last."""
+        with self._counting() as model:
+            return [updates for updates, _ in model.passes()]
+
+    @property
+    def mistakes_per_pass_(self) -> list[int]:
+        """Mistakes in each pass of the last ``fit``; what ``partial_fit`` adds goes to the last."""
+        with self._counting() as model:
+            return [mistakes for _, mistakes in model.passes()]
+
+    # -------------------------------------------------------------- both sets of weights, under scikit-learn's names
+
+    def _unaveraged(self) -> Predictor:
+        model = self._averaging()
+        return Predictor.of(model.learner, model.classes, averaged=False)
+
+    def _averaging(self) -> Model:
+        if not self.average or self._model is None:
+            raise AttributeError("there is no average: set average=True and fit")
+        return self._model
+
+    @property
+    def _standard_coef(self) -> Any:
+        return self._unaveraged().weights
+
+    @property
+    def _standard_intercept(self) -> Any:
+        return self._unaveraged().intercepts
+
+    @property
+    def _average_coef(self) -> Any:
+        self._averaging()
+        return self.coef_
+
+    @property
+    def _average_intercept(self) -> Any:
+        self._averaging()
+        return self.intercept_
+
+    # -------------------------------------------------------------- conventions
+
+    def save(self, path: PathLike, *, slim: bool = False) -> None:
+        """Write the estimator to a file, whole or not at all; :func:`onlinear.load` brings it back.
+
+        What is loaded goes on to the bit where this stands. With ``slim`` only what predictions need is kept, which
+        is several times less for most rules; what is then loaded predicts to the same bits, but cannot learn on.
+        Beside a thread that learns, it is the state after a whole example of a stream, a whole batch or a whole fit.
+        What ``onlinear train`` has written says how to read files, and this does not: it takes no such file's place.
+
+        >>> import tempfile
+        >>> from onlinear import OnlineClassifier, load
+        >>> spam = OnlineClassifier()
+        >>> _ = spam.learn_one({"free": 1}, "spam"), spam.learn_one({"lunch": 1}, "ham")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     spam.save(f"{folder}/spam.onlinear")
+        ...     again = load(f"{folder}/spam.onlinear")
+        >>> again.predict_one({"free": 1})
+        'spam'
+        """
+        header, arrays = save_parts(self, slim=slim)
+        save_without_recipe(path, header, arrays)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __getstate__(self) -> Any:
+        with whole(self):
+            given: Any = super().__getstate__()
+            state = dict(given)
+            for name in ("_path", "_learning_path", "_whole"):  # addresses mean nothing elsewhere, nor does a lock
+                state.pop(name, None)
+            if self._model is not None:  # what is learned meanwhile stays out
+                state["_model"] = self._model.copy()
+            return {name: value.copy() if type(value) in (list, dict) else value for name, value in state.items()}
