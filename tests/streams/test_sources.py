@@ -212,7 +212,7 @@ def test_utf_16_is_refused(tmp_path, codec):
 @pytest.mark.parametrize(
     ("head", "what"),
     [
-        (gzip.compress(b"1\n"), "is gzip data by its first bytes: rename it to end in .gz, or decompress it"),
+        (gzip.compress(b"1\n", mtime=0), "is gzip data by its first bytes: rename it to end in .gz, or decompress it"),
         (bz2.compress(b"1\n"), "is bzip2 data by its first bytes: rename it to end in .bz2"),
         (lzma.compress(b"1\n"), "is xz data by its first bytes: rename it to end in .xz"),
         (b"\x28\xb5\x2f\xfd\x04\x58", "is zstd data by its first bytes: rename it to end in .zst"),

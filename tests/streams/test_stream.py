@@ -166,7 +166,7 @@ from onlinear.streams.formats import FORMATS
 from onlinear.streams.stream import open_stream
 list(open_stream("rows.svm").blocks(stop_at_bad=True))
 known = {path.rpartition(".")[0] for path in FORMATS.values()}
-known |= {"streams.inference", "features.vocabulary", "features.scaling"}
+known |= {"streams.csv_inference", "features.vocabulary", "features.scaling"}
 print({name for name in known if f"onlinear.{name}" in sys.modules})
 """
     done = subprocess.run([sys.executable, "-c", check], cwd=tmp_path, capture_output=True, check=True)

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import wraps
+from functools import cached_property
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import click
 
 from onlinear.registry import LOSSES, RULES, SCHEDULES
-from onlinear.streams.options import DEFAULTS, Option, read_options
+
+if TYPE_CHECKING:
+    from onlinear.streams.options import Option
+
+Function = TypeVar("Function", bound=Callable[..., None])
+#: makes parameters, called with the names of those that there are
+Several = Callable[[Collection[str]], Iterable[inspect.Parameter]]
 
 #: parts of the help
 ARGUMENTS, OPTIONS, READING = "Arguments", "Options", "Reading"
@@ -189,19 +195,50 @@ def files_in(declared: Mapping[str, Declared], given: Mapping[str, Any], *kinds:
 
 
 class Command(click.Command):
-    """The command of a function, with an argument or an option for each of its parameters; its help is in panels."""
+    """The command of a function, with an argument or an option for each of its parameters; its help is in panels.
+
+    They are made when they are asked for: of all commands, a process has one.
+    """
 
     def __init__(self, name: str, function: Callable[..., None]) -> None:
-        parameters = inspect.signature(function, eval_str=True).parameters
         says = inspect.getdoc(function) or ""
+        self._function = function
         super().__init__(
             name,
-            callback=function,
-            params=[parameter_of(parameter) for parameter in parameters.values()],
+            callback=self._call,
             help=says,
             short_help=says.partition("\n")[0],  # click would cut one that is longer than a line
         )
-        self.declared = {each: get_args(parameter.annotation)[1] for each, parameter in parameters.items()}
+
+    @cached_property
+    def parameters(self) -> dict[str, list[inspect.Parameter]]:
+        """The parameters of the command line for each of the function: itself, or those that it is told together."""
+        own = inspect.signature(self._function, eval_str=True).parameters
+        together = MANY.get(self._function, {})
+        return {name: list(together[name](own)) if name in together else [each] for name, each in own.items()}
+
+    @property
+    def declared(self) -> dict[str, Declared]:
+        """What the parameters declare, by their names."""
+        return {each.name: get_args(each.annotation)[1] for some in self.parameters.values() for each in some}
+
+    @cached_property
+    def _params(self) -> list[click.Parameter]:
+        return [parameter_of(each) for some in self.parameters.values() for each in some]
+
+    @property
+    def params(self) -> list[click.Parameter]:
+        return self._params
+
+    @params.setter
+    def params(self, given: list[click.Parameter]) -> None:
+        """Nothing: click sets none."""
+
+    def _call(self, **given: Any) -> None:
+        """Call the function, with a dict for those parameters that it has together."""
+        for name in MANY.get(self._function, {}):
+            given[name] = {each.name: given.pop(each.name) for each in self.parameters[name]}
+        self._function(**given)
 
     def invoke(self, ctx: click.Context) -> Any:
         from onlinear.cli.ending import ending
@@ -274,24 +311,16 @@ def help_of(owners: list[Field]) -> str:
     return " ".join(f"{says[0].upper()}{says[1:]}: {', '.join(each)}." for says, each in sayings.items())
 
 
-def with_options(name: str, parameters: Callable[[Collection[str]], Iterable[inspect.Parameter]]) -> Callable[..., Any]:
-    """A decorator for commands: in place of the parameter of this name, others, handed to it together as a dict.
+#: parameters of functions that stand for several of the command line: they are called with the names that there are
+MANY: dict[Callable[..., None], dict[str, Several]] = {}
 
-    ``parameters`` is called with the names that the command has.
-    """
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True)
-        several = list(parameters(own.parameters))
+def with_options(name: str, parameters: Several) -> Callable[[Function], Function]:
+    """A decorator for commands: in place of the parameter of this name, others, handed to it together as a dict."""
 
-        @wraps(command)
-        def widened(**given: Any) -> None:
-            together = {each.name: given.pop(each.name) for each in several}
-            command(**given, **{name: together})
-
-        shown = [new for each in own.parameters.values() for new in (several if each.name == name else [each])]
-        widened.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
-        return widened
+    def decorate(command: Function) -> Function:
+        MANY.setdefault(command, {})[name] = parameters
+        return command
 
     return decorate
 
@@ -303,10 +332,12 @@ def of_fields(taken: Collection[str]) -> Iterator[inspect.Parameter]:
             yield parameter_for(name, float | None, None, Declared(help_of(owners), PANEL))
 
 
-def of_reading(chosen: Callable[[str, Option], bool]) -> Callable[[Collection[str]], Iterator[inspect.Parameter]]:
+def of_reading(chosen: Callable[[str, Option], bool]) -> Several:
     """A parameter for each reading option that is chosen, and has a form on the command line."""
 
     def parameters(taken: Collection[str]) -> Iterator[inspect.Parameter]:
+        from onlinear.streams.options import DEFAULTS, read_options
+
         for name, option in read_options().items():
             if option.kind is not None and name not in taken and chosen(name, option):
                 default = None if option.repeated else getattr(DEFAULTS, name)
@@ -332,13 +363,15 @@ with_read_options = with_options("reading", of_reading(lambda name, option: True
 with_profile_options = with_options("reading", of_reading(lambda name, option: option.profiled))
 
 
-def with_some_read_options(*names: str) -> Callable[..., Any]:
+def with_some_read_options(*names: str) -> Callable[[Function], Function]:
     """Gives a command those of these names."""
     return with_options("reading", of_reading(lambda name, option: name in names))
 
 
 def reading_in(given: Mapping[str, Any]) -> dict[str, Any]:
     """The reading options among the values that a command line gives, as Python takes them."""
+    from onlinear.streams.options import read_options
+
     options = {name: each for name, each in read_options().items() if each.kind and given.get(name) is not None}
     return {
         name: [option.value(word) for word in given[name]] if option.repeated else given[name]

@@ -6,11 +6,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from onlinear.errors import BadLine, BadLineKind, BadSource, Refused
 from onlinear.features.blocks import Block
-from onlinear.features.scaling import Bounds
 from onlinear.streams.arrays import Arrays, Generated, matrix_of
 from onlinear.streams.formats import Format, check_features, common_format, format_alike, format_of
 from onlinear.streams.options import DEFAULTS, ReadOptions, takes_read_options
@@ -26,6 +25,9 @@ from onlinear.streams.sources import (
     with_looks,
 )
 from onlinear.system.signals import check
+
+if TYPE_CHECKING:
+    from onlinear.features.scaling import Bounds
 
 #: how many threads read ahead of the learner
 THREADS = 2
@@ -221,8 +223,17 @@ def stream_of(source: Any, options: ReadOptions, on_bad: OnBad | None = None) ->
     check_features(found, sources[0])
     if options.words != DEFAULTS.words and not options.text:
         raise Refused("ngrams, lower, presence and unit_length say how texts are cut: name columns that are texts")
-    recipe = Recipe(found, options.scale, [Bounds(name, *pair) for name, pair in (options.clip or {}).items()])
+    recipe = Recipe(found, options.scale, bounds_in(options))
     return Stream(sources, found, on_bad, recipe=recipe, features=options.features)
+
+
+def bounds_in(options: ReadOptions) -> list[Bounds]:
+    """The bounds of columns; what clips them is loaded for those who do."""
+    if not options.clip:
+        return []
+    from onlinear.features.scaling import Bounds
+
+    return [Bounds(name, *pair) for name, pair in options.clip.items()]
 
 
 def open_alike(
