@@ -23,7 +23,7 @@ from onlinear.kernels import walk
 from onlinear.kernels.compiler.cpython import AVAILABLE
 from onlinear.kernels.dicts.name_index import Lexicon
 from onlinear.kernels.text.entries import DIGITS, Entries
-from onlinear.learning.dict_calls import Index, address_of
+from onlinear.learning.dict_path import Index, address_of
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs CPython with a GIL, and the JIT")
 

@@ -20,7 +20,7 @@ import pytest
 import onlinear
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Labels
-from onlinear.estimators.checks import whole
+from onlinear.estimators.linear import whole
 from onlinear.learning.learner import Learner
 from onlinear.selection import grid
 

@@ -18,17 +18,16 @@ from onlinear.errors import BadInput, Refused
 from onlinear.estimators.checks import (
     FLOATS,
     accuracy,
-    all_or_nothing,
     are_objects,
     check_knows_classes,
     checked_rows,
     refuse_all_zero,
     validate_with_targets,
-    whole,
 )
 from onlinear.estimators.classifier import names_on_sight, running_certificate
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
+from onlinear.estimators.linear import all_or_nothing, whole
 from onlinear.estimators.passes import Turns
 from onlinear.estimators.saving import class_name
 from onlinear.files.container import Header, PathLike, write_model

@@ -10,7 +10,8 @@ from scipy.sparse import csr_matrix
 
 from onlinear.data.batch import importance_of
 from onlinear.errors import BadInput, OnlinearError, TooManyNames
-from onlinear.estimators.checks import all_or_nothing, check_length, records, targets_in, whole
+from onlinear.estimators.checks import check_length, records, targets_in
+from onlinear.estimators.linear import all_or_nothing, whole
 from onlinear.features.names import ExactNames
 from onlinear.learning.classes import Classes, as_array
 from onlinear.learning.dual.perceptrons import Perceptrons

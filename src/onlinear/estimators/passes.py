@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -22,7 +22,8 @@ from onlinear.data.batch import Batch
 from onlinear.data.rows import SparseRows
 from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, Diverged
-from onlinear.estimators.checks import all_or_nothing, refuse_all_zero
+from onlinear.estimators.checks import refuse_all_zero
+from onlinear.estimators.linear import Start, all_or_nothing
 from onlinear.learning.learner import Learner
 from onlinear.system.interrupts import uninterrupted
 
@@ -61,13 +62,6 @@ class Turns:
         seen_all = self.all_rows or not self.drawn
         self.all_rows = not updated
         return not updated and seen_all
-
-
-class Start(NamedTuple):
-    """Weights to start from, as the user gave them."""
-
-    weights: Any = None
-    intercepts: Any = None
 
 
 def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:

@@ -13,7 +13,6 @@ from onlinear.data.batch import Rows, importance_of, numbers_of, open_up
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Numbers
 from onlinear.estimators.checks import (
-    all_or_nothing,
     checked,
     checked_rows,
     importance_for,
@@ -21,10 +20,9 @@ from onlinear.estimators.checks import (
     one_row,
     records,
     targets_in,
-    whole,
 )
-from onlinear.estimators.linear import DataShape, LinearEstimator
-from onlinear.estimators.passes import Start, regressor_seed
+from onlinear.estimators.linear import DataShape, LinearEstimator, Start, all_or_nothing, whole
+from onlinear.estimators.passes import regressor_seed
 from onlinear.learning.model import ONE_ROW, learn_number
 
 
@@ -70,7 +68,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self._refuse_slim()
         model = self._model
         if self._settled is None:
-            self._check_parameters(streaming=True)
+            self._check_parameters()
         self._refuse_dicts()
         X, y = checked(self, X, y, reset=model is None, numbers=True)
         rows = loop_rows(X)
@@ -88,7 +86,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self, X: Any, y: Any, sample_weight: Any, start: Start, keep: bool = False
     ) -> tuple[Rows, Any, np.ndarray, np.ndarray]:
         """Check a training set, create the model; answer rows, targets, importance and the numbers."""
-        self._check_parameters(streaming=False)
+        self._check_parameters()
         X, y = checked(self, X, y, reset=True, numbers=True)
         rows = loop_rows(X)
         numbers = open_up(np.ascontiguousarray(numbers_of(y, len(y))))

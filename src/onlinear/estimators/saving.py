@@ -15,8 +15,7 @@ from sklearn.base import BaseEstimator
 
 import onlinear
 from onlinear.errors import BadModel, NotSaved
-from onlinear.estimators.checks import whole
-from onlinear.estimators.shown import Shown
+from onlinear.estimators.linear import Shown, whole
 from onlinear.features.names import HashedNames
 from onlinear.features.texts import pack_texts
 from onlinear.files.container import Arrays, Header, PathLike, read_model
@@ -27,8 +26,8 @@ from onlinear.files.models import EstimatorParts, ModelNow, model_now, pack_esti
 from onlinear.files.names import unpack_names, unpack_texts
 from onlinear.files.trained import RECIPE_KEY, check_columns, check_names, restored_recipe
 from onlinear.files.values import Packer, Unpacker, only_bad_models
+from onlinear.learning.classes import has_outputs_for
 from onlinear.learning.model import Model
-from onlinear.learning.one_against_rest import has_outputs_for
 
 #: the estimators a file may name
 OURS = frozenset(

@@ -18,13 +18,12 @@ from onlinear.data.rows import DenseRows
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.estimators.checks import (
     FLOATS,
-    all_or_nothing,
     importance_for,
     loop_rows,
     refuse_all_zero,
     validate_with_targets,
-    whole,
 )
+from onlinear.estimators.linear import all_or_nothing, whole
 from onlinear.estimators.online import OnlineClassifier, OnlineRegressor, parameters_of
 from onlinear.estimators.passes import orders
 from onlinear.files.container import PathLike

@@ -19,9 +19,8 @@ from onlinear.files.figures import checked_passes
 from onlinear.files.learners import LearnerNow, learner_now, pack_learner, unpack_learner
 from onlinear.files.names import Names, NamesNow, names_now, pack_names
 from onlinear.files.values import OURS, Packer, Unpacker
-from onlinear.learning.classes import Classes
+from onlinear.learning.classes import Classes, has_outputs_for
 from onlinear.learning.model import Model, trim
-from onlinear.learning.one_against_rest import has_outputs_for
 
 
 class ModelNow(NamedTuple):

@@ -20,9 +20,8 @@ from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.kernels.learn.scoring import link_rows, link_scores, score_dense, score_long, score_sparse
 from onlinear.kernels.learn.state import SCALE
-from onlinear.learning.classes import Classes
+from onlinear.learning.classes import Classes, has_row_loss, output_of
 from onlinear.learning.learner import Learner
-from onlinear.learning.one_against_rest import has_row_loss, output_of
 
 #: classes of losses of the user's own whose link cannot be compiled
 INTERPRETED: set[type] = set()
