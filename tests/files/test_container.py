@@ -586,7 +586,7 @@ def test_a_learner_alone(tmp_path: Path) -> None:
     for name in ("losses", "rules", "settings", "compiled", "kind", "facing", "version", "first_pass_examples"):
         assert getattr(again, name) == getattr(learner, name)
         assert type(again.rules[0]) is type(learner.rules[0])
-    with pytest.raises(BadModel, match=r"learner alone: load it with onlinear\.model\.load_learner"):
+    with pytest.raises(BadModel, match=r"learner alone: load it with onlinear\.files\.load_learner"):
         onlinear.load(tmp_path / "learner")
 
 
