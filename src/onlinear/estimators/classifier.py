@@ -28,7 +28,7 @@ from onlinear.estimators.checks import (
     records,
     targets_in,
 )
-from onlinear.estimators.linear import DataShape, LinearEstimator, Start, all_or_nothing, whole
+from onlinear.estimators.linear import DataShape, LinearEstimator, Start, estimator_lock, undo_if_refused
 from onlinear.estimators.passes import classifier_seed
 from onlinear.learning.classes import (
     Classes,
@@ -114,10 +114,10 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         sample_weight : importance of each row; 0 is a row absent
         """
         if classes is None and sample_weight is None:
-            with whole(self):
+            with estimator_lock(self):
                 if self._learn_one_row(X, y):
                     return self
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             self._learn_more(X, y, classes, sample_weight)
         return self
 
@@ -296,7 +296,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         self._notice_changes()
         if self._learning_path is not None:
             return self._model._learn_label_closely(x, y, importance)  # type: ignore[union-attr]
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             return self._model_for_dicts()._learn_label_closely(x, y, importance)
 
     def learn_many(self, rows: Any, y: Sequence[Hashable], importance: Any = None, classes: Any = None) -> Any:
@@ -314,7 +314,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         rows = records(rows)
         check_length(len(rows), len(labels))
         weights = importance_of(importance, len(labels))
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             self._refuse_slim()
             first = self._model is None
             model = self._model_for_dicts(**({} if classes is None else {"classes": classes}))
@@ -384,7 +384,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             scores = view.scores(x)
             if scores is not None:
                 return view.decoder, scores, path.loss
-        with whole(self):
+        with estimator_lock(self):
             if self._learner is None:
                 return None, np.zeros(0), None
             path = self._way()

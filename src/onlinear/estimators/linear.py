@@ -58,16 +58,16 @@ class Start(NamedTuple):
     intercepts: Any = None
 
 
-def whole(estimator: Any) -> Any:
+def estimator_lock(estimator: Any) -> Any:
     """The lock of whoever changes, or saves, more than the learner alone: its classes, counts and names as well."""
     attributes = vars(estimator)
-    return attributes.get("_whole") or attributes.setdefault("_whole", RLock())
+    return attributes.get("_lock") or attributes.setdefault("_lock", RLock())
 
 
 @contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
+def undo_if_refused(estimator: Any) -> Iterator[None]:
     """Leave the estimator as it was if its data are refused, or if it was interrupted where it lets signals through."""
-    with uninterrupted, whole(estimator):
+    with uninterrupted, estimator_lock(estimator):
         before = dict(vars(estimator))
         model: Any = before.get("_model")
         conditions = model and model.conditions()
@@ -139,8 +139,8 @@ class LinearEstimator(BaseEstimator):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; if it is a parameter, whether by ``set_params`` or not, what is learned next follows it."""
-        if name in self._parameters and "_whole" in vars(self):  # else nobody has called it yet
-            with whole(self):  # a thread that learns would take the new value for the one it has gone by
+        if name in self._parameters and "_lock" in vars(self):  # else nobody has called it yet
+            with estimator_lock(self):  # a thread that learns would take the new value for the one it has gone by
                 self._learning_path = self._settled = None
                 super().__setattr__(name, value)
         else:
@@ -378,7 +378,7 @@ class LinearEstimator(BaseEstimator):
         snapshot = self._shown.snapshot
         if snapshot is not None and snapshot[0] is learner and snapshot[1] == learner.version:
             return snapshot[2]
-        with whole(self):  # no class appears, and no other learner takes its place
+        with estimator_lock(self):  # no class appears, and no other learner takes its place
             model, shown = self._model, self._shown
             assert model is not None
             with model.learner.lock:
@@ -442,7 +442,7 @@ class LinearEstimator(BaseEstimator):
         assert self._learner is not None
         if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
             raise BadInput("coef_ or intercept_ would hold NaN or infinity: give finite numbers")
-        with whole(self):
+        with estimator_lock(self):
             shown = self._shown
             shown.weights, shown.intercepts = weights, intercepts
             shown.by_hand, shown.version = True, self._learner.version
@@ -488,7 +488,7 @@ class LinearEstimator(BaseEstimator):
         """The model, as of a whole example: nobody learns, and no class appears, until the caller is done."""
         if self._model is None:  # before there is one, nothing is locked
             raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
-        with whole(self):
+        with estimator_lock(self):
             model = self._model
             with model.alone():
                 yield model
@@ -604,10 +604,10 @@ class LinearEstimator(BaseEstimator):
         return tags
 
     def __getstate__(self) -> Any:
-        with whole(self):
+        with estimator_lock(self):
             given: Any = super().__getstate__()
             state = dict(given)
-            for name in ("_path", "_learning_path", "_whole"):  # addresses mean nothing elsewhere, nor does a lock
+            for name in ("_path", "_learning_path", "_lock"):  # addresses mean nothing elsewhere, nor does a lock
                 state.pop(name, None)
             if self._model is not None:  # what is learned meanwhile stays out
                 state["_model"] = self._model.copy()

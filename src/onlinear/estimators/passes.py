@@ -23,7 +23,7 @@ from onlinear.data.rows import SparseRows
 from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.checks import refuse_all_zero
-from onlinear.estimators.linear import Start, all_or_nothing
+from onlinear.estimators.linear import Start, undo_if_refused
 from onlinear.learning.learner import Learner
 from onlinear.system.interrupts import uninterrupted
 
@@ -69,7 +69,7 @@ def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     warm = estimator.warm_start
     if warm:
         estimator._refuse_slim()
-    with all_or_nothing(estimator):
+    with undo_if_refused(estimator):
         rows, targets, importance, _ = estimator._prepare(X, y, sample_weight, Start(), keep=warm)
         refuse_all_zero(importance)
         model = estimator._model
@@ -124,7 +124,7 @@ def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any)
             now.weights if start.weights is None else start.weights,
             now.intercepts if start.intercepts is None else start.intercepts,
         )
-    with all_or_nothing(estimator):
+    with undo_if_refused(estimator):
         rows, targets, importance, truth = estimator._prepare(X, y, sample_weight, start)
         held_out = validation_rows(estimator, truth, importance)
         if held_out is None:

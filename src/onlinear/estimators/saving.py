@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 import onlinear
 from onlinear.errors import BadModel, NotSaved
-from onlinear.estimators.linear import Shown, whole
+from onlinear.estimators.linear import Shown, estimator_lock
 from onlinear.features.names import HashedNames
 from onlinear.features.texts import pack_texts
 from onlinear.files.container import Arrays, Header, PathLike, read_model
@@ -53,7 +53,7 @@ IN_DUAL_FORM = frozenset({"KernelPerceptron", "VotedPerceptron"})
 
 #: attributes that have a form of their own in a file
 APART = frozenset(
-    {"_model", "_path", "_learning_path", "_whole", "_settled", "_settled_weights", "_shown", "_data_type"}
+    {"_model", "_path", "_learning_path", "_lock", "_settled", "_settled_weights", "_shown", "_data_type"}
     | {"feature_names_in_"}
 )
 #: what the other attributes of ours are
@@ -116,7 +116,7 @@ def save_parts(estimator: Any, *, slim: bool = False) -> tuple[Header, Arrays]:
     There is room for more beside them: a key "recipe" of the header, and arrays whose names begin with "recipe/".
     """
     packer = Packer()
-    with whole(estimator):
+    with estimator_lock(estimator):
         attributes, model = dict(vars(estimator)), estimator._model
         now = None if model is None else learned_now(estimator, model, slim)
         parts = EstimatorParts(
