@@ -3,6 +3,9 @@
 Those of the C library differ from one system to the next in the last bit, and take numbers one at a time. These are
 additions, multiplications and divisions without a branch: the same bits everywhere, and compiled code takes the numbers
 of a bank of models side by side.
+
+Being the same everywhere is what they are for: a bank of 20 logistic models learns sparse rows 1.04 times as fast as
+with the functions of the C library (``benchmarks/kernel_pieces.py``).
 """
 
 from __future__ import annotations

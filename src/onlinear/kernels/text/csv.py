@@ -3,6 +3,8 @@
 A quote opens only where a cell starts, blanks before it aside; anywhere else it is a letter as any other. Within quotes
 two of them stand for one. The features of a row are left as the hashes of their names: ``age`` for a number,
 ``town=Bern`` for a category, ``town=?`` for a cell that is missing, ``message=free`` for each word of a text.
+
+A table of numbers and categories is read 2.5 times as fast as by way of PyArrow's reader (benchmarks/kernel_pieces.py).
 """
 
 # Compiled functions carry no annotations: Numba infers the types, mypy has nothing to go by.

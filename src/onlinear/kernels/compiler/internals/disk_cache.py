@@ -1,6 +1,9 @@
 """Machine code that is kept on disk, for the next process.
 
 The plain way is to keep none: Numba's own cache lets two processes that fill it at once run each other's code.
+
+A process that reads a small file takes 2.3 times as long without :class:`QuickCache` and :class:`LeanCode`
+(benchmarks/kernel_pieces.py).
 """
 
 from __future__ import annotations
