@@ -297,7 +297,8 @@ def test_what_is_not_compiled_yet_is_called_where_signals_wait(monkeypatch: pyte
     for row, target in zip(ROWS, [1.0, 2.0, 3.0], strict=True):
         model.learn_one(row, target)
     assert model.examples_ == 7
-    assert all(loop.depths[0] > 0 for loop in made) and len(made) == 2
+    assert len(made) == 2
+    assert all(loop.depths[0] > 0 for loop in made)
     assert made[1].depths[1:] == [0, 0]
 
 

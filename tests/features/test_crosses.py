@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from pyarrow import parquet
 
 from onlinear.errors import BadLine, OnlinearError
-from onlinear.features import derived
+from onlinear.features import blocks, derived
 from onlinear.features.derived import with_products
 from onlinear.features.names import cross_hash, hash_name
 from onlinear.features.naming import NamedRows, Naming
@@ -250,7 +250,7 @@ def test_pieces_are_smaller_where_features_are_crossed_and_nothing_else_changes(
         monkeypatch.setattr(text_lines, "CHUNK", 1 << 16)
         found = {}
         for smaller in (1, 16, 1 << 30):
-            monkeypatch.setattr(derived, "SMALLER", smaller)
+            monkeypatch.setattr(blocks, "SMALLER", smaller)
             blocks = list(Stream([source], form))
             found[smaller] = (repr(rows_in(blocks)), max(map(len, blocks)))
         everything, largest = found[1]
