@@ -160,7 +160,7 @@ def dicts() -> Job:
 def compiling() -> Job:
     """Compile a loop, as the very first process does: once, whatever the rounds."""
     X, y = sparse_rows(1 << 16)
-    os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=".")
+    numba.config.CACHE_DIR = tempfile.mkdtemp(dir=".")  # type: ignore[attr-defined]
     return lambda: onlinear.OnlineClassifier("log_loss", "adagrad").partial_fit(X, y, classes=[0, 1])
 
 
@@ -202,6 +202,7 @@ PIECES = {
     "byte_marks": Piece(svmlight, "byte_marks"),
     "text_bytes": Piece(table, "text_bytes", "svmlight_simd byte_marks hash_simd"),
     "hash_simd": Piece(words, "hash_simd"),
+    "rank_simd": Piece(words, "rank_simd"),
     "uncounted": Piece(sparse_sgd, "uncounted"),
     "prefetch": Piece(far_cells, "prefetch"),
     "gather": Piece(sparse_adagrad, "gather"),

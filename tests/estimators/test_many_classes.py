@@ -13,7 +13,7 @@ import pytest
 import onlinear
 from commands import run_here
 from onlinear.errors import Refused
-from onlinear.learning import one_against_rest
+from onlinear.learning import classes
 from onlinear.learning.buffers import HUGE_PAGE, LOOKED_AT, copy_touched, sparse_zeros
 
 CLASSES = 40
@@ -116,7 +116,7 @@ SMALL = 1 << 17  # bytes for 64 classes at 6 bits
 
 
 def small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(one_against_rest, "MOST_BYTES_OF_IDS", SMALL)
+    monkeypatch.setattr(classes, "MOST_BYTES_OF_IDS", SMALL)
 
 
 def ids(count: int, first: int = 0) -> tuple[list[dict[str, float]], list[str]]:
@@ -175,7 +175,7 @@ def test_classes_that_come_again_may_take_more(monkeypatch: pytest.MonkeyPatch) 
     rows, labels = ids(80)
     model = onlinear.OnlineClassifier(bits=6).learn_many(rows * 2, labels * 2)
     assert len(model.classes_) == 80
-    monkeypatch.setattr(one_against_rest, "MOST_BYTES", SMALL)
+    monkeypatch.setattr(classes, "MOST_BYTES", SMALL)
     with pytest.raises(Refused, match=r"nobody has named.*name all classes in the first call"):
         model.learn_one({"a": 1.0}, "one more")
 

@@ -24,7 +24,7 @@ from onlinear.kernels.compiler.object_layout import AVAILABLE
 from onlinear.kernels.dicts import dict_reader
 from onlinear.kernels.dicts.name_index import NameIndex
 from onlinear.kernels.text.entries import DIGITS, Entries
-from onlinear.learning.dict_calls import Index, address_of
+from onlinear.learning.dict_path import Index, address_of
 
 register_overloads()
 

@@ -20,7 +20,7 @@ import pytest
 import onlinear
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Labels
-from onlinear.estimators.checks import whole
+from onlinear.estimators.linear import estimator_lock
 from onlinear.learning.learner import Learner
 from onlinear.selection import grid
 
@@ -34,7 +34,7 @@ NEW = {"a": -1.0, **{f"n{k}": 1.0 + k for k in range(40)}}
 
 def is_locked(model: Any) -> bool:
     """Whether the caller holds a lock that would keep another thread out."""
-    whole, learner = vars(model).get("_whole"), getattr(model, "_learner", None)
+    whole, learner = vars(model).get("_lock"), getattr(model, "_learner", None)
     return (whole is not None and whole._is_owned()) or (learner is not None and learner.lock._is_owned())
 
 
@@ -267,7 +267,7 @@ def test_figures_wait_for_whoever_learns(kind: str) -> None:
     threads = [
         threading.Thread(target=lambda name=name: read.append((getattr(model, name), name)[1])) for name in names
     ]
-    with whole(model):
+    with estimator_lock(model):
         for thread in threads:
             thread.start()
         threads[0].join(0.2)

@@ -27,7 +27,7 @@ from onlinear.estimators.saving import restore, save_parts
 from onlinear.files import trained as trained_files
 from onlinear.files.container import read_model, write_model
 from onlinear.files.models import pack_model, unpack_model
-from onlinear.learning import one_against_rest
+from onlinear.learning import classes
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in
@@ -316,7 +316,7 @@ def test_a_block_with_too_many_new_classes_is_refused_whole(monkeypatch: pytest.
     pack_model(training)  # which takes the room behind the last column away
     before, features = training.learner.table.tobytes(), training.learner.features
     per_class = 8 * features * training.learner.bias.shape[1]
-    monkeypatch.setattr(one_against_rest, "MOST_BYTES_OF_IDS", 100 * per_class)
+    monkeypatch.setattr(classes, "MOST_BYTES_OF_IDS", 100 * per_class)
     with pytest.raises(Refused, match="305 different labels in 320 examples"):
         trained(training, svmlight_file(tmp_path, X, np.arange(300) + 5))
     assert training.learner.table.tobytes() == before

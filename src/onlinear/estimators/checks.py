@@ -6,8 +6,7 @@ values: the learner notices NaN and infinity by itself. Everything else takes sc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Set
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -23,15 +22,13 @@ from onlinear.data.masked import refuse_masked
 from onlinear.data.matrices import compressed
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import unless_rounded
-from onlinear.errors import BadInput, BadRow, Diverged
+from onlinear.errors import BadInput, BadRow
 from onlinear.estimators.unreadable import refuse_unreadable, too_large
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.learning.classes import check_hashable, refuse_mixed
 from onlinear.parameters import ranges_of
 from onlinear.streams.sources import is_frame
 from onlinear.streams.tables import check_different, check_widths, columns_in, is_too_wide, names_in, without_batches
-from onlinear.system.forks import lock_of
-from onlinear.system.interrupts import uninterrupted
 
 FLOATS = [np.float64, np.float32]
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
@@ -368,31 +365,3 @@ def check_length(rows: int, targets: int) -> None:
 def refuse_all_zero(importance: np.ndarray) -> None:
     if not importance.any():
         raise BadInput("all sample weights are zero, so there is no row to learn from: give one a weight")
-
-
-def whole(estimator: Any) -> Any:
-    """The lock of whoever changes, or saves, more than the learner alone: its classes, counts and names as well."""
-    attributes = vars(estimator)
-    return attributes.get("_whole") or attributes.setdefault("_whole", lock_of(estimator, "_whole"))
-
-
-@contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Leave the estimator as it was if its data are refused, or if it was interrupted where it lets signals through."""
-    with uninterrupted, whole(estimator):
-        before = dict(vars(estimator))
-        model: Any = before.get("_model")
-        conditions = model and model.conditions()
-        try:
-            yield
-        except Diverged:
-            raise  # what was learned before the example that did it stays
-        except BaseException:
-            now = vars(estimator)  # never empty, even for a moment: another thread may be predicting
-            now.update(before)
-            for name in now.keys() - before.keys():
-                del now[name]
-            if model:  # rows of the other kind may have another recipe
-                model.restore(conditions)
-                now.update({"_path": None, "_learning_path": None} if "_path" in before else {})
-            raise

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from onlinear.data.batch import Rows, check_rows, importance_of
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import unless_rounded
-from onlinear.errors import BadInput, Refused
+from onlinear.errors import BadInput
 from onlinear.estimators.checks import (
     accuracy,
-    all_or_nothing,
     are_objects,
     check_knows_classes,
     check_length,
@@ -28,16 +27,22 @@ from onlinear.estimators.checks import (
     one_row,
     records,
     targets_in,
-    whole,
 )
-from onlinear.estimators.linear import DataShape, LinearEstimator, Recipe
-from onlinear.estimators.passes import Start, classifier_seed
-from onlinear.learning.classes import Classes, as_array, check_hashable, distinct_labels, named_classes
+from onlinear.estimators.linear import DataShape, LinearEstimator, Start, estimator_lock, undo_if_refused
+from onlinear.estimators.passes import classifier_seed
+from onlinear.learning.classes import (
+    Classes,
+    Decoder,
+    as_array,
+    check_hashable,
+    distinct_labels,
+    named_classes,
+    targets_for,
+)
 from onlinear.learning.model import Model, learn_label
-from onlinear.learning.one_against_rest import Decoder, is_even, targets_for
 from onlinear.learning.predictor import Predictor, probabilities_of
 from onlinear.parameters import NOT_NEGATIVE
-from onlinear.rules.trial import try_out
+from onlinear.registry import loss_of
 
 #: what the targets of one row alone come in, if it is to be learned at once
 LISTS = (list, tuple, np.ndarray)
@@ -109,10 +114,10 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         sample_weight : importance of each row; 0 is a row absent
         """
         if classes is None and sample_weight is None:
-            with whole(self):
+            with estimator_lock(self):
                 if self._learn_one_row(X, y):
                     return self
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             self._learn_more(X, y, classes, sample_weight)
         return self
 
@@ -138,7 +143,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         first = self._model is None
         self._notice_changes()
         if self._settled is None:
-            self._check_parameters(streaming=True)
+            self._check_parameters()
         self._refuse_dicts()
         X, y = checked(self, X, y, reset=first, numbers=False)
         rows = loop_rows(X)
@@ -188,10 +193,6 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             check_rows(rows, getattr(self, "feature_names_in_", None))
         model.name_classes(named)
 
-    def _check_recipe(self, recipe: Recipe, classes: Classes | None) -> None:
-        if classes is not None and classes.open:
-            check_even(recipe.loss)
-
     # -------------------------------------------------------------- classes and their weights
 
     @property
@@ -207,8 +208,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         assert classes is not None
         return classes
 
-    def _check_parameters(self, streaming: bool) -> None:
-        super()._check_parameters(streaming)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if isinstance(self.class_weight, dict):
             check_class_weights(self.class_weight)
 
@@ -237,7 +238,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def _recipe_loss(self) -> Any:
         """The loss, which does not depend on the data."""
-        return self._recipe(DataShape(opened=self._model is not None and self._model.opened)).loss
+        return loss_of(self._recipe(DataShape(opened=self._model is not None and self._model.opened)).loss)
 
     def _answering_loss(self) -> Any:
         """The loss whose link makes probabilities: a new one only answers once an example was learned with it."""
@@ -249,7 +250,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         self, X: Any, y: Any, sample_weight: Any, start: Start, keep: bool = False
     ) -> tuple[Rows, Any, np.ndarray, np.ndarray]:
         """Check a training set, create the model; answer rows, targets, importance and codes."""
-        self._check_parameters(streaming=False)
+        self._check_parameters()
         X, y = checked(self, X, y, reset=True, numbers=False)
         importance = importance_for(sample_weight, len(y))
         present = slice(None) if sample_weight is None or not importance.any() else importance > 0.0
@@ -295,7 +296,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         self._notice_changes()
         if self._learning_path is not None:
             return self._model._learn_label_closely(x, y, importance)  # type: ignore[union-attr]
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             return self._model_for_dicts()._learn_label_closely(x, y, importance)
 
     def learn_many(self, rows: Any, y: Sequence[Hashable], importance: Any = None, classes: Any = None) -> Any:
@@ -313,7 +314,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         rows = records(rows)
         check_length(len(rows), len(labels))
         weights = importance_of(importance, len(labels))
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             self._refuse_slim()
             first = self._model is None
             model = self._model_for_dicts(**({} if classes is None else {"classes": classes}))
@@ -383,7 +384,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             scores = view.scores(x)
             if scores is not None:
                 return view.decoder, scores, path.loss
-        with whole(self):
+        with estimator_lock(self):
             if self._learner is None:
                 return None, np.zeros(0), None
             path = self._way()
@@ -397,13 +398,6 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             return {}
         found = probabilities_of(loss, len(decoder.labels), decoder.as_row(scores))
         return dict(zip(decoder.labels, found[0].tolist(), strict=True))
-
-
-def check_even(loss: Any) -> None:
-    """Refuse a loss for which open classes have no meaning; a mistake in one of the user's own is told first."""
-    try_out([loss], [])
-    if not is_even(loss):
-        raise Refused(f"{loss} treats its two targets differently: name the classes in the first call")
 
 
 def check_class_weights(weights: dict[Hashable, Any]) -> None:

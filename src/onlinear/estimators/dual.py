@@ -18,17 +18,16 @@ from onlinear.errors import BadInput, Refused
 from onlinear.estimators.checks import (
     FLOATS,
     accuracy,
-    all_or_nothing,
     are_objects,
     check_knows_classes,
     checked_rows,
     refuse_all_zero,
     validate_with_targets,
-    whole,
 )
 from onlinear.estimators.classifier import names_on_sight, running_certificate
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
+from onlinear.estimators.linear import estimator_lock, undo_if_refused
 from onlinear.estimators.passes import Turns
 from onlinear.estimators.saving import class_name
 from onlinear.files.container import Header, PathLike
@@ -73,7 +72,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         ``sample_weight`` is the importance of each row; 0 is a row absent.
         """
         self._validate_params()
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             X, y, importance = self._checked(X, y, sample_weight, reset=True)
             refuse_all_zero(importance)
             X, y, importance = present(X, y, importance)
@@ -122,7 +121,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         sample_weight : importance of each row; 0 is a row absent
         """
         self._validate_params()
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             first = self._perceptrons is None
             if not first and not hasattr(self, "n_features_in_"):
                 raise BadInput(
@@ -251,7 +250,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores: of the second class where there are two, else one column for each class."""
         check_is_fitted(self)
-        with whole(self):
+        with estimator_lock(self):
             check_knows_classes(self, self._classes)
             scores = self._scores(checked_rows(self, X))
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -259,7 +258,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
         check_is_fitted(self)
-        with whole(self):
+        with estimator_lock(self):
             check_knows_classes(self, self._classes)
             return self._labels(self._scores(checked_rows(self, X)))
 
@@ -299,27 +298,27 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
     def classes_(self) -> np.ndarray:
         """The labels, sorted where they can be."""
         self._learned()
-        with whole(self):
+        with estimator_lock(self):
             return self._classes.sorted
 
     @property
     def examples_(self) -> int:
         """How many examples were learned from, over all passes."""
         self._learned()
-        with whole(self):
+        with estimator_lock(self):
             return self._learned().examples
 
     @property
     def mistakes_(self) -> int:
         """How many examples the last version had wrong, or undecided, before they were learned."""
         self._learned()
-        with whole(self):
+        with estimator_lock(self):
             return self._mistakes
 
     @property
     def updates_(self) -> Any:
         """How many examples changed the hypothesis; one number for each class of several."""
-        with whole(self):
+        with estimator_lock(self):
             made = [self._learned().versions[output].made for output in self._outputs()]
         return made[0] if len(made) == 1 else np.array(made)
 
@@ -331,7 +330,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
     @property
     def support_vectors_(self) -> np.ndarray:
         """The kept examples, in the order in which they came."""
-        with whole(self):
+        with estimator_lock(self):
             coefficients = self._coefficients()
             width = None if self._names is None else self._names.size  # a stream of dicts has room for more
             return self._learned().support.rows[: len(coefficients), :width][coefficients.any(axis=1)]
@@ -339,7 +338,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
     @property
     def dual_coef_(self) -> np.ndarray:
         """The coefficients of the kept examples in the last version: one row for two classes, else one for each."""
-        with whole(self):
+        with estimator_lock(self):
             coefficients = self._coefficients()
         return coefficients[coefficients.any(axis=1)].T
 
@@ -358,7 +357,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
 
         Predictions need all there is, so a slim file is the same. A kernel of your own cannot be saved.
         """
-        with whole(self):
+        with estimator_lock(self):
             header, arrays = dual_parts(self, class_name(type(self)))
             save_without_recipe(path, header, arrays)
 
@@ -377,9 +376,9 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         return tags
 
     def __getstate__(self) -> Any:
-        with whole(self):
+        with estimator_lock(self):
             state = dict(super().__getstate__())
-            state.pop("_whole")  # a lock means nothing elsewhere
+            state.pop("_lock")  # a lock means nothing elsewhere
             for name in ("_perceptrons", "_classes", "_names"):
                 if name in state:
                     state[name] = copy.deepcopy(state[name])  # what is learned meanwhile stays out

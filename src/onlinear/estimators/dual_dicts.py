@@ -10,7 +10,8 @@ from scipy.sparse import csr_matrix
 
 from onlinear.data.batch import importance_of
 from onlinear.errors import BadInput, OnlinearError, TooManyNames
-from onlinear.estimators.checks import all_or_nothing, check_length, records, targets_in, whole
+from onlinear.estimators.checks import check_length, records, targets_in
+from onlinear.estimators.linear import estimator_lock, undo_if_refused
 from onlinear.features.names import ExactNames
 from onlinear.learning.classes import Classes, as_array
 from onlinear.learning.dual.perceptrons import Perceptrons
@@ -40,7 +41,7 @@ class LearnsDicts:
         'apple'
         """
         importance = checked_importance(importance)
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             self._check_steps(np.array([importance]))
             machine = self._streaming()
             if importance == 0.0:
@@ -68,7 +69,7 @@ class LearnsDicts:
         check_length(len(rows), len(labels))
         weights = importance_of(importance, len(labels))
         chosen = np.flatnonzero(weights > 0.0).tolist()
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             self._check_steps(weights)
             machine = self._streaming()
             new = {labels[row]: row for row in reversed(chosen) if self._code(labels[row], row) < 0}
@@ -81,7 +82,7 @@ class LearnsDicts:
 
     def predict_one(self: Any, x: Mapping[Any, Any]) -> Any:
         """The label for one example; None before the first. Changes nothing."""
-        with whole(self):
+        with estimator_lock(self):
             if self._perceptrons is None or not len(self._classes):
                 return None
             return self._labels(self._scores(self._known_row(x))).tolist()[0]

@@ -13,21 +13,21 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from onlinear.data.rows import DenseRows, SparseRows
-from onlinear.errors import BadInput, Refused
-from onlinear.estimators.checks import whole
-from onlinear.estimators.passes import Start
-from onlinear.estimators.saving import save_parts
-from onlinear.estimators.shown import Shown, ShowsWeights
+from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.files.container import PathLike
 from onlinear.files.trained import save_without_recipe
-from onlinear.learning.classes import Classes
-from onlinear.learning.learner import Learner, Mark, Settings
+from onlinear.learning.classes import Classes, is_even
+from onlinear.learning.learner import Learner, Mark, Settings, checked_recipe
 from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
+from onlinear.system.forks import lock_of
+from onlinear.system.interrupts import uninterrupted
 
 #: parameters that were found fine before: scikit-learn takes half a millisecond to look
 FINE: set[Any] = set()
@@ -52,7 +52,64 @@ class DataShape(NamedTuple):
     opened: bool = False  # a stream whose classes are not known
 
 
-class LinearEstimator(ShowsWeights, BaseEstimator):
+class Start(NamedTuple):
+    """Weights to start from, as the user gave them."""
+
+    weights: Any = None
+    intercepts: Any = None
+
+
+def estimator_lock(estimator: Any) -> Any:
+    """The lock of whoever changes, or saves, more than the learner alone: its classes, counts and names as well."""
+    attributes = vars(estimator)
+    return attributes.get("_lock") or attributes.setdefault("_lock", lock_of(estimator, "_lock"))
+
+
+@contextmanager
+def undo_if_refused(estimator: Any) -> Iterator[None]:
+    """Leave the estimator as it was if its data are refused, or if it was interrupted where it lets signals through."""
+    with uninterrupted, estimator_lock(estimator):
+        before = dict(vars(estimator))
+        model: Any = before.get("_model")
+        conditions = model and model.conditions()
+        try:
+            yield
+        except Diverged:
+            raise  # what was learned before the example that did it stays
+        except BaseException:
+            now = vars(estimator)  # never empty, even for a moment: another thread may be predicting
+            now.update(before)
+            for name in now.keys() - before.keys():
+                del now[name]
+            if model:  # rows of the other kind may have another recipe
+                model.restore(conditions)
+                now.update({"_path": None, "_learning_path": None} if "_path" in before else {})
+            raise
+
+
+class Shown:
+    """What was last read, or assigned: an object of its own, so that a prediction leaves ``__dict__`` untouched."""
+
+    def __init__(self) -> None:
+        self.version = -1
+        self.weights = np.zeros((0, 0))
+        self.intercepts = np.zeros(0)
+        self.by_hand = False  # someone has assigned coef_ or intercept_: they are here
+        self.sparse = False  # sparsify() was called
+        #: the learner, its version, and what was read of it: replaced as a whole, others may be reading it
+        self.snapshot: tuple[Learner, int, Predictor] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(vars(self if self.by_hand else Shown()), sparse=self.sparse)
+        del state["snapshot"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.snapshot = None
+
+
+class LinearEstimator(BaseEstimator):
     """A linear model that learns online. Subclasses say by :meth:`_recipe` what they learn with.
 
     ``bits`` and ``names_cap`` say what becomes of the names of dicts: they are hashed to a table of fixed size, or
@@ -68,6 +125,9 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
     _settled: Any = None  # the parameters the model was last brought up to date with; None once one is set
     _quick_features = -1  # features of a row that may take the short way; -1: none may
     _labelled = False  # whether targets are labels
+    _flat = False  # a regressor shows one row of weights as a vector
+    _shown: Shown
+    _data_type: Any = np.float64
     _values: Callable[[Any], Any] = staticmethod(lambda estimator: ())
     _parameters: frozenset[str] = frozenset()  # their names
 
@@ -80,8 +140,8 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; if it is a parameter, whether by ``set_params`` or not, what is learned next follows it."""
-        if name in self._parameters and "_whole" in vars(self):  # else nobody has called it yet
-            with whole(self):  # a thread that learns would take the new value for the one it has gone by
+        if name in self._parameters and "_lock" in vars(self):  # else nobody has called it yet
+            with estimator_lock(self):  # a thread that learns would take the new value for the one it has gone by
                 self._learning_path = self._settled = None
                 super().__setattr__(name, value)
         else:
@@ -97,16 +157,22 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         """Loss, rule and settings."""
         raise NotImplementedError
 
-    def _check_parameters(self, streaming: bool) -> None:
-        """Refuse parameters that make no sense; ``streaming`` for ``partial_fit`` and its kin."""
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
         values = self._values(self)
         try:
-            if (type(self), values, tuple(map(type, values))) in FINE:
+            key = (type(self), values, tuple(map(type, values)))
+            if key in FINE:
                 return
-            self._validate_params()
-            FINE.add((type(self), values, tuple(map(type, values))))
         except TypeError:  # a dict, or another value that is not hashable
-            self._validate_params()
+            key = None
+        self._validate_params()
+        self._check_combination()
+        if key is not None:
+            FINE.add(key)
+
+    def _check_combination(self) -> None:
+        """Refuse parameters that do not go together."""
 
     def _notice_changes(self) -> None:
         """Take a parameter that was changed within for one that was set."""
@@ -118,8 +184,7 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
 
     def _create(self, shape: DataShape, classes: Classes | None) -> Model:
         """A model that has learned nothing."""
-        recipe = self._recipe(shape)
-        self._check_recipe(recipe, classes)
+        recipe = self._checked_recipe(shape, classes)
         columns = None if shape.growing else shape.features
         model = Model(
             *recipe,
@@ -153,8 +218,13 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         self.n_iter_ = 1
         return model
 
-    def _check_recipe(self, recipe: Recipe, classes: Classes | None) -> None:
-        """Refuse a recipe that does not suit the classes."""
+    def _checked_recipe(self, shape: DataShape, classes: Classes | None) -> Recipe:
+        """The recipe, if it suits the classes."""
+        loss, rule, settings = self._recipe(shape)
+        losses, rules, several = checked_recipe([loss], [rule], [settings], True)
+        if classes is not None and classes.open and not is_even(losses[0]):
+            raise Refused(f"{losses[0]} treats its two targets differently: name the classes in the first call")
+        return Recipe(losses[0], rules[0], several[0])
 
     def _hold(self, model: Model) -> None:
         """Hold a model that was trained elsewhere, on rows in columns, by the parameters that are given here."""
@@ -187,8 +257,8 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
             return
         if self._settled is not None and model.dense is not sparse:
             return
-        recipe = self._recipe(DataShape(model.learner.features, sparse, model.columns is None, model.opened))
-        self._check_recipe(recipe, model.classes)
+        shape = DataShape(model.learner.features, sparse, model.columns is None, model.opened)
+        recipe = self._checked_recipe(shape, model.classes)
         if model.change_recipe(*recipe):
             self._path = self._learning_path = None
         self._settle(sparse)
@@ -250,7 +320,7 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
             return self._model
         self._refuse_slim()
         if self._settled is None:
-            self._check_parameters(streaming=True)
+            self._check_parameters()
         model = self._model
         if model is None:
             model = self._start(None, **start)
@@ -299,6 +369,119 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
             raise AttributeError("feature_names_ is there after learning from dicts with exact names")
         return names.names()
 
+    # -------------------------------------------------------------- weights, as scikit-learn has them
+
+    def _now(self) -> Predictor:
+        """What has been learned, as of a whole example; the same until something is learned."""
+        learner = self._learner
+        if learner is None:
+            raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
+        snapshot = self._shown.snapshot
+        if snapshot is not None and snapshot[0] is learner and snapshot[1] == learner.version:
+            return snapshot[2]
+        with estimator_lock(self):  # no class appears, and no other learner takes its place
+            model, shown = self._model, self._shown
+            assert model is not None
+            with model.learner.lock:
+                shown.snapshot = model.learner, model.learner.version, self._read_now(model)
+            return shown.snapshot[2]
+
+    def _read_now(self, model: Model) -> Predictor:
+        shown, learner = self._shown, model.learner
+        if shown.by_hand:
+            return Predictor.of_weights(shown.weights, shown.intercepts, learner.losses[0], model.classes, model.names)
+        return model.snapshot()
+
+    def _attribute(self, name: str) -> None:
+        if self._learner is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r} before it is fitted")
+
+    @property
+    def coef_(self) -> Any:
+        """The weights: a row for each class, one row for two classes, a vector for a regressor.
+
+        The array is read-only: assign another to ``coef_`` to go on from other weights.
+        """
+        self._attribute("coef_")
+        weights = self._as_shown(self._now().weights)
+        return scipy.sparse.csr_matrix(weights) if self._shown.sparse else weights
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        self._attribute("coef_")
+        self._shown.sparse = scipy.sparse.issparse(value)
+        weights = value.toarray() if self._shown.sparse else np.asarray(value, dtype=np.float64)
+        now = self._now()
+        if weights.size != now.weights.size:
+            raise BadInput(f"coef_ has the shape {self.coef_.shape}, and not {weights.shape}: give as many numbers")
+        if not np.array_equal(now.weights.ravel(), weights.ravel()):
+            self._assign(weights.reshape(now.weights.shape), now.intercepts)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The intercepts, one for each row of ``coef_``."""
+        self._attribute("intercept_")
+        return self._now().intercepts.astype(self._data_type, copy=False)
+
+    @intercept_.setter
+    def intercept_(self, value: Any) -> None:
+        self._attribute("intercept_")
+        now, given = self._now(), np.asarray(value, dtype=np.float64)
+        if given.shape not in ((), now.intercepts.shape):
+            raise BadInput(
+                f"intercept_ has the shape {now.intercepts.shape}, and not {given.shape}: give as many numbers"
+            )
+        intercepts = np.full(now.intercepts.shape, given)
+        if not np.array_equal(now.intercepts, intercepts):
+            self._assign(now.weights, intercepts)
+
+    def _as_shown(self, weights: np.ndarray) -> np.ndarray:
+        weights = weights.astype(self._data_type, copy=False)
+        return weights.reshape(-1) if self._flat else weights
+
+    def _assign(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
+        assert self._learner is not None
+        if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
+            raise BadInput("coef_ or intercept_ would hold NaN or infinity: give finite numbers")
+        with estimator_lock(self):
+            shown = self._shown
+            shown.weights, shown.intercepts = weights, intercepts
+            shown.by_hand, shown.version = True, self._learner.version
+            shown.snapshot = None
+            self._settled = self._path = self._learning_path = None  # the next learning, or answer, has to look twice
+
+    def _take_over(self) -> None:
+        """Let the learner go on from weights that someone has assigned."""
+        learner, shown = self._learner, self._shown
+        assert learner is not None
+        if learner.kind != "uniform" or len(shown.weights) != learner.outputs:
+            raise Refused(
+                "coef_ was assigned, but this learner keeps more than weights and cannot go on from them: "
+                "call fit to start anew"
+            )
+        learner.restart_at(shown.weights, shown.intercepts)
+        shown.by_hand = False
+
+    def sparsify(self) -> Any:
+        """Show ``coef_`` as a sparse matrix: worth it where an L1 penalty has left few weights."""
+        check_is_fitted(self)
+        self._shown.sparse = True
+        return self
+
+    def densify(self) -> Any:
+        """Show ``coef_`` as an array again."""
+        check_is_fitted(self)
+        self._shown.sparse = False
+        return self
+
+    def snapshot(self) -> Predictor:
+        """What has been learned so far, for answers only, as of a whole example: nothing will change it.
+
+        Any number of threads may share it. It is the same until something is learned.
+        """
+        check_is_fitted(self)
+        return self._now()
+
     # -------------------------------------------------------------- figures
 
     @contextmanager
@@ -306,7 +489,7 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         """The model, as of a whole example: nobody learns, and no class appears, until the caller is done."""
         if self._model is None:  # before there is one, nothing is locked
             raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
-        with whole(self):
+        with estimator_lock(self):
             model = self._model
             with model.alone():
                 yield model
@@ -409,6 +592,8 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         >>> again.predict_one({"free": 1})
         'spam'
         """
+        from onlinear.estimators.saving import save_parts  # it needs the estimators
+
         header, arrays = save_parts(self, slim=slim)
         save_without_recipe(path, header, arrays)
 
@@ -421,10 +606,10 @@ class LinearEstimator(ShowsWeights, BaseEstimator):
         return tags
 
     def __getstate__(self) -> Any:
-        with whole(self):
+        with estimator_lock(self):
             given: Any = super().__getstate__()
             state = dict(given)
-            for name in ("_path", "_learning_path", "_whole"):  # addresses mean nothing elsewhere, nor does a lock
+            for name in ("_path", "_learning_path", "_lock"):  # addresses mean nothing elsewhere, nor does a lock
                 state.pop(name, None)
             if self._model is not None:  # what is learned meanwhile stays out
                 state["_model"] = self._model.copy()

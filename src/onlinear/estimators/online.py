@@ -37,7 +37,7 @@ def any_recipe(estimator: Any) -> Recipe:
         forget=float(estimator.forget),
         intercept=bool(estimator.fit_intercept),
     )
-    return Recipe(loss_of(estimator.loss), rule_of(estimator.rule), settings)
+    return Recipe(estimator.loss, estimator.rule, settings)
 
 
 def parameters_of(model: Model) -> dict[str, Any]:
@@ -138,8 +138,7 @@ class OnlineClassifier(LinearClassifier):
     def _recipe(self, shape: DataShape) -> Recipe:
         return any_recipe(self)
 
-    def _check_parameters(self, streaming: bool) -> None:
-        super()._check_parameters(streaming)
+    def _check_combination(self) -> None:
         check_recipe(self, FOR_CLASSES, True, "classes")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
@@ -196,8 +195,7 @@ class OnlineRegressor(LinearRegressor):
     def _recipe(self, shape: DataShape) -> Recipe:
         return any_recipe(self)
 
-    def _check_parameters(self, streaming: bool) -> None:
-        super()._check_parameters(streaming)
+    def _check_combination(self) -> None:
         check_recipe(self, REGRESSION, False, "numbers")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -22,7 +22,8 @@ from onlinear.data.batch import Batch
 from onlinear.data.rows import SparseRows
 from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, Diverged
-from onlinear.estimators.checks import all_or_nothing, refuse_all_zero
+from onlinear.estimators.checks import refuse_all_zero
+from onlinear.estimators.linear import Start, undo_if_refused
 from onlinear.learning.learner import Learner
 from onlinear.system.interrupts import uninterrupted
 
@@ -63,19 +64,12 @@ class Turns:
         return not updated and seen_all
 
 
-class Start(NamedTuple):
-    """Weights to start from, as the user gave them."""
-
-    weights: Any = None
-    intercepts: Any = None
-
-
 def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """``fit`` for the native classes: pass after pass until one brings no update."""
     warm = estimator.warm_start
     if warm:
         estimator._refuse_slim()
-    with all_or_nothing(estimator):
+    with undo_if_refused(estimator):
         rows, targets, importance, _ = estimator._prepare(X, y, sample_weight, Start(), keep=warm)
         refuse_all_zero(importance)
         model = estimator._model
@@ -130,7 +124,7 @@ def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any)
             now.weights if start.weights is None else start.weights,
             now.intercepts if start.intercepts is None else start.intercepts,
         )
-    with all_or_nothing(estimator):
+    with undo_if_refused(estimator):
         rows, targets, importance, truth = estimator._prepare(X, y, sample_weight, start)
         held_out = validation_rows(estimator, truth, importance)
         if held_out is None:

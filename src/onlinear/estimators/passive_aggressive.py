@@ -9,8 +9,8 @@ from sklearn.utils._param_validation import StrOptions
 from onlinear import losses, rules
 from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, Recipe
-from onlinear.estimators.passes import Start, fit_epochs
+from onlinear.estimators.linear import DataShape, Recipe, Start
+from onlinear.estimators.passes import fit_epochs
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.estimators.sgd import AVERAGE, CLASSES, EPOCHS, SPARSE_INTERCEPT_RATE
 from onlinear.learning.learner import Settings

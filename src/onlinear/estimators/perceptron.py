@@ -10,8 +10,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinear import losses, rules
 from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, Recipe
-from onlinear.estimators.passes import ORDERS, Start, fit_epochs, fit_passes
+from onlinear.estimators.linear import DataShape, Recipe, Start
+from onlinear.estimators.passes import ORDERS, fit_epochs, fit_passes
 from onlinear.estimators.sgd import CLASSES, EPOCHS, PENALTY, SPARSE_INTERCEPT_RATE, penalties
 from onlinear.learning.learner import Settings
 

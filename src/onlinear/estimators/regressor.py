@@ -13,7 +13,6 @@ from onlinear.data.batch import Rows, importance_of, numbers_of, open_up
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Numbers
 from onlinear.estimators.checks import (
-    all_or_nothing,
     checked,
     checked_rows,
     importance_for,
@@ -21,10 +20,9 @@ from onlinear.estimators.checks import (
     one_row,
     records,
     targets_in,
-    whole,
 )
-from onlinear.estimators.linear import DataShape, LinearEstimator
-from onlinear.estimators.passes import Start, regressor_seed
+from onlinear.estimators.linear import DataShape, LinearEstimator, Start, estimator_lock, undo_if_refused
+from onlinear.estimators.passes import regressor_seed
 from onlinear.learning.model import ONE_ROW, learn_number
 
 
@@ -43,10 +41,10 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         sample_weight : importance of each row; 0 is a row absent
         """
         if sample_weight is None:
-            with whole(self):
+            with estimator_lock(self):
                 if self._learn_one_row(X, y):
                     return self
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             self._learn_more(X, y, sample_weight)
         return self
 
@@ -70,7 +68,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self._refuse_slim()
         model = self._model
         if self._settled is None:
-            self._check_parameters(streaming=True)
+            self._check_parameters()
         self._refuse_dicts()
         X, y = checked(self, X, y, reset=model is None, numbers=True)
         rows = loop_rows(X)
@@ -88,7 +86,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self, X: Any, y: Any, sample_weight: Any, start: Start, keep: bool = False
     ) -> tuple[Rows, Any, np.ndarray, np.ndarray]:
         """Check a training set, create the model; answer rows, targets, importance and the numbers."""
-        self._check_parameters(streaming=False)
+        self._check_parameters()
         X, y = checked(self, X, y, reset=True, numbers=True)
         rows = loop_rows(X)
         numbers = open_up(np.ascontiguousarray(numbers_of(y, len(y))))
@@ -108,7 +106,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         """Learn the first example, or one after a parameter was set, or one that takes more than a compiled call."""
         if self._learning_path is not None:
             return self._model._learn_number_closely(x, target, importance)  # type: ignore[union-attr]
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             return self._model_for_dicts()._learn_number_closely(x, target, importance)
 
     def learn_many(self, rows: Any, y: Any, importance: Any = None) -> Any:
@@ -120,7 +118,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         rows = records(rows)
         targets = numbers_of(y if isinstance(y, np.ndarray) else targets_in(y), len(rows))
         weights = importance_of(importance, len(rows))
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             model = self._model_for_dicts()
             model.learn_rows(model.read_dicts(rows), targets, weights)
         return self
@@ -137,5 +135,5 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
             score = view.answer(view.place_at, id(x))
             if score == score:
                 return score
-        with whole(self):
+        with estimator_lock(self):
             return 0.0 if self._learner is None else float(self._way().scores(x)[0])

@@ -15,8 +15,7 @@ from sklearn.base import BaseEstimator
 
 import onlinear
 from onlinear.errors import BadModel, NotSaved
-from onlinear.estimators.checks import whole
-from onlinear.estimators.shown import Shown
+from onlinear.estimators.linear import Shown, estimator_lock
 from onlinear.features.names import HashedNames
 from onlinear.features.state import pack_texts
 from onlinear.files.container import Arrays, Header, PathLike, read_model
@@ -27,8 +26,8 @@ from onlinear.files.models import EstimatorParts, ModelNow, model_now, pack_esti
 from onlinear.files.names import unpack_names, unpack_texts
 from onlinear.files.trained import RECIPE_KEY, check_columns, check_names, restored_recipe
 from onlinear.files.values import Packer, Unpacker, only_bad_models
+from onlinear.learning.classes import has_outputs_for
 from onlinear.learning.model import Model
-from onlinear.learning.one_against_rest import has_outputs_for
 
 #: the estimators a file may name
 OURS = frozenset(
@@ -54,7 +53,7 @@ IN_DUAL_FORM = frozenset({"KernelPerceptron", "VotedPerceptron"})
 
 #: attributes that have a form of their own in a file
 APART = frozenset(
-    {"_model", "_path", "_learning_path", "_whole", "_settled", "_settled_weights", "_shown", "_data_type"}
+    {"_model", "_path", "_learning_path", "_lock", "_settled", "_settled_weights", "_shown", "_data_type"}
     | {"feature_names_in_"}
 )
 #: what the other attributes of ours are
@@ -117,7 +116,7 @@ def save_parts(estimator: Any, *, slim: bool = False) -> tuple[Header, Arrays]:
     There is room for more beside them: a key "recipe" of the header, and arrays whose names begin with "recipe/".
     """
     packer = Packer()
-    with whole(estimator):
+    with estimator_lock(estimator):
         attributes, model = dict(vars(estimator)), estimator._model
         now = None if model is None else learned_now(estimator, model, slim)
         parts = EstimatorParts(

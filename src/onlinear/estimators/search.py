@@ -18,13 +18,12 @@ from onlinear.data.rows import DenseRows
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.estimators.checks import (
     FLOATS,
-    all_or_nothing,
     importance_for,
     loop_rows,
     refuse_all_zero,
     validate_with_targets,
-    whole,
 )
+from onlinear.estimators.linear import estimator_lock, undo_if_refused
 from onlinear.estimators.online import OnlineClassifier, OnlineRegressor, parameters_of
 from onlinear.estimators.passes import orders
 from onlinear.files.container import PathLike
@@ -134,7 +133,7 @@ class OnlineSearch(BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineSearch:
         """Race over the rows, from the beginning; if there are several passes, the best goes on alone."""
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             self._validate_params()
             X, y = self._checked(X, y, reset=True)
             importance = importance_for(sample_weight, len(y))
@@ -157,7 +156,7 @@ class OnlineSearch(BaseEstimator):
         The first call has to name all ``classes`` of a classification. After a ``fit`` with folds or several passes
         the race is over, and the best learns on alone.
         """
-        with all_or_nothing(self):
+        with undo_if_refused(self):
             first = self._race is None
             if first:
                 self._validate_params()
@@ -298,21 +297,21 @@ class OnlineSearch(BaseEstimator):
         if self._ended is not None:
             return self._ended
         passes = self.max_iter if race.folds else 1
-        with whole(self):
+        with estimator_lock(self):
             return Standings.of(race, Comparison(race.examples // passes, race.folds, passes))
 
     @property
     def best_configuration_(self) -> Configuration:
         """The configuration that is ahead, or has won."""
         race = self._running()
-        with whole(self):
+        with estimator_lock(self):
             return race.configurations[race.finishes()[0].number]
 
     @property
     def best_estimator_(self) -> Any:
         """What it has learned, as the ``OnlineClassifier`` or ``OnlineRegressor`` that has learned the same alone."""
         self._running()
-        with whole(self):
+        with estimator_lock(self):
             race = self._running()
             if self._best.examples != race.examples:
                 self._best.estimator = self._made(race, race.finishes()[0].number)
@@ -396,9 +395,9 @@ class OnlineSearch(BaseEstimator):
         return tags
 
     def __getstate__(self) -> Any:
-        with whole(self):
+        with estimator_lock(self):
             state = dict(super().__getstate__())
-            state.pop("_whole", None)  # a lock means nothing elsewhere
+            state.pop("_lock", None)  # a lock means nothing elsewhere
             for name in ("_race", "_pass_starts"):
                 if name in state:
                     state[name] = copy.deepcopy(state[name])  # what is learned meanwhile stays out

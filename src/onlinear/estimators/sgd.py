@@ -13,8 +13,8 @@ from onlinear import losses, rules
 from onlinear.errors import BadInput
 from onlinear.estimators.checks import FloatInterval, interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, Recipe
-from onlinear.estimators.passes import Start, fit_epochs
+from onlinear.estimators.linear import DataShape, Recipe, Start
+from onlinear.estimators.passes import fit_epochs
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learning.learner import Settings
 from onlinear.rules.passive import DecayingPA1, DecayingPA2
@@ -219,8 +219,7 @@ class SGDClassifier(LinearClassifier):
     def _recipe(self, shape: DataShape) -> Recipe:
         return descent_recipe(self, shape)
 
-    def _check_parameters(self, streaming: bool) -> None:
-        super()._check_parameters(streaming)
+    def _check_combination(self) -> None:
         check_descent(self, "hinge")
 
     def fit(
@@ -305,8 +304,7 @@ class SGDRegressor(LinearRegressor):
     def _recipe(self, shape: DataShape) -> Recipe:
         return descent_recipe(self, shape)
 
-    def _check_parameters(self, streaming: bool) -> None:
-        super()._check_parameters(streaming)
+    def _check_combination(self) -> None:
         check_descent(self, "epsilon_insensitive")
 
     def fit(

@@ -19,9 +19,8 @@ from onlinear.files.figures import checked_passes
 from onlinear.files.learners import LearnerNow, learner_now, pack_learner, unpack_learner
 from onlinear.files.names import Names, NamesNow, names_now, pack_names
 from onlinear.files.values import OURS, Packer, Unpacker
-from onlinear.learning.classes import Classes
+from onlinear.learning.classes import Classes, has_outputs_for
 from onlinear.learning.model import Model, trim
-from onlinear.learning.one_against_rest import has_outputs_for
 
 
 class ModelNow(NamedTuple):
@@ -89,6 +88,9 @@ def unpack_model(unpacker: Unpacker, header: Header, state: dict[str, Any], name
     if not has_outputs_for(classes, learner):
         raise BadModel("the model has outputs for other classes than its own: it is not one that we wrote")
     passes, opened = checked_passes(state.pop("_pass_starts")), state.pop("_opened", False)
+    counts = state.pop("_counts", {})
+    if type(counts) is not dict:
+        raise BadModel(f"the model has counted its classes as {counts!r:.60}: it is not one that we wrote")
     if type(opened) is not bool:
         raise BadModel("the model's classes are neither open nor closed: it is not one that we wrote")
     state.pop("_growing")  # which follows
@@ -96,7 +98,7 @@ def unpack_model(unpacker: Unpacker, header: Header, state: dict[str, Any], name
     bits = names.bits if isinstance(names, HashedNames) else None
     model = Model.of(learner, classes, bits, header.get("rows", "dense") == "dense", passes, columns)
     model.width = columns or 0
-    model.names, model.opened, model.counts = names, opened, state.pop("_counts", {})
+    model.names, model.opened, model.counts = names, opened, counts
     return model
 
 

@@ -867,6 +867,16 @@ class Learner:
             numbers[np.flatnonzero(numbers.view(np.int64))] = 0.0
         self.bias[m] = 0.0
 
+    def clear_figures_of_steps(self, m: int) -> None:
+        """Set an output's figures of its own steps back: those of an output that has made none."""
+        self.clock[m, [NORM, OBJECTIVE, UPDATES, PULL, PULLED, SQUARES]] = 0.0
+
+    def count_mistakes_at_first(self) -> None:
+        """Let the first output alone count mistakes, as it does for several classes."""
+        self.clock[1:, [MISTAKES, UNAVERAGED_MISTAKES]] = 0.0
+        for figures in self.history:
+            figures[1:, 1] = 0.0
+
     def only(self, outputs: Sequence[int]) -> Learner:
         """A learner of these outputs alone, with copies of all they have; it goes on as they would have."""
         chosen = list(outputs)

@@ -24,17 +24,22 @@ from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.kernels.learn.bank import shape_of
 from onlinear.kernels.learn.loops import kind_of
-from onlinear.learning.classes import NUMBER, TEXT, Classes, as_array, kind_of_label, refuse_fractions
-from onlinear.learning.learner import Learner, Mark, Settings
-from onlinear.learning.one_against_rest import (
+from onlinear.learning.classes import (
+    NUMBER,
+    TEXT,
+    Classes,
     add_class,
     answering,
+    as_array,
     check_new_labels,
     decoder_of,
     has_row_loss,
+    kind_of_label,
     outputs_for,
+    refuse_fractions,
     targets_for,
 )
+from onlinear.learning.learner import Learner, Mark, Settings
 from onlinear.learning.predictor import Predictor
 from onlinear.registry import loss_of, rule_of
 from onlinear.system.interrupts import uninterrupted
@@ -801,6 +806,8 @@ def is_one(importance: Any) -> bool:
 
 def checked_importance(importance: Any) -> float:
     """An importance as a float."""
+    if importance is ONE:
+        return ONE
     number = plain_number(importance, "the importance")
     if not 0.0 <= number < math.inf:
         raise BadInput(f"the importance is {importance}: it must be a finite number, not negative; 0 ignores the row")

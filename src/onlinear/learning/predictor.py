@@ -19,9 +19,8 @@ from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.kernels.learn.scoring import link, score_dense, score_long, score_sparse
 from onlinear.kernels.learn.state import SCALE
-from onlinear.learning.classes import Classes
+from onlinear.learning.classes import Classes, has_row_loss, output_of
 from onlinear.learning.learner import Learner
-from onlinear.learning.one_against_rest import has_row_loss, output_of
 
 
 class Predictor:

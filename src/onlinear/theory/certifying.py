@@ -11,9 +11,8 @@ import scipy.sparse
 from onlinear.data.matrices import compressed
 from onlinear.data.whole_numbers import exact_array
 from onlinear.errors import BadInput, Refused
-from onlinear.learning.classes import Classes
+from onlinear.learning.classes import Classes, has_row_loss
 from onlinear.learning.learner import Learner
-from onlinear.learning.one_against_rest import has_row_loss
 from onlinear.streams.sources import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.streams.tables import columns_in

@@ -10,9 +10,8 @@ import numpy as np
 
 from onlinear import losses, rules
 from onlinear.errors import Refused
-from onlinear.learning.classes import Classes
+from onlinear.learning.classes import Classes, output_of
 from onlinear.learning.learner import Learner
-from onlinear.learning.one_against_rest import output_of
 from onlinear.rules.dispatch import rule_rate
 from onlinear.theory.bounds import RunFigures
 from onlinear.theory.exact import above, root_above

@@ -18,10 +18,9 @@ from onlinear.errors import Diverged, Refused
 from onlinear.features.blocks import Block
 from onlinear.files.container import PathLike
 from onlinear.files.trained import Trained, open_model
-from onlinear.learning.classes import Classes
+from onlinear.learning.classes import Classes, has_row_loss
 from onlinear.learning.learner import Learner, Settings
 from onlinear.learning.model import Model, classes_in
-from onlinear.learning.one_against_rest import has_row_loss
 from onlinear.streams.stream import Stream, open_alike
 from onlinear.system.outputs import printable
 from onlinear.theory.certificates import Certificate, is_one, run_numbers

@@ -25,6 +25,7 @@ OVERLOADING = (
     "hash_simd",
     "powers",
     "prefetch",
+    "rank_simd",
     "score_simd",
     "svmlight_simd",
     "text_bytes",

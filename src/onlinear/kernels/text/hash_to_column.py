@@ -12,7 +12,7 @@ from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.compiler.loop import compiled_loop
 from onlinear.kernels.text.bits import leading_zeros
 from onlinear.kernels.text.entries import insert, sum_duplicates
-from onlinear.kernels.text.rank_sort import COLUMN_BITS, MOST, rank, sort_runs, sum_runs
+from onlinear.kernels.text.rank_sort import COLUMN_BITS, MOST, ROOM, rank, sort_runs, sum_runs
 
 _WORD = np.uint64(64)
 
@@ -26,7 +26,7 @@ def place_by_hash(starts, hashes, values, bits, columns, placed, broken):
     longest = 1
     for row in range(len(starts) - 1):
         longest = max(longest, starts[row + 1] - starts[row])
-    keys, ranks = np.empty(MOST, np.int32), np.empty(MOST, np.int32)
+    keys, ranks = np.empty(ROOM, np.int32), np.empty(ROOM, np.int32)
     heads = np.empty(2 * longest + 1, np.int32)
     written, start = np.uint64(0), np.uint64(starts[0])
     for row in range(len(starts) - 1):

@@ -12,10 +12,14 @@ import sys
 
 import numpy as np
 
-from onlinear.kernels.compiler.inlining import inlined
+from onlinear.kernels.compiler.inlining import inlined, plain_way
 
-#: entries of a row up to which this is done
+#: keys in a register, and registers that are compared in turn with each key; registers twice as wide are slower
+LANES, REGISTERS = 8, 3
+GROUP = LANES * REGISTERS
+#: entries of a row up to which this is done, and room for the keys or the ranks of such a row
 MOST = 128
+ROOM = MOST + GROUP
 #: a key is a column and an entry's number, to tell those of one column apart: so many bits each
 NUMBER_BITS = 7
 COLUMN_BITS = 31 - NUMBER_BITS
@@ -24,14 +28,21 @@ LARGEST = sys.float_info.max
 _ONE = np.uint64(1)
 
 
-@inlined
-def rank_all(keys, n, ranks):
-    """Write down how many of n keys come before each: LLVM compares many at a time."""
-    for k in range(n):
+@plain_way("rank_simd")
+def rank_group(keys, n, at, ranks):
+    """Write down how many of the first n keys come before each of a group, from ``at`` on."""
+    for k in range(at, at + GROUP):
         count = np.int32(0)
         for other in range(n):
             count += np.int32(keys[other] < keys[k])
         ranks[k] = count
+
+
+@inlined
+def rank_all(keys, n, ranks):
+    """Write down how many of n keys come before each. There has to be room for whole groups of either."""
+    for at in range(0, n, GROUP):
+        rank_group(keys, n, at, ranks)
 
 
 @inlined

@@ -13,7 +13,7 @@ from onlinear.kernels.compiler.hints import prefetch
 from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.compiler.loop import compiled_loop
 from onlinear.kernels.text.entries import DIGITS, Entries, insert, sort_and_sum, sum_duplicates
-from onlinear.kernels.text.rank_sort import rank_all
+from onlinear.kernels.text.rank_sort import GROUP, rank_all
 
 #: why a loop stops: nothing is left; there is no room for the next row; it would be one name too many; it adds up to
 #: infinity
@@ -122,7 +122,7 @@ def enter_row(memory, hashes, start, stop, cap, positions, firsts, new):
 class Room(NamedTuple):
     """Room for a row: the positions of its names, and what sorting them needs."""
 
-    positions: Any  # int32
+    positions: Any  # int32, with a group to spare, as there is behind the ranks
     ranks: Any  # int32: how many come before each
     ties: Any  # int32
     keys: Any
@@ -133,8 +133,8 @@ class Room(NamedTuple):
 @inlined
 def room_for_row(longest):
     return Room(
-        np.empty(longest, np.int32),
-        np.empty(MOST_RANKED, np.int32),
+        np.empty(longest + GROUP, np.int32),
+        np.empty(MOST_RANKED + GROUP, np.int32),
         np.zeros(MOST_RANKED, np.int32),
         np.empty(2 * longest, np.int64),
         np.empty(longest),
