@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from pyarrow import parquet
 
 from onlinear.errors import BadLine, OnlinearError
-from onlinear.features import derived
+from onlinear.features import blocks, derived
 from onlinear.features.derived import with_products
 from onlinear.features.names import cross_hash, hash_name
 from onlinear.features.naming import NamedRows, Naming
@@ -250,10 +250,10 @@ def test_pieces_are_smaller_where_features_are_crossed_and_nothing_else_changes(
         monkeypatch.setattr(text_lines, "CHUNK", 1 << 16)
         found = {}
         for smaller in (1, 16, 1 << 30):
-            monkeypatch.setattr(derived, "SMALLER", smaller)
-            blocks = list(Stream([source], form))
-            found[smaller] = (repr(rows_in(blocks)), max(map(len, blocks)))
+            monkeypatch.setattr(blocks, "SMALLER", smaller)
+            read = list(Stream([source], form))
+            found[smaller] = (repr(rows_in(read)), max(map(len, read)))
         everything, largest = found[1]
         assert largest == rows
-        assert {read for read, _ in found.values()} == {everything}
+        assert {rows for rows, _ in found.values()} == {everything}
         assert found[1 << 30][1] < 5 < found[16][1] <= rows / 4, form

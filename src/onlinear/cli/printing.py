@@ -35,7 +35,7 @@ class Printer:
         """Write the rows of a block, and an empty line where a bad one was."""
         scores = self.predictor.scores(block)
         columns: list[Iterable[Any]] = [self._predictions(scores)]
-        columns += self.predictor.decision(scores).reshape(len(scores), -1).T.tolist() if self.scores else []
+        columns += np.atleast_2d(self.predictor.decision(scores).T).tolist() if self.scores else []
         columns += self.predictor.probabilities(scores).T.tolist() if self.probabilities else []
         rows: list[Sequence[Any]] = list(zip(*columns, strict=True))
         if bad:

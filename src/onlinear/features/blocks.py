@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: entries that the starts of a block's rows can count
 MOST_ENTRIES = 2**31 - 1
+#: how much smaller pieces are of which each row grows: all products of one are in memory at once
+SMALLER = 16
 
 
 class Origin(Protocol):
@@ -148,3 +150,8 @@ def width_of(rows: Rows) -> int:
     if isinstance(rows, DenseRows):
         return int(rows.values.shape[1])
     return int(rows.columns.max()) + 1 if len(rows.columns) else 0
+
+
+def piece_size(usual: int, grows: bool) -> int:
+    """How much is read at once, bytes or rows, where rows are small or grow."""
+    return max(1, usual // SMALLER) if grows else usual

@@ -168,13 +168,6 @@ CROSS_REASONS = {
     kernel.INFINITE: "a product of two crossed features is infinite: scale them, or do not cross them",
     kernel.TOO_MANY: f"crosses give this row more than {kernel.MOST:,} features: cross smaller groups",
 }
-#: how much smaller pieces are of which each row grows: all products of one are in memory at once
-SMALLER = 16
-
-
-def piece_size(usual: int, grows: bool) -> int:
-    """How much is read at once, bytes or rows, where rows are small or grow."""
-    return max(1, usual // SMALLER) if grows else usual
 
 
 def check_crosses(pairs: Sequence[Pair], names: Sequence[str], what: str = "column") -> None:

@@ -16,8 +16,8 @@ import numpy as np
 
 from onlinear.data.whole_numbers import with_exact
 from onlinear.errors import BadLine, BadLineKind, BadSource, OnlinearError, Refused
-from onlinear.features.blocks import Block, RowNumbers
-from onlinear.features.derived import check_crosses, check_frequent, check_ranges, piece_size
+from onlinear.features.blocks import Block, RowNumbers, piece_size
+from onlinear.features.derived import check_crosses, check_frequent, check_ranges
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.features.words import Words, check_words
 from onlinear.streams.arrow_cells import (

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from onlinear.errors import BadLine, BadLineKind, BadSource, OnlinearError
-from onlinear.features.derived import piece_size
+from onlinear.features.blocks import piece_size
 from onlinear.features.naming import Naming
 from onlinear.kernels.text.byte_marks import LINE_FEED
 from onlinear.kernels.text.line_breaks import count_line_ends, find_all_breaks, room_for_breaks
