@@ -92,6 +92,8 @@ def test_rows_that_would_be_learned_without_the_recipe_are_refused(table: str, c
         model.predict(np.ones((1, 3)))
     with pytest.raises(BadInput, match="use predict_one"):
         model.predict(DICTS[0])
+    with pytest.raises(Refused, match="onlinear certify FILE --model M"):
+        onlinear.certify(model, np.ones((1, 3)), [1])
     assert model.coef_.tobytes() == before
 
 

@@ -11,20 +11,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from onlinear.data.batch import Rows, check_columns, length_of, open_up, rows_of
 from onlinear.data.rows import LONG_DENSE, SparseRows
 from onlinear.errors import Refused
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.learn.scoring import link_rows, link_scores, score_dense, score_long, score_sparse
+from onlinear.kernels.learn.scoring import link, score_dense, score_long, score_sparse
 from onlinear.kernels.learn.state import SCALE
 from onlinear.learning.classes import Classes, has_row_loss, output_of
 from onlinear.learning.learner import Learner
-
-#: classes of losses of the user's own whose link cannot be compiled
-INTERPRETED: set[type] = set()
 
 
 class Predictor:
@@ -230,15 +226,7 @@ def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:
     found = np.ones((len(scores), classes))
     if classes < 2:
         return found
-    kind: Any = type(loss)
-    link = link_rows(kind) if hasattr(loss, "slopes") else link_scores(kind)
-    if kind not in INTERPRETED:
-        try:
-            link(loss, scores, found)
-            return found
-        except NumbaError:
-            INTERPRETED.add(kind)
-    link.py_func(loss, scores, found)
+    link(loss, scores, found)
     return found
 
 

@@ -209,6 +209,10 @@ def check_model(model: Any) -> int:
 
 
 def learner_of(model: Any) -> Any:
+    if hasattr(model, "recipe"):
+        raise Refused(
+            "the model was trained on files, and its recipe changes rows: say onlinear certify FILE --model M"
+        )
     learner = getattr(model, "_learner", None)
     if learner is None or not hasattr(model, "classes_"):
         raise Refused(f"{type(model).__name__} has learned no classes: certify a classifier after fit or partial_fit")

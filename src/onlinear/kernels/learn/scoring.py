@@ -29,6 +29,8 @@ from onlinear.kernels.loops import is_ours, kept, named, source_digest
 
 #: how many rows are taken at once, short ones and long ones; and outputs, of long rows
 SHORT_ROWS, LONG_ROWS, LONG_OUTPUTS = 4, 2, 2
+#: loops of losses of the user's own whose link only Python can run
+INTERPRETED: set[Any] = set()
 #: a double
 FLOAT = ir.DoubleType()
 
@@ -228,14 +230,26 @@ def add_to(builder, total, weight, number):
 # ------------------------------------------------------------------ probabilities
 
 
+def link(loss: Any, scores: np.ndarray, probabilities: np.ndarray) -> None:
+    """Write the probabilities of rows, ``[row, class]``, by the link of a loss: compiled, unless it cannot be."""
+    kind: Any = type(loss)
+    loop = link_rows(kind) if hasattr(loss, "slopes") else link_scores(kind)
+    if not (is_ours(kind) or loop.signatures or loop in INTERPRETED):
+        try:
+            loop.compile(tuple(map(numba.typeof, (loss, scores, probabilities))))
+        except Exception:  # each of Numba's passes has errors of its own
+            INTERPRETED.add(loop)
+    (loop.py_func if loop in INTERPRETED else loop)(loss, scores, probabilities)
+
+
 @cache
 def link_scores(loss: Any) -> Any:
-    """``link(loss, scores, probabilities)``, compiled, for arrays ``[row, output]`` and ``[row, class]``.
+    """The compiled loop of :func:`link` for scores ``[row, output]``.
 
     A single column of scores is that of the second of two classes. Of several classes each has a score against the
     rest, and their probabilities are made to add up to 1: all alike, where none has a chance.
     """
-    link = part(loss.link)
+    method = part(loss.link)
     digest = source_digest()
 
     def loop(loss, scores, probabilities):
@@ -243,12 +257,12 @@ def link_scores(loss: Any) -> Any:
         outputs = scores.shape[1]
         for i in range(scores.shape[0]):
             if outputs == 1:
-                probability = link(loss, scores[i, 0])
+                probability = method(loss, scores[i, 0])
                 probabilities[i, 0], probabilities[i, 1] = 1.0 - probability, probability
                 continue
             total = 0.0
             for m in range(outputs):
-                probabilities[i, m] = link(loss, scores[i, m])
+                probabilities[i, m] = method(loss, scores[i, m])
                 total += probabilities[i, m]
             for m in range(outputs):
                 probabilities[i, m] = probabilities[i, m] / total if total > 0.0 else 1.0 / outputs
@@ -259,13 +273,13 @@ def link_scores(loss: Any) -> Any:
 @cache
 def link_rows(loss: Any) -> Any:
     """The same for a loss that sees all scores of a row."""
-    link = part(loss.link)
+    method = part(loss.link)
     digest = source_digest()
 
     def loop(loss, scores, probabilities):
         _ = digest
         for i in range(scores.shape[0]):
-            link(loss, scores[i], probabilities[i])
+            method(loss, scores[i], probabilities[i])
 
     return link_loop(loop, loss)
 
