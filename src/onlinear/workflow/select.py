@@ -20,7 +20,7 @@ from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
 from onlinear.selection.bootstrap import around
 from onlinear.selection.configurations import Configuration, check_task, grid, sampled, usual
-from onlinear.selection.winner import lone
+from onlinear.selection.winner import detach_from_bank
 from onlinear.streams.pipes import refuse_pipes
 from onlinear.streams.sources import expand
 from onlinear.theory.examples import Examples
@@ -152,7 +152,7 @@ def chosen_from(asked: Asked, profile: Profile, parts: Parts, watcher: Watcher) 
         if len(scores):
             ends = around(np.array(finishes[0].score), scores)
             said["configurations"][0]["interval"] = [max(0.0, float(end)) for end in ends]
-    trained = Trained(training_of(learner, parts, plan), parts.recipe)
+    trained = Trained(model_of(learner, parts, plan), parts.recipe)
     return Chosen(said, winner, trained, replicates, plan, drift)
 
 
@@ -187,9 +187,9 @@ def configurations_for(asked: Asked, task: str, unit: float) -> list[Configurati
     return sampled(found, asked.configurations, asked.seed) if asked.configurations else found
 
 
-def training_of(learner: Learner, parts: Parts, plan: Plan) -> Model:
+def model_of(learner: Learner, parts: Parts, plan: Plan) -> Model:
     """The winner as a training that has learned the rows, to be saved and to go on."""
-    return Model.of(lone(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * plan.passes)
+    return Model.of(detach_from_bank(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * plan.passes)
 
 
 # ------------------------------------------------------------------ measuring
