@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from onlinear import losses, rules
 from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, Recipe
+from onlinear.estimators.linear import DataShape, LearnerRecipe
 from onlinear.estimators.passes import fit_passes
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
@@ -55,10 +55,10 @@ class AROWClassifier(LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> Recipe:
+    def _recipe(self, shape: DataShape) -> LearnerRecipe:
         settings = Settings(intercept=bool(self.fit_intercept))
         rule = rules.AROW(float(self.r))  # type: ignore[call-arg]
-        return Recipe(losses.Hinge(), rule, settings)
+        return LearnerRecipe(losses.Hinge(), rule, settings)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AROWClassifier:
         """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
@@ -102,11 +102,11 @@ class SecondOrderPerceptron(LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> Recipe:
+    def _recipe(self, shape: DataShape) -> LearnerRecipe:
         whole = shape.features <= MOST_FEATURES and not shape.growing
         rule = rules.SecondOrder if whole else rules.DiagonalSecondOrder
         settings = Settings(intercept=bool(self.fit_intercept))
-        return Recipe(losses.Perceptron(), rule(float(self.a)), settings)  # type: ignore[call-arg]
+        return LearnerRecipe(losses.Perceptron(), rule(float(self.a)), settings)  # type: ignore[call-arg]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SecondOrderPerceptron:
         """Learn from the rows, pass after pass, until one brings no update."""
@@ -163,9 +163,9 @@ class FTRLClassifier(LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> Recipe:
+    def _recipe(self, shape: DataShape) -> LearnerRecipe:
         rule = rules.FTRLProximal(*map(float, (self.alpha, self.beta, self.l1, self.l2)))
-        return Recipe(losses.Logistic(), rule, Settings(intercept=bool(self.fit_intercept)))
+        return LearnerRecipe(losses.Logistic(), rule, Settings(intercept=bool(self.fit_intercept)))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FTRLClassifier:
         """Learn from the rows, from the beginning, in ``max_iter`` passes."""
@@ -214,10 +214,10 @@ class FTRLRegressor(LinearRegressor):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> Recipe:
+    def _recipe(self, shape: DataShape) -> LearnerRecipe:
         rule = rules.FTRLProximal(*map(float, (self.alpha, self.beta, self.l1, self.l2)))
         settings = Settings(intercept=bool(self.fit_intercept))
-        return Recipe(loss_of(self.loss), rule, settings)
+        return LearnerRecipe(loss_of(self.loss), rule, settings)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FTRLRegressor:
         """Learn from the rows, from the beginning, in ``max_iter`` passes."""

@@ -35,7 +35,7 @@ FINE: set[Any] = set()
 FIRST_FEATURES = 1024
 
 
-class Recipe(NamedTuple):
+class LearnerRecipe(NamedTuple):
     """What a learner is made of."""
 
     loss: Any
@@ -153,7 +153,7 @@ class LinearEstimator(BaseEstimator):
 
     # -------------------------------------------------------------- parameters
 
-    def _recipe(self, shape: DataShape) -> Recipe:
+    def _recipe(self, shape: DataShape) -> LearnerRecipe:
         """Loss, rule and settings."""
         raise NotImplementedError
 
@@ -218,13 +218,13 @@ class LinearEstimator(BaseEstimator):
         self.n_iter_ = 1
         return model
 
-    def _checked_recipe(self, shape: DataShape, classes: Classes | None) -> Recipe:
+    def _checked_recipe(self, shape: DataShape, classes: Classes | None) -> LearnerRecipe:
         """The recipe, if it suits the classes."""
         loss, rule, settings = self._recipe(shape)
         losses, rules, several = checked_recipe([loss], [rule], [settings], True)
         if classes is not None and classes.open and not is_even(losses[0]):
             raise Refused(f"{losses[0]} treats its two targets differently: name the classes in the first call")
-        return Recipe(losses[0], rules[0], several[0])
+        return LearnerRecipe(losses[0], rules[0], several[0])
 
     def _hold(self, model: Model) -> None:
         """Hold a model that was trained elsewhere, on rows in columns, by the parameters that are given here."""

@@ -8,7 +8,7 @@ from typing import Any
 from onlinear.errors import Refused
 from onlinear.estimators.checks import FloatInterval, interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, Recipe
+from onlinear.estimators.linear import DataShape, LearnerRecipe
 from onlinear.estimators.passes import fit_passes
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
@@ -28,7 +28,7 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def any_recipe(estimator: Any) -> Recipe:
+def any_recipe(estimator: Any) -> LearnerRecipe:
     """The recipe of either class."""
     settings = Settings(
         l1=float(estimator.l1),
@@ -37,7 +37,7 @@ def any_recipe(estimator: Any) -> Recipe:
         forget=float(estimator.forget),
         intercept=bool(estimator.fit_intercept),
     )
-    return Recipe(estimator.loss, estimator.rule, settings)
+    return LearnerRecipe(estimator.loss, estimator.rule, settings)
 
 
 def parameters_of(model: Model) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class OnlineClassifier(LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> Recipe:
+    def _recipe(self, shape: DataShape) -> LearnerRecipe:
         return any_recipe(self)
 
     def _check_combination(self) -> None:
@@ -192,7 +192,7 @@ class OnlineRegressor(LinearRegressor):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> Recipe:
+    def _recipe(self, shape: DataShape) -> LearnerRecipe:
         return any_recipe(self)
 
     def _check_combination(self) -> None:

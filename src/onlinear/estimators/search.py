@@ -32,7 +32,7 @@ from onlinear.selection.configurations import Configuration, as_configuration, c
 from onlinear.selection.race import Race, RaceExamples, RaceTask, rungs_of
 from onlinear.selection.race_stream import fold_table
 from onlinear.selection.standings import Comparison, Standings
-from onlinear.selection.winner import Ground, pass_start, training_of
+from onlinear.selection.winner import Ground, model_of, pass_start
 from onlinear.system.interrupts import uninterrupted
 
 #: the examples at which the first half stops, where nobody knows how many will come
@@ -319,7 +319,7 @@ class OnlineSearch(BaseEstimator):
             return self._best.estimator
 
     def _made(self, race: Race, number: int) -> Any:
-        model = training_of(race, number, self._ground(), list(self._pass_starts))
+        model = model_of(race, number, self._ground(), list(self._pass_starts))
         estimator = (OnlineRegressor if self._classes is None else OnlineClassifier)(**parameters_of(model))
         estimator._data_type = self._data_type
         if hasattr(self, "feature_names_in_"):

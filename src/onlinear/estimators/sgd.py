@@ -13,7 +13,7 @@ from onlinear import losses, rules
 from onlinear.errors import BadInput
 from onlinear.estimators.checks import FloatInterval, interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, Recipe, Start
+from onlinear.estimators.linear import DataShape, LearnerRecipe, Start
 from onlinear.estimators.passes import fit_epochs
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.learning.learner import Settings
@@ -114,7 +114,7 @@ def rule_named(estimator: Any, loss: Any, penalised: bool) -> Any:
     return rules.SGD(rules.Constant(eta0))
 
 
-def descent_recipe(estimator: Any, shape: DataShape) -> Recipe:
+def descent_recipe(estimator: Any, shape: DataShape) -> LearnerRecipe:
     """The recipe of either class."""
     loss = loss_named(estimator, shape.opened)
     penalty = penalties(estimator.penalty, float(estimator.alpha), estimator.l1_ratio)
@@ -125,7 +125,7 @@ def descent_recipe(estimator: Any, shape: DataShape) -> Recipe:
         intercept_rate=SPARSE_INTERCEPT_RATE if shape.sparse else 1.0,
         intercept_in_norm=False,
     )
-    return Recipe(loss, rule_named(estimator, loss, bool(penalty)), settings)
+    return LearnerRecipe(loss, rule_named(estimator, loss, bool(penalty)), settings)
 
 
 def check_descent(estimator: Any, pa_loss: str) -> None:
@@ -216,7 +216,7 @@ class SGDClassifier(LinearClassifier):
         self.warm_start = warm_start
         self.average = average
 
-    def _recipe(self, shape: DataShape) -> Recipe:
+    def _recipe(self, shape: DataShape) -> LearnerRecipe:
         return descent_recipe(self, shape)
 
     def _check_combination(self) -> None:
@@ -301,7 +301,7 @@ class SGDRegressor(LinearRegressor):
         self.warm_start = warm_start
         self.average = average
 
-    def _recipe(self, shape: DataShape) -> Recipe:
+    def _recipe(self, shape: DataShape) -> LearnerRecipe:
         return descent_recipe(self, shape)
 
     def _check_combination(self) -> None:

@@ -17,10 +17,10 @@ from onlinear.files.classes import pack_classes, unpack_classes
 from onlinear.files.container import Arrays, Header
 from onlinear.files.figures import checked_passes
 from onlinear.files.learners import LearnerNow, learner_now, pack_learner, unpack_learner
-from onlinear.files.names import Names, NamesNow, names_now, pack_names
+from onlinear.files.names import NamesNow, names_now, pack_names
 from onlinear.files.values import OURS, Packer, Unpacker
 from onlinear.learning.classes import Classes, has_outputs_for
-from onlinear.learning.model import Model, trim
+from onlinear.learning.model import Model, Names, trim
 
 
 class ModelNow(NamedTuple):

@@ -13,8 +13,7 @@ from onlinear.features import state
 from onlinear.features.names import MOST_BITS, ExactNames, HashedNames
 from onlinear.features.state import pack_texts
 from onlinear.files.values import Packer, Unpacker
-
-Names = ExactNames | HashedNames
+from onlinear.learning.model import Names
 
 
 class NamesNow(NamedTuple):

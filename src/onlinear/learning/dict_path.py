@@ -69,10 +69,9 @@ from onlinear.kernels.learn.bank import leaves
 from onlinear.kernels.learn.state import SCORE
 from onlinear.learning.buffers import scratch_of
 from onlinear.learning.learner import NO_ROWS, Learner
+from onlinear.learning.model import Names
 from onlinear.learning.predictor import Predictor, numbers_of, row_of_a_table
 from onlinear.system.locks import BUSY
-
-Names = ExactNames | HashedNames
 
 #: entries a row may have before the scratch arrays grow
 FIRST_ROOM = 256
@@ -126,7 +125,7 @@ class DictPath:
         )
         if self.fast and isinstance(self.names, ExactNames) and not self.index.serves(self.names, learner.features):
             self.index = self.index.larger(self.names, learner.features)
-        self.scratch = Scratch(self)
+        self.scratch = DictScratch(self)
         self.scratch.places[:, LOOKED] = learner.busy.moved(), BUSY
         self.view = self._view()
         self.table = learner.base if self.fast else None
@@ -277,7 +276,7 @@ class Index:
         return larger
 
 
-class Scratch:
+class DictScratch:
     """The arrays behind one ``place``: whoever holds this keeps them, and the learner's, alive."""
 
     def __init__(self, path: DictPath) -> None:
@@ -315,7 +314,7 @@ class Scratch:
         self.place_at = address_of(self.places)
         self.alone_at = self.place_at + self.places.strides[0]
 
-    def twin(self) -> Scratch:
+    def twin(self) -> DictScratch:
         """The same learner and names at the same places, with words of its own."""
         twin = copy.copy(self)
         twin.places = self.places.copy()
@@ -374,9 +373,9 @@ class View:
     scratch: Any  # what is at the place, which has to stay alive
 
 
-def compiled_view(scratch: Scratch, learn_loop: Any, answer_loop: Any, decoder: Any) -> View:
+def compiled_view(scratch: DictScratch, learn_loop: Any, answer_loop: Any, decoder: Any) -> View:
     """The compiled calls that work in these scratch arrays, or in twins of them."""
-    idle: deque[Scratch] = deque()  # scratch arrays that nobody works in
+    idle: deque[DictScratch] = deque()  # scratch arrays that nobody works in
 
     def learn_scores(x: Any, target: float, importance: float) -> np.ndarray | None:
         try:

@@ -1,4 +1,4 @@
-"""Winners: what a configuration has learned in a race, as a training that can be saved, or become an estimator."""
+"""Winners: what a configuration has learned in a race, as a model that can be saved, or held by an estimator."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Ground(NamedTuple):
     dense: bool
 
 
-def training_of(race: Race, number: int, ground: Ground, passes: list[tuple[int, int]]) -> Model:
+def model_of(race: Race, number: int, ground: Ground, passes: list[tuple[int, int]]) -> Model:
     """What a configuration has learned, as if it had been trained alone, to the bit."""
-    return Model.of(lone(race.learner(number)), ground.classes, ground.bits, ground.dense, passes)
+    return Model.of(detach_from_bank(race.learner(number)), ground.classes, ground.bits, ground.dense, passes)
 
 
-def lone(member: Learner) -> Learner:
+def detach_from_bank(member: Learner) -> Learner:
     """A member of a bank as a learner of its own, whose outputs share one configuration."""
     member.losses, member.rules, member.settings = member.losses[:1], member.rules[:1], member.settings[:1]
     return member
@@ -31,5 +31,5 @@ def lone(member: Learner) -> Learner:
 
 def pass_start(race: Race, number: int, ground: Ground) -> tuple[int, int]:
     """Updates and mistakes so far, for a configuration that begins another pass."""
-    training = training_of(race, number, ground, [])
-    return int(training.learner.updates[training.answering].sum()), training.mistakes
+    model = model_of(race, number, ground, [])
+    return model.updates_in_all(), model.mistakes

@@ -16,7 +16,7 @@ from onlinear.selection.configurations import Configuration, as_configuration, c
 from onlinear.selection.race import Outcome, Race, rungs_of
 from onlinear.selection.race_stream import RaceStream
 from onlinear.selection.standings import Comparison, Standings
-from onlinear.selection.winner import pass_start, training_of
+from onlinear.selection.winner import model_of, pass_start
 from onlinear.streams.arrays import Arrays
 from onlinear.streams.options import takes_read_options
 from onlinear.streams.stream import OnBad, Stream, open_stream
@@ -59,7 +59,7 @@ class RaceResult(Standings):
         if not 0 <= number < len(self._race.configurations):
             raise Refused(f"there is no configuration {number}: choose one of 0 to {len(self.places) - 1}")
         if not self.how.folds and number in self._race.running:
-            return training_of(self._race, number, self._track.ground, [(0, 0)])
+            return model_of(self._race, number, self._track.ground, [(0, 0)])
         training, self._recipe = learned_alone(self._track, self._race.configurations[number], self.how.passes)
         return training
 
@@ -163,4 +163,4 @@ def learned_alone(track: RaceStream, one: Configuration, passes: int) -> tuple[M
             runner.learn(examples)
     if not runner.running:
         raise Diverged(f"the configuration {one.name!r} diverged: there is no model of it")
-    return training_of(runner, 0, track.ground, starts), track.recipe
+    return model_of(runner, 0, track.ground, starts), track.recipe

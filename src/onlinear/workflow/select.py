@@ -20,7 +20,7 @@ from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
 from onlinear.selection.bootstrap import bootstrap_intervals
 from onlinear.selection.configurations import Configuration, check_task, grid, sample_configurations, usual
-from onlinear.selection.winner import lone
+from onlinear.selection.winner import detach_from_bank
 from onlinear.streams.sources import expand, refuse_pipes
 from onlinear.theory.examples import Examples
 from onlinear.workflow.drifting import followed
@@ -149,7 +149,7 @@ def chosen_from(asked: SelectOptions, profile: Profile, parts: Parts, watcher: W
         if len(scores):
             ends = bootstrap_intervals(np.array(finishes[0].score), scores)
             said["configurations"][0]["interval"] = [max(0.0, float(end)) for end in ends]
-    trained = Trained(training_of(learner, parts, plan), parts.recipe)
+    trained = Trained(model_of(learner, parts, plan), parts.recipe)
     return ChosenModel(said, winner, trained, replicates, plan, drift)
 
 
@@ -186,9 +186,9 @@ def configurations_for(asked: SelectOptions, task: str, unit: float) -> list[Con
     return sample_configurations(found, asked.configurations, asked.seed) if asked.configurations else found
 
 
-def training_of(learner: Learner, parts: Parts, plan: RacePlan) -> Model:
+def model_of(learner: Learner, parts: Parts, plan: RacePlan) -> Model:
     """The winner as a training that has learned the rows, to be saved and to go on."""
-    return Model.of(lone(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * plan.passes)
+    return Model.of(detach_from_bank(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * plan.passes)
 
 
 # ------------------------------------------------------------------ measuring
