@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import threading
 from typing import Any
@@ -193,7 +194,7 @@ def test_the_short_way_of_one_row_is_the_long_way() -> None:
     for rows in (X, X.astype(np.float32), scipy.sparse.csr_matrix(X)):
         short = onlinear.SGDClassifier(class_weight={"left": 2.0, "right": 0.5})
         short.partial_fit(rows[:1], PAIR[:1], classes=["left", "right"])
-        assert short._one_row(rows[1:2], PAIR[1:2]) is not None
+        assert copy.deepcopy(short)._learn_one_row(rows[1:2], PAIR[1:2])
         long = fresh(short).partial_fit(rows[:1], PAIR[:1], classes=["left", "right"])
         for i in range(1, 120):
             short.partial_fit(rows[i : i + 1], PAIR[i : i + 1])
