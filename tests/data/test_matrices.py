@@ -11,7 +11,7 @@ import scipy.sparse
 
 import onlinear
 from onlinear.data.batch import rows_of
-from onlinear.data.matrices import compressed
+from onlinear.data.matrices import as_csr
 from onlinear.descent import mean_loss
 from onlinear.errors import BadInput
 from onlinear.learning.dual.unique import unique_features
@@ -95,7 +95,7 @@ DOORS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize(("damage", "message"), DAMAGED.values(), ids=DAMAGED)
 def test_parts_that_do_not_fit(damage: Callable[[], Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        compressed(damage())
+        as_csr(damage())
 
 
 @pytest.mark.parametrize("column", [-1, 4, 2**31 - 1])
@@ -140,13 +140,13 @@ def test_room_behind_the_entries_is_not_read() -> None:
 def test_a_matrix_without_entries_or_rows() -> None:
     model = onlinear.OnlineClassifier().fit(built(), Y)
     assert model.predict(scipy.sparse.csr_matrix((3, COLUMNS))).shape == (3,)
-    assert compressed(scipy.sparse.csr_matrix((0, COLUMNS))).shape == (0, COLUMNS)
+    assert as_csr(scipy.sparse.csr_matrix((0, COLUMNS))).shape == (0, COLUMNS)
 
 
 def test_long_indices() -> None:
     matrix = built()
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
-    assert compressed(matrix) is matrix
+    assert as_csr(matrix) is matrix
     matrix.indices[0] = -(2**40)
     with pytest.raises(BadInput, match=f"row 0 has a column {-(2**40)}"):
-        compressed(matrix)
+        as_csr(matrix)

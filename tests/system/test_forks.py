@@ -22,7 +22,7 @@ from onlinear.errors import OnlinearError
 from onlinear.estimators.checks import whole
 from onlinear.learning.dual import threads
 from onlinear.streams import jsonlines
-from onlinear.system import forks
+from onlinear.system import locks as forks
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 

@@ -16,7 +16,7 @@ FORMS = ("csv", "jsonl")
 MODEL_FILE, LEARNING, OUTPUT = "Model file", "Learning", "Output"
 
 
-def named(table: Collection[str], says: str) -> dict[str, Any]:
+def option_from_table(table: Collection[str], says: str) -> dict[str, Any]:
     """The option of a name out of a table."""
     return {"says": f"{says}: {', '.join(table)}.", "metavar": "NAME", "choices": table}
 
@@ -57,9 +57,11 @@ Resume = option(Path | None, MODEL_FILE, "Go on with this model: where it stoppe
 Every = option(int, MODEL_FILE, "Save the model after every N rows.", "--checkpoint-every", min=0, metavar="N")
 KeepPartial = option(bool, MODEL_FILE, "Save what was learned even if a bad line stops the run.", "--keep-partial")
 Slim = option(bool, MODEL_FILE, "Save only what predictions need.", "--slim")
-Loss = option(str | None, LEARNING, **named(LOSSES, "Loss (by default log_loss, or squared_error for numbers)"))
-Rule = option(str, LEARNING, **named(RULES, "Update rule"))
-Schedule = option(str | None, LEARNING, **named(SCHEDULES, "Rates of the rule sgd (by default constant)"))
+Loss = option(
+    str | None, LEARNING, **option_from_table(LOSSES, "Loss (by default log_loss, or squared_error for numbers)")
+)
+Rule = option(str, LEARNING, **option_from_table(RULES, "Update rule"))
+Schedule = option(str | None, LEARNING, **option_from_table(SCHEDULES, "Rates of the rule sgd (by default constant)"))
 Task = option(
     str | None,
     LEARNING,
@@ -92,7 +94,7 @@ OnDrift = option(
     metavar="NAME",
     choices=ON_DRIFT,
 )
-Detector = option(str, LEARNING, **named(DETECTORS, "Detector of drift"))
+Detector = option(str, LEARNING, **option_from_table(DETECTORS, "Detector of drift"))
 DriftDelta = option(
     float | None, LEARNING, "How readily adwin alarms; by default 0.002.", min=0.0, max=1.0, metavar="X"
 )
@@ -156,6 +158,6 @@ OutputFormat = option(
     metavar="NAME",
     choices=FORMS,
 )
-To = option(str | None, OUTPUT, **named(FORMATS, "Format of the output; by default by its extension"))
+To = option(str | None, OUTPUT, **option_from_table(FORMATS, "Format of the output; by default by its extension"))
 Force = option(bool, OUTPUT, "Replace the output if it is there already.", "--force")
 Top = option(int, OUTPUT, "How many of the largest weights to show.", min=0, metavar="N")

@@ -10,7 +10,7 @@ from onlinear.cli.commands import OUTPUT, Declared
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
 from onlinear.errors import Refused
-from onlinear.learning.progress import HEADINGS, Line, aligned, progressive_lines
+from onlinear.learning.progress import HEADINGS, Line, align_columns, progressive_lines
 from onlinear.system.outputs import replacing
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def show(lines: list[Line]) -> None:
     if sys.stdout.isatty():
         draw(lines)
     else:
-        print(TITLE, *aligned([HEADINGS, *(line.cells() for line in lines)]), sep="\n")
+        print(TITLE, *align_columns([HEADINGS, *(line.cells() for line in lines)]), sep="\n")
 
 
 def draw(lines: list[Line]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
-from onlinear.learning.progress import aligned
+from onlinear.learning.progress import align_columns
 from onlinear.system.outputs import printable_lines
 
 
@@ -16,9 +16,9 @@ def inspect(model: cli.ModelFile, top: cli.Top = 20, as_json: cli.AsJson = False
     """Show what is in a model: recipe, counters, and the largest weights by name."""
     with ending():
         from onlinear.files.trained import open_model
-        from onlinear.workflow.inspection import inspected
+        from onlinear.workflow.inspection import inspect_model
 
-        found = inspected(open_model(model), top)
+        found = inspect_model(open_model(model), top)
         print(json_text(found, indent=2) if as_json else printable_lines(words_of(found)))
 
 
@@ -29,7 +29,7 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
     if found["unfinished"] is not None:
         yield "It stopped on its way: go on with onlinear train FILE... --resume MODEL"
     if found["classes"] is not None:
-        yield f"classes: {listed(found['classes'])}"
+        yield f"classes: {join_things(found['classes'])}"
     for what in ("loss", "rule"):
         yield f"{what}: {call_of(found[what])}"
     yield f"learned: {figures['examples']:,} examples, loss {figures['loss']:.4f}" + mistakes_of(found)
@@ -40,7 +40,7 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
     yield from collision_words(found["collisions"])
     if found["largest"]:
         yield "largest weights:"
-        yield from aligned([weight_cells(each) for each in found["largest"]])
+        yield from align_columns([weight_cells(each) for each in found["largest"]])
 
 
 def mistakes_of(found: dict[str, Any]) -> str:
@@ -69,7 +69,7 @@ def collision_words(found: dict[str, Any] | None) -> Iterator[str]:
         yield f"  cell {each['cell']}: {pairs}"
 
 
-def listed(things: list[Any]) -> str:
+def join_things(things: list[Any]) -> str:
     shown = ", ".join(map(str, things[:20]))
     return shown if len(things) <= 20 else f"{shown}, ... ({len(things)} of them)"
 

@@ -8,7 +8,7 @@ from typing import Any
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
-from onlinear.learning.progress import aligned
+from onlinear.learning.progress import align_columns
 from onlinear.system.outputs import printable_lines
 
 #: what figures are called, where their names in JSON do not say it to people
@@ -61,4 +61,4 @@ def words_of(figures: dict[str, Any]) -> Iterator[str]:
             [label, *(f"{count:g}" for count in counts)]
             for label, counts in zip(labels, figures["confusion"], strict=True)
         ]
-        yield from aligned([["", *labels], *rows])
+        yield from align_columns([["", *labels], *rows])

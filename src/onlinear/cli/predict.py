@@ -40,7 +40,7 @@ def predict(
         if probabilities and not predictor.has_probabilities:
             raise Refused("the model has no probabilities: leave out --probabilities, or train with the loss log_loss")
         stream = open_alike(files, trained.recipe.format, labelled=False)
-        with BadLines(bad_lines) as bad, opened(output) as out:
+        with BadLines(bad_lines) as bad, open_output(output) as out:
             on_bad = bad.on_bad
             printer = Printer(predictor, out, format_of(output, output_format), scores, probabilities)
             for block in stream.blocks(stop_at_bad=on_bad is None):
@@ -63,7 +63,7 @@ def format_of(output: str, wanted: str | None) -> str:
 
 
 @contextmanager
-def opened(output: str) -> Iterator[IO[str]]:
+def open_output(output: str) -> Iterator[IO[str]]:
     """The file to write to, or standard output."""
     if output == "-":
         yield sys.stdout

@@ -21,10 +21,10 @@ class Printer:
         self.predictor, self.out, self.form = predictor, out, form
         self.scores, self.probabilities = scores, probabilities
         several = predictor.labels is not None and len(predictor.labels) > 2
-        self.score_names = labelled("score", predictor.labels) if several and predictor.labels else ["score"]
+        self.score_names = add_labels("score", predictor.labels) if several and predictor.labels else ["score"]
         names = ["prediction"]
         names += self.score_names if scores else []
-        names += labelled("probability", predictor.labels or []) if probabilities else []
+        names += add_labels("probability", predictor.labels or []) if probabilities else []
         self.names = names
         self.writer = csv.writer(out, lineterminator="\n")
         if form == "csv":
@@ -67,7 +67,7 @@ def check_has_text(labels: Sequence[Hashable]) -> None:
             ) from None
 
 
-def labelled(what: str, labels: Sequence[Hashable]) -> list[str]:
+def add_labels(what: str, labels: Sequence[Hashable]) -> list[str]:
     return [f"{what}:{label}" for label in labels]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.data.masked import refuse_masked
-from onlinear.data.matrices import compressed
+from onlinear.data.matrices import as_csr
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Averaged, ClassMembers, Labels, Members, Numbers, Signs, Watched
 from onlinear.errors import BadInput
@@ -39,7 +39,7 @@ class Batch:
 def rows_of(X: Any) -> Rows:
     """View an array or a compressed sparse matrix as rows: no copy where the dtype is float32 or float64."""
     if hasattr(X, "tocsr"):  # SciPy's: asked for without importing it, which takes longer than most streams
-        return rows_of_compressed(compressed(X))
+        return rows_of_compressed(as_csr(X))
     refuse_masked(X, "X")
     return DenseRows(np.ascontiguousarray(as_float(np.asarray(X))))
 

@@ -16,7 +16,7 @@ from onlinear.errors import BadInput
 ADVICE = "build the matrix anew"
 
 
-def compressed(X: Any) -> Any:
+def as_csr(X: Any) -> Any:
     """A sparse matrix of any format as one in CSR, without a copy if it is; refused if its parts do not fit.
 
     Other than a table, which has rows and columns, it stays as it is: whoever takes it refuses it.

@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from onlinear.data.batch import Rows, importance_of, open_up, plain_number, rows_of_compressed
 from onlinear.data.masked import refuse_masked
-from onlinear.data.matrices import compressed
+from onlinear.data.matrices import as_csr
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import unless_rounded
 from onlinear.errors import BadInput, BadRow
@@ -87,7 +87,7 @@ def ascends(columns: np.ndarray) -> bool:
     return b"\0" not in (columns[1:] > columns[:-1]).tobytes()
 
 
-def checked(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:
+def check_rows_and_targets(estimator: Any, X: Any, y: Any, *, reset: bool, numbers: bool) -> tuple[Any, Any]:
     """X and y as scikit-learn's conventions want them; the values of X are not looked at."""
     return validate_with_targets(
         estimator,
@@ -107,10 +107,10 @@ def checked_rows(estimator: Any, X: Any) -> Any:
     X = plausible(X)
     if not hasattr(estimator, "n_features_in_"):
         X = in_order_of_names(estimator, X)
-    return validated(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+    return validate_rows(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
 
 
-def validated(estimator: Any, X: Any, **options: Any) -> Any:
+def validate_rows(estimator: Any, X: Any, **options: Any) -> Any:
     """Plausible X by scikit-learn's ``validate_data``; a cell that is no number is refused with its row and column."""
     try:
         return validate_data(estimator, X, **options)
@@ -170,7 +170,7 @@ def check_knows_classes(estimator: Any, classes: Any) -> None:
 def plausible(X: Any) -> Any:
     """X as scikit-learn may look at it: a sparse matrix in CSR whose parts fit each other; neither dicts nor dates."""
     if scipy.sparse.issparse(X):  # also the one of SciPy's that is a dict
-        return compressed(X)
+        return as_csr(X)
     if type(X) is not np.ndarray and is_frame(X):
         check_frame(X)
         X = without_batches(X)

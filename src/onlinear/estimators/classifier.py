@@ -20,7 +20,7 @@ from onlinear.estimators.checks import (
     are_objects,
     check_knows_classes,
     check_length,
-    checked,
+    check_rows_and_targets,
     checked_rows,
     importance_for,
     loop_rows,
@@ -145,7 +145,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         if self._settled is None:
             self._check_parameters()
         self._refuse_dicts()
-        X, y = checked(self, X, y, reset=first, numbers=False)
+        X, y = check_rows_and_targets(self, X, y, reset=first, numbers=False)
         rows = loop_rows(X)
         importance = importance_for(sample_weight, len(y))
         sparse = isinstance(rows, SparseRows)
@@ -251,7 +251,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     ) -> tuple[Rows, Any, np.ndarray, np.ndarray]:
         """Check a training set, create the model; answer rows, targets, importance and codes."""
         self._check_parameters()
-        X, y = checked(self, X, y, reset=True, numbers=False)
+        X, y = check_rows_and_targets(self, X, y, reset=True, numbers=False)
         importance = importance_for(sample_weight, len(y))
         present = slice(None) if sample_weight is None or not importance.any() else importance > 0.0
         labels = distinct_labels(y[present])

@@ -130,7 +130,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
                 )
             X, y, importance = self._checked(X, y, sample_weight, reset=first)
             distinct_labels(y)  # refuses what cannot be a label
-            machine = self._start(X.shape[1], X.dtype, opened(classes)) if first else self._going_on(classes)
+            machine = self._start(X.shape[1], X.dtype, classes_from_call(classes)) if first else self._going_on(classes)
             self._check_labels(y, importance)
             X, y, importance = present(X, y, importance)
             machine.check(X, importance.sum())
@@ -391,7 +391,7 @@ def present(X: Any, y: np.ndarray, importance: np.ndarray) -> tuple[Any, np.ndar
     return (X, y, importance) if rows.all() else (X[rows], y[rows], importance[rows])
 
 
-def opened(classes: Any) -> Classes:
+def classes_from_call(classes: Any) -> Classes:
     """The classes that the first call of ``partial_fit`` names; open if it names none."""
     if classes is None:
         return Classes(open=True)

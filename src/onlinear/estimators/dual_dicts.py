@@ -127,7 +127,7 @@ class LearnsDicts:
         try:
             parts = names.register_many(rows)
         except TooManyNames as refusal:
-            raise explained(refusal, self) from None
+            raise explain_refusal(refusal, self) from None
         self._names = names
         width = machine.support.rows.shape[1]
         if names.size > width:
@@ -158,6 +158,6 @@ def sparse(parts: tuple[Any, Any, Any], width: int) -> csr_matrix:
     return csr_matrix((values, columns.astype(np.int64), starts), shape=(len(starts) - 1, width))
 
 
-def explained(refusal: TooManyNames, estimator: Any) -> OnlinearError:
+def explain_refusal(refusal: TooManyNames, estimator: Any) -> OnlinearError:
     """A name too many is an unknown column where the model was fitted on columns."""
     return unknown_feature(refusal) if hasattr(estimator, "n_features_in_") else refusal

@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from onlinear.errors import BadInput
-from onlinear.estimators.checks import FLOATS, FloatInterval, checked_rows, plausible, validated
+from onlinear.estimators.checks import FLOATS, FloatInterval, checked_rows, plausible, validate_rows
 from onlinear.learning.dual.perceptrons import dense
 
 #: rows that are multiplied at once, always as many: products of other shapes may round otherwise
@@ -34,7 +34,7 @@ class Expansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def fit(self, X: Any, y: Any = None) -> Any:
         """Look at how many columns there are."""
         self._validate_params()
-        X = validated(self, plausible(X), accept_sparse="csr", dtype=FLOATS)
+        X = validate_rows(self, plausible(X), accept_sparse="csr", dtype=FLOATS)
         self._prepare(X.shape[1])
         return self
 

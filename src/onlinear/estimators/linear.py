@@ -26,8 +26,8 @@ from onlinear.learning.classes import Classes, is_even
 from onlinear.learning.learner import Learner, Mark, Settings, checked_recipe
 from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
-from onlinear.system.forks import lock_of
 from onlinear.system.interrupts import uninterrupted
+from onlinear.system.locks import lock_of
 
 #: parameters that were found fine before: scikit-learn takes half a millisecond to look
 FINE: set[Any] = set()

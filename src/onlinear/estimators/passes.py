@@ -341,20 +341,20 @@ def xorshift(count: int, seed: int) -> np.ndarray:
     numbers known.
     """
     states = np.array([seed or 1], dtype=np.uint32)
-    leap = stepped(np.uint32(1) << np.arange(32, dtype=np.uint32))
+    leap = step_states(np.uint32(1) << np.arange(32, dtype=np.uint32))
     while len(states) <= count:
-        states = np.concatenate([states, applied(leap, states)])
-        leap = applied(leap, leap)
+        states = np.concatenate([states, apply_map(leap, states)])
+        leap = apply_map(leap, leap)
     return (states[1 : count + 1] & np.uint32(0x7FFFFFFF)).astype(np.int64)
 
 
-def stepped(states: np.ndarray) -> np.ndarray:
+def step_states(states: np.ndarray) -> np.ndarray:
     states = states ^ (states << np.uint32(13))
     states = states ^ (states >> np.uint32(17))
     return states ^ (states << np.uint32(5))
 
 
-def applied(bits: np.ndarray, states: np.ndarray) -> np.ndarray:
+def apply_map(bits: np.ndarray, states: np.ndarray) -> np.ndarray:
     """The images of the states under the linear map that sends bit b to ``bits[b]``, a byte at a time."""
     image = np.zeros_like(states)
     for byte in range(4):

@@ -13,7 +13,7 @@ from onlinear.data.batch import Rows, importance_of, numbers_of, open_up
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Numbers
 from onlinear.estimators.checks import (
-    checked,
+    check_rows_and_targets,
     checked_rows,
     importance_for,
     loop_rows,
@@ -70,7 +70,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         if self._settled is None:
             self._check_parameters()
         self._refuse_dicts()
-        X, y = checked(self, X, y, reset=model is None, numbers=True)
+        X, y = check_rows_and_targets(self, X, y, reset=model is None, numbers=True)
         rows = loop_rows(X)
         numbers = open_up(np.ascontiguousarray(numbers_of(y, len(y))))
         importance = importance_for(sample_weight, len(y))
@@ -87,7 +87,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     ) -> tuple[Rows, Any, np.ndarray, np.ndarray]:
         """Check a training set, create the model; answer rows, targets, importance and the numbers."""
         self._check_parameters()
-        X, y = checked(self, X, y, reset=True, numbers=True)
+        X, y = check_rows_and_targets(self, X, y, reset=True, numbers=True)
         rows = loop_rows(X)
         numbers = open_up(np.ascontiguousarray(numbers_of(y, len(y))))
         importance = importance_for(sample_weight, len(y))

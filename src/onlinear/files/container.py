@@ -169,7 +169,7 @@ class Source(NamedTuple):
 
 def read_model(path: PathLike) -> tuple[Header, Arrays]:
     """Header and arrays of a model file; anything but a whole and unharmed one is refused with a sentence."""
-    with opened(path) as source:
+    with open_model_file(path) as source:
         header = read_header(source)
         entries = read_entries(source, header)
         return header, {entry.name: read_array(source, entry) for entry in entries}
@@ -177,12 +177,12 @@ def read_model(path: PathLike) -> tuple[Header, Arrays]:
 
 def header_of(path: PathLike) -> Header:
     """The header of a model file, whatever becomes of its arrays."""
-    with opened(path) as source:
+    with open_model_file(path) as source:
         return read_header(source)
 
 
 @contextmanager
-def opened(path: PathLike) -> Iterator[Source]:
+def open_model_file(path: PathLike) -> Iterator[Source]:
     """A model file to be read."""
     check_is_path(path)
     try:

@@ -151,9 +151,9 @@ def unpack_full(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
     losses = unpack_bank(unpacker, header["losses"], ("slope", "slopes"))
     rules_ = unpack_bank(unpacker, header["rules"], ("step", "move"))
     settings = [unpack_settings(unpacker, each) for each in header["settings"]]
-    outputs, compiled = checked_outputs(header, arrays), checked(header, "compiled", bool)
+    outputs, compiled = checked_outputs(header, arrays), checked_field(header, "compiled", bool)
     learner = Learner(losses, rules_, features=0, outputs=outputs, settings=settings, compiled=compiled)
-    features, slots = checked(header, "features", int), learner.bias.shape[1]
+    features, slots = checked_field(header, "features", int), learner.bias.shape[1]
     facing = FACINGS[header["facing"]]
     stored = arrays["table"].shape[FEATURE_AXIS[facing]]
     expect(stored <= features <= ROOM * stored, f"{features} features, of which {stored} are stored")
@@ -175,13 +175,13 @@ def unpack_slim(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
     """A learner that only answers: with a rule whose weights are those in the table, times a scale."""
     arrays = arrays_of(unpacker)
     losses = unpack_bank(unpacker, header["losses"], ("slope", "slopes"))
-    outputs, features = checked_outputs(header, arrays), checked(header, "features", int)
+    outputs, features = checked_outputs(header, arrays), checked_field(header, "features", int)
     expect_shape(arrays, "weights", (outputs, features))
     expect_shape(arrays, "intercepts", (outputs,))
     expect_finite(arrays["weights"], arrays["intercepts"])
     # an average of no examples yet is the weights themselves, and has them added up in turn
-    settings = Settings(average=float(checked(header, "in_turn", bool)))
-    compiled = checked(header, "compiled", bool)
+    settings = Settings(average=float(checked_field(header, "in_turn", bool)))
+    compiled = checked_field(header, "compiled", bool)
     learner = Learner(losses, rules.SGD(), features=0, outputs=outputs, settings=settings, compiled=compiled)
     learner.base = np.zeros((outputs, learner.bias.shape[1], features))
     learner.table[:, 0], learner.bias[:, 0] = arrays["weights"], arrays["intercepts"]
@@ -208,9 +208,9 @@ def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> No
     expect_shape(arrays, "history", (learner.examples.bit_length(), learner.outputs, 3))
     expect(are_counts(arrays["history"][:, :, 1:]), "a history that counts no examples")
     learner.history = [figures.copy() for figures in arrays["history"]]
-    learner.first_pass_examples = checked(header, "first_pass_examples", int)
+    learner.first_pass_examples = checked_field(header, "first_pass_examples", int)
     expect(-1 <= learner.first_pass_examples < MOST_EXAMPLES, "a first pass that no examples end")
-    version = checked(header, "version", int)
+    version = checked_field(header, "version", int)
     expect(0 <= version < MOST_EXAMPLES, f"the version {version}")
     learner.busy.words[VERSION] = version
 
@@ -248,12 +248,12 @@ def unpack_settings(unpacker: Unpacker, packed: dict[str, Any]) -> Settings:
 
 def checked_outputs(header: dict[str, Any], arrays: Arrays) -> int:
     """How many outputs there are, each with a clock in the file: a learner of so many then takes hardly more memory."""
-    outputs = checked(header, "outputs", int)
+    outputs = checked_field(header, "outputs", int)
     expect(outputs >= 1 and has_known_width(arrays["clock"]) and len(arrays["clock"]) == outputs, f"{outputs} outputs")
     return outputs
 
 
-def checked(header: dict[str, Any], key: str, kind: type) -> Any:
+def checked_field(header: dict[str, Any], key: str, kind: type) -> Any:
     expect(type(header[key]) is kind, f"{key} {header[key]!r:.60}")
     return header[key]
 

@@ -62,7 +62,7 @@ def copy_touched(given: np.ndarray, taken: np.ndarray) -> None:
             taken[start : start + some][touched] = cells[touched]
 
 
-def copied(table: np.ndarray) -> np.ndarray:
+def copy_table(table: np.ndarray) -> np.ndarray:
     """A copy of a table that touches no more memory than the table does."""
     copy = sparse_zeros(table.shape)
     copy_touched(table, copy)

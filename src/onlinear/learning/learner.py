@@ -8,12 +8,12 @@ from typing import Annotated, Any, NamedTuple, TypeGuard
 import numpy as np
 
 from onlinear.data.batch import Batch, Rows, Targets, check_columns, check_rows, length_of
-from onlinear.data.matrices import compressed
+from onlinear.data.matrices import as_csr
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Averaged, Labels, Watched
 from onlinear.errors import Diverged, Refused
-from onlinear.kernels.learn.bank import bank_of, shape_of
-from onlinear.kernels.learn.loops import interpreted_loop, kind_of, learning_loop
+from onlinear.kernels.learn.bank import bank_of, kind_of, shape_of
+from onlinear.kernels.learn.loops import interpreted_loop, learning_loop
 from onlinear.kernels.learn.read_weights import read_weights
 from onlinear.kernels.learn.state import (
     ACTIVE,
@@ -49,16 +49,15 @@ from onlinear.kernels.learn.state import (
     State,
     T,
 )
-from onlinear.learning.buffers import Scratch, copied, copy_touched, scratch_of, sparse_zeros, writeable, zeros
+from onlinear.learning.buffers import Scratch, copy_table, copy_touched, scratch_of, sparse_zeros, writeable, zeros
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
 from onlinear.rules.adaptive import Normalised
 from onlinear.rules.dispatch import rule_rate
 from onlinear.rules.matrix import MOST_FEATURES
 from onlinear.rules.trial import is_ours, try_out, without_number
-from onlinear.system.forks import lock_of
 from onlinear.system.interrupts import uninterrupted
-from onlinear.system.locks import VERSION, Busy
+from onlinear.system.locks import VERSION, Busy, lock_of
 
 
 class Settings(NamedTuple):
@@ -652,7 +651,7 @@ class Learner:
     def scores(self, X: Any) -> np.ndarray:
         """The scores of rows given as an array or a sparse matrix, one column an output."""
         weights, intercepts = self._read(True)
-        rows = compressed(X) if hasattr(X, "tocsr") else X
+        rows = as_csr(X) if hasattr(X, "tocsr") else X
         return np.asarray(rows @ weights.T) + intercepts
 
     # -------------------------------------------------------------- figures
@@ -928,7 +927,7 @@ class Learner:
         left_out = ("lock", "busy", "_scratch", "base")
         state = {k: v for k, v in self.__dict__.items() if k not in left_out}
         state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in state.items()}
-        state["table"] = copied(self.table)
+        state["table"] = copy_table(self.table)
         state["version"] = self.version
         state["history"] = list(self.history)
         state["_made"] = {}

@@ -22,8 +22,7 @@ from onlinear.data.whole_numbers import are_numbers, as_floats, missing_in
 from onlinear.errors import BadInput, BadRow, Diverged, OnlinearError, Refused, TooManyNames
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.learn.bank import shape_of
-from onlinear.kernels.learn.loops import kind_of
+from onlinear.kernels.learn.bank import kind_of, shape_of
 from onlinear.learning.classes import (
     NUMBER,
     TEXT,

@@ -35,7 +35,7 @@ def progressive_lines(totals: Iterable[tuple[int, float, int]]) -> Iterator[Line
         examples_before, loss_before = examples, loss
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Rows of cells as lines, the columns right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 
-from onlinear.data.matrices import compressed
+from onlinear.data.matrices import as_csr
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.dual import DualClassifier
 
@@ -53,7 +53,7 @@ class ProofStep(NamedTuple):
 def examples_of(X: Any, y: Any, class_: Any = None) -> PlottedExamples:
     """The rows of two classes, checked: the label that sorts last is +1; or of ``class_``, which is, and the rest."""
     sparse = scipy.sparse.issparse(X)
-    X = scipy.sparse.csr_matrix(compressed(X), dtype=np.float64) if sparse else np.asarray(X, dtype=np.float64)
+    X = scipy.sparse.csr_matrix(as_csr(X), dtype=np.float64) if sparse else np.asarray(X, dtype=np.float64)
     y = np.asarray(y)
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise BadInput(f"X has shape {X.shape} and y {y.shape}: give a table of rows, and a label for each")

@@ -83,7 +83,7 @@ class RaceExamples(NamedTuple):
         return 1 - counted, counted
 
 
-class Bank:
+class MemberBank:
     """A bank of members, all of one kind: ``members`` are pairs of a configuration's number and a fold or replicate."""
 
     def __init__(
@@ -212,7 +212,9 @@ class Race:
         self.folds = folds
         self.rungs = sorted(rungs)
         self.examples = 0
-        self._lanes = [Bank(members, self.configurations, task, features, compiled) for members in self._by_kind()]
+        self._lanes = [
+            MemberBank(members, self.configurations, task, features, compiled) for members in self._by_kind()
+        ]
         self._passes: dict[int, list[tuple[int, float]]] = {number: [] for number in range(len(configurations))}
         self._base = (0, np.zeros(len(configurations)))  # examples and sums when the counting began
         self._marks: list[tuple[int, np.ndarray]] = []  # after 1, 2, 4, 8, ... examples of the first pass, the sums
@@ -259,7 +261,7 @@ class Race:
         return min([1 << len(self._marks), *self.rungs[:1]]) - self.examples
 
     def _learn(self, examples: RaceExamples, order: np.ndarray, threads: ThreadPoolExecutor) -> None:
-        def learn(lane: Bank) -> set[int]:
+        def learn(lane: MemberBank) -> set[int]:
             return lane.learn(examples, order)
 
         diverged = set[int]().union(*threads.map(learn, self._lanes))

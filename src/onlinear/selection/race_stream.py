@@ -37,7 +37,7 @@ MOST_LABELS = 10_000
 ROUNDS = 4096
 
 
-class Sample(NamedTuple):
+class StreamSample(NamedTuple):
     """What was seen of a stream: rows that count, its columns, and its labels as far as they may be classes."""
 
     rows: int
@@ -118,7 +118,7 @@ def find_unlabelled(block: Block) -> tuple[int, str] | None:
     return int(missing.argmax()), "there is no label to learn from: label it, or leave the line out"
 
 
-def look_at(stream: Stream) -> Sample:
+def look_at(stream: Stream) -> StreamSample:
     """One pass over rows and labels."""
     rows, columns, dense, numbers = 0, 0, False, True
     labels: set[Hashable] = set()
@@ -132,10 +132,10 @@ def look_at(stream: Stream) -> Sample:
             labels.update(plain(label) for label in sorted_unique(found).tolist())
     if rows == 0:
         raise BadInput("there are no examples to race over: is there a row that is not empty, with an importance?")
-    return Sample(rows, columns, dense, frozenset(labels), numbers, len(labels) > 1)
+    return StreamSample(rows, columns, dense, frozenset(labels), numbers, len(labels) > 1)
 
 
-def classes_of(look: Sample) -> Classes:
+def classes_of(look: StreamSample) -> Classes:
     """The classes, sorted."""
     if len(look.labels) < 2:
         (only,) = look.labels
@@ -147,7 +147,7 @@ def classes_of(look: Sample) -> Classes:
     return Classes.closed(as_array(found.tolist()))
 
 
-def check_numbers(look: Sample) -> None:
+def check_numbers(look: StreamSample) -> None:
     """Refuse targets that are no numbers, or all the same."""
     if not look.numbers:
         label = next(label for label in look.labels if not isinstance(label, int | float))

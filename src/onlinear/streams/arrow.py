@@ -64,7 +64,7 @@ from onlinear.streams.csv_text import CSVText
 from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.sources import looks_at
 from onlinear.streams.tables import Piece, label_of, pieces_of, rows_of_a_piece, schema_of
-from onlinear.streams.texts import RowEntries, hashes_of, shorten_value, with_grams
+from onlinear.streams.texts import TextEntries, hashes_of, shorten_value, with_grams
 
 INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or make it null"
 NO_LABEL = "the label, column {name!r}, is missing: fill it in, or leave the row out"
@@ -203,7 +203,7 @@ class ArrowTable:
 
         return NamedRows(starts, hashes, values, names_of, text_at, groups)
 
-    def _entries(self, features: list[Feature], rows: np.ndarray) -> RowEntries:
+    def _entries(self, features: list[Feature], rows: np.ndarray) -> TextEntries:
         hashes, values = np.empty((len(rows), len(features)), np.uint64), np.empty((len(rows), len(features)))
         for k, feature in enumerate(features):
             hashes[:, k], values[:, k] = hashes_of(feature.names)[feature.codes[rows]], feature.values[rows]
@@ -216,7 +216,7 @@ class ArrowTable:
             for k, feature in enumerate(features)
             if feature.texts is not None
         ]
-        found = RowEntries(starts, hashes.ravel(), values.ravel(), groups)
+        found = TextEntries(starts, hashes.ravel(), values.ravel(), groups)
         return with_grams(found, cuts) if cuts else found
 
     def _bad_row(self, piece: Piece, source: str, row: int, place: int) -> tuple[BadLine, bytes]:

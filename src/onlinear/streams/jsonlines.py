@@ -30,7 +30,7 @@ from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, 
 from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.sources import looks_at
 from onlinear.streams.text_lines import Chunk, Lines, chunk_size, chunks
-from onlinear.streams.texts import RowEntries, cut_texts, hashes_of, is_missing, shorten_value, text_of, with_grams
+from onlinear.streams.texts import TextEntries, cut_texts, hashes_of, is_missing, shorten_value, text_of, with_grams
 
 NO_VALUE = "{value} of {key!r} is neither a number nor a text nor a list of texts: mend it, or ignore the key"
 NO_WORDS = "{value} of {key!r} is not a text to be cut into words: mend it, or do not have the key cut"
@@ -146,10 +146,12 @@ class JSONLines:
         named = NamedRows(starts, hashes, values, names_of, lines.line, groups)
         return with_columns(block, named, self.naming, stop_at_bad)
 
-    def _entries(self, found: Records) -> RowEntries:
+    def _entries(self, found: Records) -> TextEntries:
         names = [name if isinstance(name, str) else "" for name in found.names]
         groups = hashes_of(found.groups) if self.naming.crosses else None
-        rows = RowEntries(np.array(found.stops, np.int32), hashes_of(names), np.array(found.values, np.float64), groups)
+        rows = TextEntries(
+            np.array(found.stops, np.int32), hashes_of(names), np.array(found.values, np.float64), groups
+        )
         uncut = uncut_in(found.names) if self.text else {}
         cuts = [cut_texts(np.array(entries), texts, key, self.words) for key, (entries, texts) in uncut.items()]
         return with_grams(rows, cuts) if cuts else rows

@@ -72,7 +72,7 @@ class CutTexts(NamedTuple):
     values: np.ndarray
 
 
-class RowEntries(NamedTuple):
+class TextEntries(NamedTuple):
     """The entries of rows: where those of each start, and what :class:`NamedRows` says of each."""
 
     starts: np.ndarray
@@ -115,7 +115,7 @@ def cut_texts(entries: np.ndarray, texts: Sequence[str], name: str, words: Words
     return CutTexts(entries, *grams_of_texts(np.frombuffer(b"".join(raw), np.uint8), starts, stops, name, words))
 
 
-def with_grams(rows: RowEntries, cuts: Sequence[CutTexts]) -> RowEntries:
+def with_grams(rows: TextEntries, cuts: Sequence[CutTexts]) -> TextEntries:
     """The rows with the grams of texts where an entry stood for each text; a gram belongs to the group of its text."""
     counts = np.ones(len(rows.hashes), np.int64)
     for cut in cuts:
@@ -128,4 +128,4 @@ def with_grams(rows: RowEntries, cuts: Sequence[CutTexts]) -> RowEntries:
         places = np.repeat(first[cut.entries] - cut.starts[:-1], np.diff(cut.starts)) + np.arange(cut.starts[-1])
         hashes[places], values[places] = cut.hashes, cut.values
     groups = None if rows.groups is None else np.repeat(rows.groups, counts)
-    return RowEntries(first[rows.starts].astype(np.int32), hashes, values, groups)
+    return TextEntries(first[rows.starts].astype(np.int32), hashes, values, groups)

@@ -1,13 +1,26 @@
-"""How a learner tells compiled code that nobody else is at it.
+"""The locks of models: for threads, for compiled code that takes no lock, and across a fork.
 
 Whoever changes or reads a learner in more than one step holds its lock and says that it is busy:
 ``with learner.lock, learner.busy``. Both may be entered again by a signal handler that interrupts their holder, which
 may read but not change. Learning one dict row is a single compiled call that keeps the interpreter's lock,
 so no other thread can be in between: instead of taking the learner's lock, which would take a tenth of the time, it
 looks at the first word of the gate.
+
+A fork copies all memory, but only the thread that forks. A lock that another thread held would stay locked in the new
+process for ever, and what it guards may be half changed there. So before a fork the locks of all models are taken,
+which waits until what other threads do is whole. They are not waited for longer than :data:`PATIENCE`, since a ``fit``
+may take hours: what could not be had by then is refused in the new process, and is as it was in the old one.
 """
 
 from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from itertools import count
+from typing import Any, NoReturn
+from weakref import ref
 
 import numpy as np
 
@@ -51,3 +64,99 @@ class Busy:
         if self.words[GENERATION] != BUSY:
             self.words[GENERATION] = self.generation
         return self.generation
+
+
+# ------------------------------------------------------------------ across a fork
+
+#: seconds that a fork waits, at most, for threads that learn or read
+PATIENCE = 1.0
+
+_numbers = count()
+#: by number: what has a lock, and as which attribute
+_known: dict[int, tuple[ref[Any], str]] = {}
+
+
+class Taken(threading.local):
+    """The locks that a thread has taken to fork."""
+
+    def __init__(self) -> None:
+        self.locks: list[Any] = []
+
+
+_taken = Taken()
+
+
+class Lost:
+    """In place of a lock that a thread held which is not in this process."""
+
+    def __enter__(self) -> NoReturn:
+        raise Refused(
+            "this process was forked while another thread was busy with this model, which may be half changed here: "
+            "fork while no thread learns, load the model from a file, or let multiprocessing spawn its processes"
+        )
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was entered."""
+
+
+def lock_of(holder: Any, attribute: str) -> Any:
+    """A lock that ``holder`` will have as this attribute, and that survives a fork; its thread may take it again."""
+    number = next(_numbers)
+    _known[number] = ref(holder, lambda _: _known.pop(number, None)), attribute
+    return threading.RLock()
+
+
+def _locks() -> list[tuple[Any, str, Any]]:
+    """All holders that there are, with their attributes and locks."""
+    found = []
+    for holder_of, attribute in list(_known.values()):
+        holder = holder_of()
+        lock = None if holder is None else vars(holder).get(attribute)
+        if lock is not None and not isinstance(lock, Lost):
+            found.append((holder, attribute, lock))
+    return found
+
+
+def _take_locks() -> None:
+    """Take all locks at once, as far as they can be had in time: none is held while another is waited for."""
+    wanted = [lock for _, _, lock in _locks()]
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        held = next((lock for lock in wanted if not _take(lock)), None)
+        left = deadline - time.monotonic()
+        if held is None:
+            return
+        if left <= 0.0:
+            break
+        _give_back()
+        if held.acquire(timeout=left):
+            held.release()
+    for lock in wanted[wanted.index(held) + 1 :]:
+        _take(lock)
+
+
+def _take(lock: Any) -> bool:
+    taken: bool = lock.acquire(blocking=False)
+    if taken:
+        _taken.locks.append(lock)
+    return taken
+
+
+def _give_back() -> None:
+    while _taken.locks:
+        _taken.locks.pop().release()
+
+
+def _give_back_in_child() -> None:
+    """Give back what was taken, and refuse what was not."""
+    _give_back()
+    for holder, attribute, lock in _locks():
+        if lock.acquire(blocking=False):
+            lock.release()
+        else:
+            with suppress(Exception):
+                vars(holder)[attribute] = Lost()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_take_locks, after_in_parent=_give_back, after_in_child=_give_back_in_child)

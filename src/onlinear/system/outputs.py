@@ -82,11 +82,11 @@ def replacing_with(path: PathLike, beside: PathLike) -> Iterator[tuple[BinaryIO,
 @contextmanager
 def instead_of(*wanted: tuple[PathLike, Path]) -> Iterator[list[BinaryIO]]:
     """Parts that become files at the end, each where it is to go; none does before all are on the disk."""
-    parts: list[Part] = []
+    parts: list[PartialFile] = []
     try:
         with uninterrupted:  # a part that was begun is known, and dropped if the rest fails
             for path, target in wanted:
-                parts.append(Part(path, target))
+                parts.append(PartialFile(path, target))
         yield [part.file for part in parts]
         for part in parts:
             part.settle()
@@ -104,7 +104,7 @@ def instead_of(*wanted: tuple[PathLike, Path]) -> Iterator[list[BinaryIO]]:
         sync_folder(folder)
 
 
-class Part:
+class PartialFile:
     """A file under another name, beside the one whose place it is to take."""
 
     def __init__(self, path: PathLike, target: Path) -> None:

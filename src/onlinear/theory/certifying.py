@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from onlinear.data.matrices import compressed
+from onlinear.data.matrices import as_csr
 from onlinear.data.whole_numbers import exact_array
 from onlinear.errors import BadInput, Refused
 from onlinear.learning.classes import Classes, has_row_loss
@@ -221,7 +221,7 @@ def learner_of(model: Any) -> Any:
 
 def check_rows_and_labels(X: Any, y: Any, features: int) -> tuple[Any, np.ndarray]:
     """Rows and labels, if they fit the model and each other."""
-    matrix = scipy.sparse.csr_matrix(compressed(X)) if scipy.sparse.issparse(X) else np.asarray(X)
+    matrix = scipy.sparse.csr_matrix(as_csr(X)) if scipy.sparse.issparse(X) else np.asarray(X)
     labels = exact_array(y)
     if matrix.ndim != 2 or len(labels) != matrix.shape[0]:
         raise Refused(f"X has the shape {matrix.shape} and y {labels.shape}: give a label for each row of a matrix")

@@ -11,10 +11,10 @@ from onlinear.selection.configurations import Configuration
 from onlinear.workflow.parts import Parts
 
 
-def followed(winner: Configuration, parts: Parts, on_drift: str) -> tuple[Learner, dict[str, Any]]:
+def follow_winner(winner: Configuration, parts: Parts, on_drift: str) -> tuple[Learner, dict[str, Any]]:
     """The winner over the rows to learn, as a detector makes it act; beside it, what it comes to if nobody acts."""
-    learner, adapting = adapted(winner, parts, on_drift)
-    still = adapting if on_drift == "ignore" else adapted(winner, parts, "ignore")[1]
+    learner, adapting = adapting_winner(winner, parts, on_drift)
+    still = adapting if on_drift == "ignore" else adapting_winner(winner, parts, "ignore")[1]
     return learner, {
         "policy": on_drift,
         "detector": "ADWIN",
@@ -25,7 +25,7 @@ def followed(winner: Configuration, parts: Parts, on_drift: str) -> tuple[Learne
     }
 
 
-def adapted(winner: Configuration, parts: Parts, on_drift: str) -> tuple[Learner, Adapting]:
+def adapting_winner(winner: Configuration, parts: Parts, on_drift: str) -> tuple[Learner, Adapting]:
     task = parts.task
     learner = Learner(
         winner.loss,

@@ -21,7 +21,7 @@ from onlinear.streams.recipe import Recipe
 SETTINGS = {"l1": "l1", "l2": "l2", "average": "average", "forget": "forget", "fit_intercept": "intercept"}
 
 
-def inspected(trained: Trained, most: int) -> dict[str, Any]:
+def inspect_model(trained: Trained, most: int) -> dict[str, Any]:
     """All there is to say about a model, with so many of the largest weights of each output."""
     training, recipe = trained.training, trained.recipe
     learner, predictor = training.learner, training.snapshot()
@@ -33,8 +33,8 @@ def inspected(trained: Trained, most: int) -> dict[str, Any]:
         "unfinished": trained.unfinished,
         "task": "regression" if predictor.labels is None else "classification",
         "classes": predictor.labels,
-        "loss": described(learner.losses[0], LOSSES),
-        "rule": described(rule, RULES),
+        "loss": describe_by_name(learner.losses[0], LOSSES),
+        "rule": describe_by_name(rule, RULES),
         "settings": settings._asdict(),
         "figures": trained.header["figures"],
         "recipe": recipe.parts()[0],
@@ -63,7 +63,7 @@ def number(name: str, value: Any) -> float:
     return float(value) if name == "average" else value
 
 
-def described(thing: Any, names: dict[str, type]) -> dict[str, Any]:
+def describe_by_name(thing: Any, names: dict[str, type]) -> dict[str, Any]:
     fields = {name: list(value) if isinstance(value, tuple) else value for name, value in thing._asdict().items()}
     return {"name": name_of(thing, names) or type(thing).__name__, **fields}
 

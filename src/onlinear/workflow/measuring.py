@@ -44,7 +44,7 @@ class JudgedClasses:
         confusion = np.zeros((len(self.labels), len(self.labels)), np.int64)
         np.add.at(confusion, (self.codes, self.found), 1)
         low, high = wilson(wrong, rows, LEVEL)
-        weight, by_weight = weighted(self.found != self.codes, self.rows.importance)
+        weight, by_weight = weighted_mean(self.found != self.codes, self.rows.importance)
         return {
             "rows": rows,
             "error": wrong / rows,
@@ -93,7 +93,7 @@ class JudgedNumbers:
         mean = float(squares.mean())
         around = DEVIATIONS * float(squares.std(ddof=1)) / math.sqrt(len(squares)) if len(squares) > 1 else mean
         spread = float(((labels - labels.mean()) ** 2).mean())
-        weight, by_weight = weighted(squares, self.rows.importance)
+        weight, by_weight = weighted_mean(squares, self.rows.importance)
         return {
             "rows": len(squares),
             "error": None,
@@ -136,7 +136,7 @@ def judged_on(predictor: Predictor, parts: Parts) -> Judged:
     return JudgedClasses(predictor, parts.test, parts.wanted)
 
 
-def weighted(values: np.ndarray, importance: np.ndarray) -> tuple[float | None, float | None]:
+def weighted_mean(values: np.ndarray, importance: np.ndarray) -> tuple[float | None, float | None]:
     """The sum of weights, and the mean of values by them; None where all are 1, which say nothing, or 0."""
     if (importance == 1.0).all():
         return None, None

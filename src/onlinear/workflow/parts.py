@@ -73,7 +73,7 @@ def look(asked: SelectOptions) -> Profile:
     )
 
 
-def labelled(profile: Profile) -> np.ndarray:
+def rows_with_target(profile: Profile) -> np.ndarray:
     """Which rows of a table have a target."""
     if profile.target.codes is not None:
         return profile.target.codes >= 0
@@ -84,7 +84,7 @@ def labelled(profile: Profile) -> np.ndarray:
 def parts_of(asked: SelectOptions, profile: Profile, choice: Choice) -> Parts:
     """The rows, read, split and scaled by those that are learned."""
     stream = choice.open(on_bad=pass_over_unlabelled)
-    there = labelled(profile)
+    there = rows_with_target(profile)
     rows = read_labelled_rows(stream, there, learns=True)
     classes = classes_of(rows.labels) if profile.target.task == "classification" else None
     codes = None if classes is None else classes.codes_of(rows.labels)

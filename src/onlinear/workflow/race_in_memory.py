@@ -11,7 +11,7 @@ import numpy as np
 from onlinear.learning.learner import Learner
 from onlinear.selection.bootstrap import draws
 from onlinear.selection.configurations import Configuration
-from onlinear.selection.race import Bank, Race, RaceExamples, RaceTask, rungs_of
+from onlinear.selection.race import MemberBank, Race, RaceExamples, RaceTask, rungs_of
 from onlinear.selection.splits import folds_of
 from onlinear.workflow.rows import RowsInMemory
 from onlinear.workflow.watching import Watcher
@@ -108,7 +108,7 @@ def refit(
 ) -> Refit:
     """The winner over all rows, as often as it was raced, beside replicates of a bootstrap."""
     models = 1 if hasattr(winner.loss, "slopes") else 1 + replicates  # the outputs of a row loss are one model's
-    lane = Bank([(0, number) for number in range(models)], [winner], task, features)
+    lane = MemberBank([(0, number) for number in range(models)], [winner], task, features)
     learned = np.ones((len(rows), models), np.int8)
     learned[:, 1:] = draws(rows.numbers, models - 1, plan.seed)
     examples = RaceExamples(rows.rows, targets, rows.importance, sound=True)

@@ -25,7 +25,9 @@ def references(
     yield simplest(targets, wanted, classes)
     X, Z = matrix_of(train, features), matrix_of(test, features)
     for name, make, most, asked in models(classes):
-        yield measured(name, make(), (X[:most], targets[:most]), (Z[:asked], wanted[:asked]), len(targets), classes)
+        yield measure_reference(
+            name, make(), (X[:most], targets[:most]), (Z[:asked], wanted[:asked]), len(targets), classes
+        )
 
 
 def models(classes: int) -> list[tuple[str, Callable[[], Any], int, int | None]]:
@@ -63,7 +65,7 @@ def simplest(targets: np.ndarray, wanted: np.ndarray, classes: int) -> dict[str,
     return {"name": "mean", "score": score, "rows": None, "seconds": 0.0}
 
 
-def measured(name: str, model: Any, learned: Any, asked: Any, rows: int, classes: int) -> dict[str, Any]:
+def measure_reference(name: str, model: Any, learned: Any, asked: Any, rows: int, classes: int) -> dict[str, Any]:
     began = time.perf_counter()
     count = len(learned[1])
     if hasattr(model, "n_neighbors") and count < model.n_neighbors:

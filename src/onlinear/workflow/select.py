@@ -23,7 +23,7 @@ from onlinear.selection.configurations import Configuration, check_task, grid, s
 from onlinear.selection.winner import detach_from_bank
 from onlinear.streams.sources import expand, refuse_pipes
 from onlinear.theory.examples import Examples
-from onlinear.workflow.drifting import followed
+from onlinear.workflow.drifting import follow_winner
 from onlinear.workflow.explaining import weights_that_matter
 from onlinear.workflow.fewer import path_of
 from onlinear.workflow.ledger import Ledger
@@ -95,7 +95,7 @@ def select(
     judged = judged_on(predictor, parts)
     worst = worst_words(asked, choice, judged, parts)
     uses = ledger.uses(*parts.digests)
-    test = measured(judged, uses) | {"seen": parts.seen.rows, "unlabelled": parts.seen.unlabelled}
+    test = test_figures(judged, uses) | {"seen": parts.seen.rows, "unlabelled": parts.seen.unlabelled}
     score = test["rmse"] if test["error"] is None else test["error"]
     ledger.enter(parts.digests[0], {"files": asked.files + asked.test_files, "score": score}, *parts.digests[1:])
     notes = [used_words(len(uses), ledger)] if uses else []
@@ -143,7 +143,7 @@ def chosen_from(asked: SelectOptions, profile: Profile, parts: Parts, watcher: W
     watcher.tell("learning the winner", 0.0)
     drift, replicates = None, np.empty((0, 1, 0))
     if not parts.split.shuffled:
-        learner, drift = followed(winner, parts, asked.on_drift)
+        learner, drift = follow_winner(winner, parts, asked.on_drift)
     if drift is None or asked.on_drift == "ignore":
         learner, replicates, scores = refit(winner, *same, 0 if watcher.stopped else asked.replicates)
         if len(scores):
@@ -194,7 +194,7 @@ def model_of(learner: Learner, parts: Parts, plan: RacePlan) -> Model:
 # ------------------------------------------------------------------ measuring
 
 
-def measured(judged: Judged, uses: list[dict[str, Any]]) -> dict[str, Any]:
+def test_figures(judged: Judged, uses: list[dict[str, Any]]) -> dict[str, Any]:
     found = judged.figures()
     if isinstance(judged, JudgedNumbers):
         said = f"RMSE {four_digits(found['rmse'])}"

@@ -1,4 +1,4 @@
-"""Banks of configurations: the same kind of loss, rule or options for every output, with its own numbers.
+"""Banks of configurations: the same kind of loss, rule or options for every output, with its own numbers; their shapes.
 
 ``member(thing, m)`` is the thing itself, or the m-th configuration of a bank. Nested tuples (a rule with a schedule)
 are flattened to one row of numbers and built again by the compiled code.
@@ -32,6 +32,13 @@ def bank_of(things: Sequence[Any], even_one: bool = False) -> Any:
             f"a bank holds configurations of one kind, got {', '.join(kinds)}: train one bank for each kind"
         )
     return Bank(things[0], np.array([list(leaves(thing)) for thing in things], dtype=np.float64))
+
+
+def kind_of(rule: type) -> str:
+    """Which family of loops a rule's class belongs to: "uniform", "cells" or "matrix"."""
+    if hasattr(rule, "MATRIX"):
+        return "matrix"
+    return "cells" if hasattr(rule, "move") else "uniform"
 
 
 def shape_of(thing: Any) -> Any:

@@ -7,13 +7,7 @@ from typing import Any
 
 from onlinear.kernels.compiler.loop import Loop, compile_loop
 from onlinear.kernels.learn import cells, matrix, uniform
-
-
-def kind_of(rule: type) -> str:
-    """Which family of loops a rule's class belongs to: "uniform", "cells" or "matrix"."""
-    if hasattr(rule, "MATRIX"):
-        return "matrix"
-    return "cells" if hasattr(rule, "move") else "uniform"
+from onlinear.kernels.learn.bank import kind_of
 
 
 def interpreted_loop(rule: type) -> Loop:

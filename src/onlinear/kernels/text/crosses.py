@@ -33,7 +33,7 @@ class Crosses(NamedTuple):
     slots: Any  # int32: the number of a group, in a table that is found by its hash
 
 
-class Entries(NamedTuple):
+class CrossedEntries(NamedTuple):
     """Entries, and room for them and their products."""
 
     hashes: Any  # uint64
@@ -73,7 +73,7 @@ def cross_rows(starts, hashes, values, groups, crosses, wrong, new_starts, new_h
 
     What is wrong with a row is marked, and it keeps no entries.
     """
-    entries = Entries(hashes, values, new_hashes, new_values)
+    entries = CrossedEntries(hashes, values, new_hashes, new_values)
     longest = 0
     for row in range(len(starts) - 1):
         longest = max(longest, starts[row + 1] - starts[row])

@@ -17,9 +17,9 @@ from onlinear.errors import BadInput
 from onlinear.learning.dual.forgetron import forget_oldest
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.products import products
-from onlinear.learning.dual.support import TILE, Support, widened
+from onlinear.learning.dual.support import TILE, Support, add_zero_columns
 from onlinear.learning.dual.threads import each, one_blas_thread
-from onlinear.learning.dual.versions import Versions, average_coefficients, drawn, last_coefficients, voted
+from onlinear.learning.dual.versions import Versions, average_coefficients, drawn_scores, last_coefficients, mean_votes
 
 #: rows of a block
 BLOCK = 64
@@ -43,7 +43,7 @@ class Step(NamedTuple):
     drops: list[Drop]
 
 
-class Part(NamedTuple):
+class OutputPart(NamedTuple):
     """The places of the block that are learned now, and what is known of them."""
 
     start: int
@@ -125,7 +125,7 @@ class Perceptrons:
         far = self._far(block)
         scores = self._scores_at_start(far)
         radii = np.maximum.accumulate([self.radius2, *near.diagonal()[first : first + len(rows)].tolist()])
-        part = Part(first, first + len(rows), near, far, targets, importance, numbers, radii[1:])
+        part = OutputPart(first, first + len(rows), near, far, targets, importance, numbers, radii[1:])
         self.block = block
         for step in self.steps:
             self._apply(step, scores, part, first)
@@ -158,7 +158,7 @@ class Perceptrons:
             scores += products(self.support.coefficients[tile].T, alike.T.astype(np.float64, copy=False))
         return scores
 
-    def _walk(self, scores: np.ndarray, part: Part) -> None:
+    def _walk(self, scores: np.ndarray, part: OutputPart) -> None:
         """Go from one mistake of the part to the next; ``scores`` become those before each row was learned."""
         place = part.start
         while place < part.stop:
@@ -172,7 +172,7 @@ class Perceptrons:
             place += 1
             self._apply(step, scores, part, place)
 
-    def _update(self, place: int, wrong: np.ndarray, part: Part) -> Step:
+    def _update(self, place: int, wrong: np.ndarray, part: OutputPart) -> Step:
         """Add the row at ``place`` to the perceptrons that are wrong."""
         row = place - part.start
         amounts = np.where(wrong, part.targets[:, row] * part.importance[row], 0.0)
@@ -195,7 +195,7 @@ class Perceptrons:
             self.positions[number] = self.support.append(self.block[place])
         return self.positions[number]
 
-    def _apply(self, step: Step, scores: np.ndarray, part: Part, start: int) -> None:
+    def _apply(self, step: Step, scores: np.ndarray, part: OutputPart, start: int) -> None:
         """Bring the scores of the places from ``start`` on up to date with a step."""
         later = slice(start, part.stop)
         scores[:, later] += np.multiply.outer(step.amounts, part.near[step.place, later])
@@ -203,7 +203,7 @@ class Perceptrons:
             scores[output, later] *= shrink
             scores[output, later] -= amount * self._alike(position, part)[later]
 
-    def _alike(self, position: int, part: Part) -> np.ndarray:
+    def _alike(self, position: int, part: OutputPart) -> np.ndarray:
         """K of a kept example and the block, also if it is of the block itself."""
         for step in self.steps:
             if step.position == position:
@@ -240,7 +240,7 @@ class Perceptrons:
     def widen(self, features: int) -> None:
         """Make room for more features, which were 0 so far."""
         self.support.widen(features)
-        self.block = widened(self.block, features)
+        self.block = add_zero_columns(self.block, features)
 
     # -------------------------------------------------------------- answering
 
@@ -268,9 +268,9 @@ class Perceptrons:
         room, examples = -(-self.support.size // TILE) * TILE, self.examples
         updates = [self.versions[output].arrays() for output in outputs]
         if vote == "vote":
-            return lambda alike, asked, _: np.stack([voted(one, alike[:, :asked], examples) for one in updates])
+            return lambda alike, asked, _: np.stack([mean_votes(one, alike[:, :asked], examples) for one in updates])
         if vote == "random":
-            return lambda alike, asked, then: np.stack([drawn(one, alike[:, :asked], then) for one in updates])
+            return lambda alike, asked, then: np.stack([drawn_scores(one, alike[:, :asked], then) for one in updates])
         if vote == "average":
             table = np.stack([average_coefficients(one, room, examples) for one in updates])
         else:

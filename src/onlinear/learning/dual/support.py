@@ -57,13 +57,13 @@ class Support:
 
     def widen(self, features: int) -> None:
         """Make room for more features, which are 0 in what is kept."""
-        self.rows = widened(self.rows, features)
+        self.rows = add_zero_columns(self.rows, features)
 
     def add_output(self) -> None:
         """One more output, with the coefficients of the last."""
         self.coefficients = np.column_stack([self.coefficients, self.coefficients[:, -1]])
 
 
-def widened(rows: np.ndarray, features: int) -> np.ndarray:
+def add_zero_columns(rows: np.ndarray, features: int) -> np.ndarray:
     """The same rows with columns of 0 behind."""
     return np.pad(rows, ((0, 0), (0, features - rows.shape[1])))

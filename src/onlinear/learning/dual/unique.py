@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from onlinear.data.matrices import compressed
+from onlinear.data.matrices import as_csr
 from onlinear.errors import BadInput
 
 
@@ -36,7 +36,7 @@ def unique_features(X: Any, delta: float, *, first: int = 0, examples: int | Non
     array([[1. , 2. , 0.5, 0. ],
            [3. , 4. , 0. , 0.5]])
     """
-    rows = scipy.sparse.csr_matrix(compressed(X) if scipy.sparse.issparse(X) else X)
+    rows = scipy.sparse.csr_matrix(as_csr(X) if scipy.sparse.issparse(X) else X)
     count = rows.shape[0]
     width = first + count if examples is None else examples
     if not 0.0 < delta < math.inf:

@@ -76,7 +76,7 @@ def average_coefficients(updates: Updates, size: int, examples: int) -> np.ndarr
     return np.bincount(updates.positions, updates.amounts * share, size)
 
 
-def voted(updates: Updates, alike: np.ndarray, examples: int) -> np.ndarray:
+def mean_votes(updates: Updates, alike: np.ndarray, examples: int) -> np.ndarray:
     """The mean of the versions' signs, each as often as it survived a row; ``alike[j, row]`` is K of kept and asked.
 
     A version whose score is 0 abstains.
@@ -87,7 +87,7 @@ def voted(updates: Updates, alike: np.ndarray, examples: int) -> np.ndarray:
     return survived @ np.sign(version_scores(updates, alike)) / survived.sum()
 
 
-def drawn(updates: Updates, alike: np.ndarray, moments: np.ndarray) -> np.ndarray:
+def drawn_scores(updates: Updates, alike: np.ndarray, moments: np.ndarray) -> np.ndarray:
     """For each row the score of the version that was in force after the example of that number."""
     if not len(updates.times):
         return np.zeros(alike.shape[1])

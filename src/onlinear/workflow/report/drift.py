@@ -6,7 +6,7 @@ from onlinear.workflow.report.markup import NOTHING, Html, details, join, paragr
 from onlinear.workflow.report.numbers import count, finite, many, score
 from onlinear.workflow.report.result import Result, items, measure, part, points, thin_points
 from onlinear.workflow.report.scales import Axis, even
-from onlinear.workflow.report.svg import Chart, Curve, figure
+from onlinear.workflow.report.svg import Chart, PlottedCurve, figure
 
 MARKS = 50
 POLICIES = {
@@ -57,7 +57,7 @@ def curve(result: Result) -> Html:
         even([*ys, *(value for value, _ in levels)]),
         "examples",
         "error in a moving window" if by == "error" else "RMSE in a moving window",
-        [Curve(thin_points(drawn))],
+        [PlottedCurve(thin_points(drawn))],
         levels,
         alarms[:MARKS],
         (False, by == "error"),

@@ -28,7 +28,7 @@ from onlinear.workflow.report.result import (
     thin_points,
 )
 from onlinear.workflow.report.scales import even, logarithmic
-from onlinear.workflow.report.svg import Chart, Curve, figure, interval
+from onlinear.workflow.report.svg import Chart, PlottedCurve, figure, interval
 
 BEST = 5
 SHOWN, FOLDED = 10, 90
@@ -77,7 +77,7 @@ def curves(result: Result, by: str) -> Html:
     return figure(chart_of(result, by, best, rest), said)
 
 
-def lines_of(entries: list[Result]) -> tuple[list[Curve], list[Curve]]:
+def lines_of(entries: list[Result]) -> tuple[list[PlottedCurve], list[PlottedCurve]]:
     """The best few with their names, and some of the rest without."""
     known = [
         (rank, entry, thin_points(points(entry.get("curve")))) for rank, entry in enumerate(entries[: BEST + 20], 1)
@@ -89,13 +89,13 @@ def lines_of(entries: list[Result]) -> tuple[list[Curve], list[Curve]]:
         stopped = entry.get("stopped_at") is not None
         if drawn and rank <= BEST:
             label = f"{rank} {shorten(entry.get('name'), 60)}"
-            best.append(Curve(drawn, label, str(rank), f"s{rank - 1}", stopped=stopped))
+            best.append(PlottedCurve(drawn, label, str(rank), f"s{rank - 1}", stopped=stopped))
         elif drawn:
-            rest.append(Curve(drawn, look="back", stopped=stopped))
+            rest.append(PlottedCurve(drawn, look="back", stopped=stopped))
     return best, rest
 
 
-def chart_of(result: Result, by: str, best: list[Curve], rest: list[Curve]) -> Chart:
+def chart_of(result: Result, by: str, best: list[PlottedCurve], rest: list[PlottedCurve]) -> Chart:
     simple = finite(baseline(result).get("score"))
     scores = [y for line in best for _, y in line.points]
     ceiling = top(scores, simple)

@@ -17,7 +17,7 @@ LETTER = 7.2  # the width of a letter of 12 pixels, on the safe side
 LINE = 15.0  # between the base lines of two labels
 
 
-class Curve(NamedTuple):
+class PlottedCurve(NamedTuple):
     """A curve with its name, and a shorter one for narrow screens."""
 
     points: Points
@@ -38,7 +38,7 @@ class Chart(NamedTuple):
     y: Axis
     x_label: str
     y_label: str
-    lines: Sequence[Curve] = ()
+    lines: Sequence[PlottedCurve] = ()
     levels: Sequence[tuple[float, str]] = ()
     marks: Sequence[float] = ()
     shares: tuple[bool, bool] = (False, False)
@@ -125,7 +125,7 @@ def _grid(chart: Chart, frame: Frame, y_ticks: list[float], y_words: list[str], 
     return parts
 
 
-def _line(chart: Chart, frame: Frame, line: Curve) -> Html:
+def _line(chart: Chart, frame: Frame, line: PlottedCurve) -> Html:
     places = [(frame.x(chart.x.at(x)), frame.y(chart.y.at(y))) for x, y in line.points]
     if not places:
         return NOTHING
@@ -159,7 +159,7 @@ def _mark(chart: Chart, frame: Frame, value: float) -> Html:
 def _ends(
     chart: Chart,
     frame: Frame,
-    lines: list[tuple[Curve, str]],
+    lines: list[tuple[PlottedCurve, str]],
     levels: list[tuple[float, str]],
     most: int,
 ) -> list[Html]:

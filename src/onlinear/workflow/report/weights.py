@@ -6,7 +6,7 @@ from onlinear.workflow.report.markup import NOTHING, Html, details, join, name_o
 from onlinear.workflow.report.numbers import count, finite, format_interval, format_weight, many, score
 from onlinear.workflow.report.result import Result, is_regression, items, measure, pair, part, positive, thin_points
 from onlinear.workflow.report.scales import Axis, even, logarithmic
-from onlinear.workflow.report.svg import Chart, Curve, bar, figure
+from onlinear.workflow.report.svg import Chart, PlottedCurve, bar, figure
 
 SHOWN, FOLDED = 12, 100  # rows of one class, and folded rows of all classes together
 OPEN = 4  # so many classes are shown unfolded
@@ -144,7 +144,7 @@ def path_chart(steps: list[tuple[float, float]], by: str) -> Html:
         even(y for _, y in drawn),
         "features (logarithmic)",
         "error" if by == "error" else "RMSE",
-        [Curve(thin_points(drawn, 50), dots=True)],
+        [PlottedCurve(thin_points(drawn, 50), dots=True)],
         shares=(False, by == "error"),
     )
     return figure(chart)
