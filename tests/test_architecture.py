@@ -1,7 +1,8 @@
-"""How many files a call passes through: whoever follows one example with a debugger should not get lost."""
+"""The map fits the house, and who follows one example with a debugger does not get lost in it."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 import onlinear
 
+PAGE = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
 PACKAGE = Path(onlinear.__file__).parent
 X, Y = np.random.default_rng(0).random((50, 4)), np.arange(50) % 2
 #: packages that may know where in the array of a learner's counters which counter is
@@ -78,3 +80,39 @@ def test_no_other_package_knows_where_a_counter_is() -> None:
         and "onlinear.kernels.learn.state" in path.read_text(encoding="utf-8")
     ]
     assert importing == []
+
+
+def paths_in(tree: str) -> Iterator[str]:
+    """The paths that an indented tree shows, below its first line."""
+    parents: list[str] = []
+    for line in tree.splitlines()[1:]:
+        depth = (len(line) - len(line.lstrip())) // 2 - 1
+        for name in line.split("  ")[depth + 1].split():
+            parents[depth:] = [name]
+            yield "".join(parents)
+
+
+def test_the_page_shows_the_tree() -> None:
+    tree = re.search(r"```\n(src/onlinear/\n.*?)```", PAGE, re.DOTALL)
+    assert tree is not None
+    shown = set(paths_in(tree[1]))
+    assert {path for path in shown if not (PACKAGE / path).exists()} == set()
+    packages = {str(path.parent.relative_to(PACKAGE)) + "/" for path in PACKAGE.rglob("__init__.py")} - {"./"}
+    assert packages <= shown
+    assert {path.name for path in PACKAGE.glob("*.py") if path.name[0] != "_"} <= shown
+
+
+def test_the_top_is_no_list_of_everything() -> None:
+    assert sum(path.name[0] != "_" for path in PACKAGE.glob("*.py")) <= 8
+    assert len(list(PACKAGE.glob("*/__init__.py"))) <= 16
+
+
+def test_the_page_explains_at_most_thirty_words() -> None:
+    words = re.findall(r"^\| (?!to |word |add |make )([a-z, ]+) \| ", PAGE, re.MULTILINE)
+    assert 10 < len(words) <= 30
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?|[a-z_]+\.py)`", PAGE))))
+def test_paths_on_the_page_exist(path: str) -> None:
+    places = [PACKAGE / path, PACKAGE.parents[1] / path, PACKAGE / "workflow/report" / path]
+    assert any(place.exists() for place in places)
