@@ -208,7 +208,7 @@ def alike(kernel, x, z):
     return Fraction(round(DIGITS.scaleb(power, 40)), 10**40)
 
 
-def scale_rows(rows, kernel, sums):
+def scale(rows, kernel, sums):
     """Rows of whole numbers, with the constant feature at -1, and their kernel, if so many terms take no hours."""
     unit = max(x.as_integer_ratio()[1] for _, row in rows for x in (1.0, *row.values()))  # 1 / unit divides all values
     whole = [(place, {-1: unit, **{j: int(Fraction(x) * unit) for j, x in row.items()}}) for place, row in rows]
@@ -336,9 +336,7 @@ def verify(cert, rows):
         for part in parts:
             check_hypothesis(name, part, kernel, len(rows))
     others = {name: parts for name, parts in given.items() if name == "weights" or parts != cert["weights"]}
-    rows, inner = scale_rows(
-        rows, kernel, [len(part.get("amounts", [])) for parts in others.values() for part in parts]
-    )
+    rows, inner = scale(rows, kernel, [len(part.get("amounts", [])) for parts in others.values() for part in parts])
     found = {name: Weights(parts, inner, rows) for name, parts in others.items()}
     found = {name: found.get(name, found["weights"]) for name in given}
     radius = max(alike(inner, x, x) for _, x in rows)

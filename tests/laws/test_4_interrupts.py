@@ -23,7 +23,6 @@ import pytest
 
 import onlinear
 from onlinear.errors import NotSaved
-from onlinear.estimators import one
 from onlinear.selection import grid
 from onlinear.system.interrupts import NUMBERS, uninterrupted
 from onlinear.system.outputs import replacing

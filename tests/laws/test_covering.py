@@ -8,7 +8,7 @@ import numpy as np
 
 from covering import COVERING, DTYPES, INTERPRETED, KINDS, WIDE, WIDTHS, covering_set
 from onlinear import registry
-from onlinear.data.rows import LANES, LONG_DENSE, LONG_SPARSE, NEAR
+from onlinear.data.rows import IN_CACHE, LANES, LONG_DENSE, LONG_SPARSE
 
 
 def test_each_loss_has_two_rules_and_each_rule_two_losses() -> None:
@@ -62,4 +62,4 @@ def test_wide_rows_are_long_and_short_and_the_table_is_large() -> None:
             assert {length % 4 for length in lengths if length >= LONG_SPARSE} == set(range(4))
             assert lengths.max() > 2 * LONG_SPARSE
             assert case.data().X[:, -1].any()
-    assert max(WIDTHS["sparse"]) > NEAR
+    assert max(WIDTHS["sparse"]) > IN_CACHE

@@ -26,7 +26,7 @@ from onlinear.errors import Refused
 from onlinear.estimators.saving import restore, save_parts
 from onlinear.files import trained as trained_files
 from onlinear.files.container import read_model, write_model
-from onlinear.files.models import pack_model, unpack_model
+from onlinear.files.models import pack_model, unpack_from_files
 from onlinear.learning import classes
 from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Settings
@@ -294,7 +294,7 @@ def test_a_training_goes_on_where_it_was_saved(tmp_path: Path) -> None:
     for start, stop in ((0, 1), (1, 150), (150, ROWS)):
         trained(stopped, svmlight_file(tmp_path, X[start:stop], y[start:stop]))
         write_model(tmp_path / "model", *pack_model(stopped))
-        stopped = unpack_model(*read_model(tmp_path / "model"))
+        stopped = unpack_from_files(*read_model(tmp_path / "model"))
     header, arrays = pack_model(straight)
     again, same = pack_model(stopped)
     for version in (header, again):
@@ -306,7 +306,7 @@ def test_a_training_goes_on_where_it_was_saved(tmp_path: Path) -> None:
 
 def test_a_model_that_was_not_trained_on_a_stream_is_refused() -> None:
     with pytest.raises(BadModel, match="was not trained on a stream"):
-        unpack_model(*save_parts(Perceptron().fit([[0.0], [1.0]], [0, 1])))
+        unpack_from_files(*save_parts(Perceptron().fit([[0.0], [1.0]], [0, 1])))
 
 
 def test_a_block_with_too_many_new_classes_is_refused_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

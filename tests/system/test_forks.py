@@ -19,7 +19,7 @@ import pytest
 
 from onlinear import KernelPerceptron, OnlineClassifier, open_stream
 from onlinear.errors import OnlinearError
-from onlinear.estimators.checks import whole
+from onlinear.estimators.linear import estimator_lock
 from onlinear.learning.dual import threads
 from onlinear.streams import jsonlines
 from onlinear.system import locks as forks
@@ -90,9 +90,9 @@ def test_a_fork_waits_until_what_other_threads_do_to_a_model_is_whole(monkeypatc
     expected = answers(model.partial_fit(X, Y)), answers(other.partial_fit(X, Y)), answers(dual)
     learner = other._learner
     with (
-        another_thread_in(whole(model), seconds=0.2),
+        another_thread_in(estimator_lock(model), seconds=0.2),
         another_thread_in(learner.lock, learner.busy, seconds=0.3),
-        another_thread_in(whole(dual), seconds=0.1),
+        another_thread_in(estimator_lock(dual), seconds=0.1),
     ):
         assert in_fork(lambda: (answers(model), answers(other), answers(dual))) == str(expected)
     assert answers(model) == expected[0]
@@ -116,7 +116,7 @@ def test_a_model_that_is_learned_too_long_is_refused_where_it_was_forked(
     model, spared = learned(), learned()
     expected = answers(learned())  # the model itself would remember what it has answered, and may go on to
     learner = model._learner
-    with another_thread_in(whole(model), learner.lock, learner.busy):
+    with another_thread_in(estimator_lock(model), learner.lock, learner.busy):
         found = in_fork(lambda: CALLS[call](model))
         assert found.startswith("Refused: this process was forked while another thread was busy with this model")
         assert in_fork(lambda: answers(spared)) == str(expected)

@@ -81,6 +81,7 @@ class Conditions(NamedTuple):
     step_sums: np.ndarray
     class_weight: Any
     dense: bool
+    names: Names | None
 
 
 # A model and the estimator that holds it have the two functions that follow in common: one call less for each row.
@@ -323,12 +324,13 @@ class Model:
         learner = self.learner
         recipe = learner.losses, learner.rules, learner.settings
         sums = learner.step_sums()
-        return Conditions(recipe, self.pass_starts, learner.examples, sums, self.class_weight, self.dense)
+        return Conditions(recipe, self.pass_starts, learner.examples, sums, self.class_weight, self.dense, self.names)
 
     def restore(self, before: Conditions) -> None:
         """Go back to the conditions of before a call that was refused."""
         learner = self.learner
         self.pass_starts, self.class_weight, self.dense = before.pass_starts, before.class_weight, before.dense
+        self.names = before.names
         self._learning_path = None
         with learner.lock, learner.busy:
             learner.losses, learner.rules, learner.settings = before.recipe

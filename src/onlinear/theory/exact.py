@@ -22,7 +22,7 @@ def whole(numbers: np.ndarray) -> ScaledIntegers:
     """Finite floats as integers times one power of two.
 
     >>> whole(np.array([0.75, -2.0]))
-    Whole(integers=[3, -8], power=-2)
+    ScaledIntegers(integers=[3, -8], power=-2)
     """
     shares, powers = np.frexp(np.asarray(numbers, dtype=np.float64))
     integers = np.ldexp(shares, MANTISSA).astype(np.int64)
