@@ -182,3 +182,52 @@ def test_an_estimator_does_not_take_the_place_of_a_recipe(table: str, tmp_path: 
             other.save(tmp_path / "elsewhere")
     assert run_here("predict", file, table).code == 0
     assert run_here("train", table, "--quiet", "--model", file, "--target", "y").code == 0
+
+
+def zips(folder: Path, kind: str) -> str:
+    """A file whose numbers ``zip`` are names of categories, and ``age`` are numbers."""
+    rows = [{"zip": 3000 + k % 3, "age": k % 7, "town": "Bern", "y": "ab"[k % 3 == 0]} for k in range(40)]
+    path = folder / f"rows.{kind}"
+    if kind == "csv":
+        pd.DataFrame(rows).to_csv(path, index=False)
+    elif kind == "parquet":
+        pd.DataFrame(rows).to_parquet(path)
+    else:
+        path.write_text("\n".join(map(json.dumps, rows)))
+    return str(path)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize("names", ["hashed", "exact"])
+def test_a_number_is_no_category(tmp_path: Path, kind: str, names: str) -> None:
+    """Where the recipe makes names of numbers, a dict has to give texts, in every call, and in copies and files."""
+    file, model = zips(tmp_path, kind), str(tmp_path / "model")
+    words = ["--target", "y", "--category", "zip", "--names", names, "--model", model]
+    assert run_here("train", file, *words, "--quiet").code == 0
+    answers = [row["prediction"] for row in by_command(model, file)]
+    loaded = onlinear.load(model)
+    loaded.save(tmp_path / "again")
+    number: dict[Any, Any] = {"zip": 3001, "age": 1, "town": "Bern"}
+    text = {**number, "zip": "3001"}
+    for each in (loaded, pickle.loads(pickle.dumps(loaded)), onlinear.load(tmp_path / "again")):
+        before = pickle.dumps(each)
+        for _ in range(2):  # the second time it is compiled
+            calls: list[Any] = [each.predict_one, each.predict_proba_one, each.snapshot().predict_one]
+            calls += [lambda x, each=each: each.learn_one(x, "a"), lambda x, each=each: each.learn_many([x], ["a"])]
+            calls += [lambda x, each=each: each.learn_many(pd.DataFrame([x]), ["a"])]
+            for call in calls:
+                for bad in (number, {"zip": np.int64(3001)}, {"zip": 3001.0}, {"zip": True}):
+                    with pytest.raises(BadRow, match=r"feature 'zip' is the number .*give text, such as {'zip': '"):
+                        call(bad)
+            assert pickle.dumps(each) == before
+            assert each.predict_one(text) == answers[1]
+        assert each.predict_one({"age": 1.5, "new": 2}) in ("a", "b")
+        each.learn_one(text, "a")
+        each.learn_one({**text, "zip": "9", "new": 1}, "a")
+        each.learn_many([text], ["b"])
+        with pytest.raises(BadRow, match=r"give text, such as {'zip': '3001'}"):
+            each.learn_one({**number, "newer": 1}, "a")
+    if kind != "jsonl":  # where each value says whether it is a text
+        with pytest.raises(BadRow, match="'town' is the number 7"):
+            loaded.predict_one({"zip": "3000", "town": 7})

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from cases import (
     PLAIN,
@@ -20,9 +21,11 @@ from cases import (
     rule_of,
 )
 from onlinear import registry
-from onlinear.data.batch import Batch
+from onlinear.data.batch import Batch, rows_of
+from onlinear.data.targets import Numbers
 from onlinear.learning.learner import Learner, Settings
-from onlinear.rules import SGD, Constant
+from onlinear.losses import Squared
+from onlinear.rules import SGD, AdaGrad, Constant
 
 # Lazy forms sum in another order than eager ones, the naive dot product in another than ours, and Sherman-Morrison is
 # not a solver: some dozen operations a row, 30 rows, condition numbers up to 100. 1e-10 is 500 000 eps.
@@ -177,3 +180,19 @@ def test_the_naive_rules_are_all_of_them() -> None:
         loss_of(name)
     for name in registry.RULES:
         rule_of(name)
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.compiles)])
+@pytest.mark.parametrize("settings", [PLAIN, Settings(l1=0.01, l2=0.1)])
+def test_adagrad_without_epsilon(settings: Settings, compiled: bool) -> None:
+    """A weight whose gradients are all 0 so far stays where it is: as with an epsilon that is next to nothing."""
+    X = np.array([[1.0, 2.0, 0.0], [0.0, -1.0, 3.0], [2.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
+    for rows in (rows_of(X), rows_of(scipy.sparse.csr_matrix(X))):
+        batch = Batch(rows, Numbers(np.array([0.0, 1.0, -2.0, 0.5])), np.ones(4))  # the first is right: its slope is 0
+        found = []
+        for epsilon in (0.0, 1e-300):
+            learner = Learner(Squared(), AdaGrad(0.1, epsilon), features=3, settings=settings, compiled=compiled)
+            learner.learn(batch)
+            found.append((learner.weights().tolist(), learner.intercepts().tolist()))
+        assert found[0] == found[1]
+        assert np.all(np.asarray(found[0][0]) != 0.0)

@@ -101,6 +101,8 @@ def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
         check_columns(recipe, learned.bits, learned.learner.features)
         check_names(recipe, header, arrays, learned.learner)
         if not recipe.steps():
+            if learned.names is not None:
+                learned.names.texts = recipe.text_columns
             return model
         if class_name(type(model))["holds"] not in ("OnlineClassifier", "OnlineRegressor"):
             raise BadModel(f"a {type(model).__name__} learns from no files: it is not one that we wrote")

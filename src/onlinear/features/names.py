@@ -46,7 +46,8 @@ class ExactNames:
     ``positions`` maps a name to its position. ``categories`` maps a name and its string value to
     the position of ``name=value``: a cache of ``positions`` that spares gluing the two together.
     Only names that are strings are in it: 1 and True are the same key, but not the same text.
-    Compiled code keeps the addresses of both dicts: fill them, never replace them.
+    Compiled code keeps the addresses of both dicts: fill them, never replace them. ``texts`` are the columns of which
+    only texts were learned: a number there is refused.
 
     >>> names = ExactNames()
     >>> names.register({"size": 2, "colour": "red"})
@@ -56,6 +57,8 @@ class ExactNames:
     >>> names.look_up({"size": 3, "weight": 7})
     (array([1], dtype=uint32), array([3.]))
     """
+
+    texts: frozenset[str] = frozenset()
 
     def __init__(self, names: Iterable[Hashable] = (), cap: int | None = None) -> None:
         self.positions: dict[Hashable, int] = {}
@@ -80,6 +83,7 @@ class ExactNames:
     def copy(self) -> ExactNames:
         """The same names, to which others may be added. The caller is alone with them."""
         twin = ExactNames(cap=self.cap)
+        twin.texts = self.texts
         twin.positions = self.positions.copy()
         twin.categories = {name: values.copy() for name, values in self.categories.items()}
         return twin
@@ -107,7 +111,7 @@ class ExactNames:
                 number = 1.0
             else:
                 position = self.positions.get(_plain(name))
-                number = _number(name, value)
+                number = _number(name, value, self.texts)
             if position is not None:
                 entries.append((position, number))
         return _row_arrays(_sorted_and_summed(entries))
@@ -121,7 +125,7 @@ class ExactNames:
                 if isinstance(name, str) and "=" in name:
                     fresh.categories.append((_plain(name), _plain(value)))
             else:
-                features.append((_plain(name), _number(name, value)))
+                features.append((_plain(name), _number(name, value, self.texts)))
         known, added = self.positions, fresh.positions
         new = {name for name, _ in features if name not in known and name not in added}
         for name in sorted(new, key=_order):
@@ -167,7 +171,8 @@ class HashedNames:
     """A name's position is its hash: a table of fixed size, nothing to remember, and collisions.
 
     The hash is FNV-1a (64 bits) of the name's UTF-8 bytes, then MurmurHash3's final mix, of which
-    the top ``bits`` count. Names that collide share a weight, and their values are added.
+    the top ``bits`` count. Names that collide share a weight, and their values are added. ``texts`` are the columns of
+    which only texts were learned: a number there is refused.
 
     >>> names = HashedNames(bits=18)
     >>> names.size
@@ -176,6 +181,8 @@ class HashedNames:
     >>> bool(indices == names.look_up({"colour=red": 1})[0])
     True
     """
+
+    texts: frozenset[str] = frozenset()
 
     def __init__(self, bits: int = 18) -> None:
         if not 1 <= bits <= MOST_BITS:
@@ -210,7 +217,7 @@ class HashedNames:
             if isinstance(value, str):
                 entries.append((hash_name(_category(name, value)) >> shift, 1.0))
             else:
-                entries.append((hash_name(_text(name)) >> shift, _number(name, value)))
+                entries.append((hash_name(_text(name)) >> shift, _number(name, value, self.texts)))
         return _sorted_and_summed(entries)
 
 
@@ -263,8 +270,8 @@ def _items(x: Mapping[Any, Any]) -> Iterable[tuple[Any, Any]]:
     return x.items()
 
 
-def _number(name: Hashable, value: Any) -> float:
-    """The value as a finite float, or the reason why not."""
+def _number(name: Hashable, value: Any, texts: frozenset[str]) -> float:
+    """The value as a finite float, or the reason why not; ``texts`` are names that have no numbers."""
     if isinstance(value, float):
         # The number itself, whatever a subclass makes of it.
         number = value if type(value) is float else float.__float__(value)
@@ -280,6 +287,12 @@ def _number(name: Hashable, value: Any) -> float:
         )
     if not math.isfinite(number):
         raise BadRow(f"feature {name!r} is {number}: leave the key out of the dict, or impute it first")
+    if texts and _text(name) in texts:
+        text = f"{number:.15g}" if isinstance(value, float) else str(value)
+        raise BadRow(
+            f"feature {name!r} is the number {_shortened(value)}, and the model has learned it as a category: "
+            f"give text, such as {{{name!r}: {text!r:.40}}}"
+        )
     return number
 
 

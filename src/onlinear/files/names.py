@@ -23,28 +23,30 @@ class NamesNow(NamedTuple):
     names: list[Hashable]
     cap: int | None
     splits: list[tuple[str, str]]  # names with a "=" of their own, and their string values
+    texts: frozenset[str] = frozenset()  # names that have no numbers
 
 
 def names_now(names: Names) -> NamesNow:
     """What there is to save of the names. The caller is alone with them."""
     if isinstance(names, HashedNames):
-        return NamesNow(names.bits, [], None, [])
+        return NamesNow(names.bits, [], None, [], names.texts)
     heads = [head for head in names.categories if "=" in str(head)]
     splits = [(str(head), tail) for head in heads for tail in names.categories[head]]
-    return NamesNow(0, names.names(), names.cap, splits)
+    return NamesNow(0, names.names(), names.cap, splits, names.texts)
 
 
 def pack_names(packer: Packer, now: NamesNow) -> dict[str, Any]:
     """The header's part of the names; the names themselves go to the packer's arrays."""
+    texts = {"texts": sorted(now.texts)} if now.texts else {}
     if now.bits:
-        return {"kind": "hashed", "bits": now.bits}
+        return {"kind": "hashed", "bits": now.bits, **texts}
     are_text = [type(name) is str for name in now.names]
     pack_texts(packer.arrays, "names", [text_of(packer, name) for name in now.names])
     if not all(are_text):
         packer.arrays["names/plain"] = np.array(are_text, dtype=np.uint8)
     if now.splits:
         pack_texts(packer.arrays, "names/splits", [part for split in now.splits for part in split])
-    return {"kind": "exact", "count": len(now.names), "cap": now.cap}
+    return {"kind": "exact", "count": len(now.names), "cap": now.cap, **texts}
 
 
 def text_of(packer: Packer, name: Any) -> str:
@@ -52,6 +54,14 @@ def text_of(packer: Packer, name: Any) -> str:
 
 
 def unpack_names(unpacker: Unpacker, header: dict[str, Any]) -> Names:
+    names, texts = unpack_positions(unpacker, header), header.get("texts", [])
+    if type(texts) is not list or not all(type(name) is str for name in texts):
+        raise BadModel(f"the model's names without numbers are {texts!r:.80}: it is not one that we wrote")
+    names.texts = frozenset(texts)
+    return names
+
+
+def unpack_positions(unpacker: Unpacker, header: dict[str, Any]) -> Names:
     if header["kind"] == "hashed":
         if type(header["bits"]) is not int or not 1 <= header["bits"] <= MOST_BITS:
             raise BadModel(f"the model's names are hashed to {header['bits']!r:.80} bits: it is not one that we wrote")

@@ -59,6 +59,7 @@ from onlinear.kernels.dicts.argument_block import (
     SLOTS_AT,
     SMALL,
     TABLE,
+    TEXTS,
     VALUES,
     row_scratch_words,
 )
@@ -284,6 +285,7 @@ class DictScratch:
         self.table, self.bias, self.clock = learner.base, learner.bias, learner.clock
         self.names, self.index, self.numbers = names, index, path.numbers
         self.gate = learner.busy.words
+        self.texts = dict.fromkeys(names.texts)
         outputs, slots = learner.bias.shape
         place = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
         place |= {OUTPUT_ROOM: learner.output_room}
@@ -291,7 +293,7 @@ class DictScratch:
         place |= {NUMBERS: address_of(self.numbers), GATE: address_of(self.gate)}
         place |= {FIRST: path.first, CLASSES: path.classes}
         if path.fast:
-            place |= self._names_place()
+            place |= self._names_place() | {TEXTS: id(self.texts) if self.texts else 0}
         words = {COLUMNS: room, VALUES: room, SMALL: 8, ROW_SCRATCH: row_scratch_words(room), SCORES: outputs}
         self.gathered, self.scratch = scratch_of(learner.output_room, slots, room if learner.kind == "cells" else 0)
         place |= {GATHERED: address_of(self.gathered), SCRATCH_AT: address_of(self.scratch)}

@@ -18,7 +18,7 @@ LEAST = 2.0**-24
 class AdaGrad(NamedTuple):
     """AdaGrad: ``G += g^2; w -= rate g / (sqrt(G) + epsilon)``. Duchi, Hazan & Singer, JMLR 12 (2011).
 
-    With importance h the gradient is ``h slope x``.
+    With importance h the gradient is ``h slope x``. Where G and epsilon are 0, so is the step.
     """
 
     rate: Annotated[float, "how far a step goes", NOT_NEGATIVE] = 0.1
@@ -30,10 +30,14 @@ class AdaGrad(NamedTuple):
         w, squares = cell
         pull = step * x
         squares += pull * pull
-        return w + self.rate * pull / (math.sqrt(squares) + self.epsilon), squares
+        divisor = math.sqrt(squares) + self.epsilon
+        if divisor == 0.0:
+            return cell
+        return w + self.rate * pull / divisor, squares
 
     def pace(self, cell: Cell) -> float:
-        return self.rate / (math.sqrt(cell[1]) + self.epsilon)
+        divisor = math.sqrt(cell[1]) + self.epsilon
+        return 0.0 if divisor == 0.0 else self.rate / divisor
 
     def fade(self, cell: Cell, keep: float) -> Cell:
         w, squares = cell

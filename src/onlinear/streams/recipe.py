@@ -67,6 +67,14 @@ class Recipe:
         }
         return [step for step, is_done in done.items() if is_done]
 
+    @property
+    def text_columns(self) -> frozenset[str]:
+        """The columns in which a number is a name, too: dicts have to say it as a text."""
+        columns: Sequence[Any] = getattr(self.format, "columns", ())
+        keys: frozenset[str] = getattr(self.format, "categories", frozenset())
+        of_table = {column.name for column in columns if column.kind == "category"}
+        return (keys | of_table) - {getattr(self.format, "target", None)}
+
     # -------------------------------------------------------------- rows
 
     def learn(self, block: Block, stop_at_bad: bool) -> Block:

@@ -30,7 +30,8 @@ READER, KNOWN_READER = 28, 29  # addresses of the functions that read a dict: fo
 SCRATCH_AT = 30  # address of a cell rule's scratch
 GATHERED_ROOM, SCRATCH_ROOM = 31, 32  # how many entries the two have room for
 OUTPUT_ROOM = 33  # how many outputs the table has room for
-PLACE = 34
+TEXTS = 34  # address of a dict of the names that have no numbers; 0 if there is none
+PLACE = 35
 
 
 @inlined

@@ -67,6 +67,16 @@ def collect(x, entries):
     return n
 
 
+@inlined
+def gives_number(x, texts, entries):
+    """Whether a row may have a number where ``texts``, a dict of names, asks for a text: only Python says it."""
+    for k in range(collect(x, entries)):
+        name = entries.names[k]
+        if type_of(entries.items[k]) != type_str() and (type_of(name) != type_str() or find(texts, name) != UNKNOWN):
+            return True
+    return False
+
+
 # --- exact names --------------------------------------------------------------------------------
 
 

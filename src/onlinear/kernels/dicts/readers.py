@@ -18,14 +18,22 @@ from onlinear.kernels.compiler.cpython import pointer
 from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.compiler.loop import compile_callback
 from onlinear.kernels.dicts import dict_reader
-from onlinear.kernels.dicts.argument_block import BITS, CAP, FEATURES, PLACE, entries_at, name_index_at
-from onlinear.kernels.dicts.name_index import UNKNOWN
+from onlinear.kernels.dicts.argument_block import BITS, CAP, FEATURES, PLACE, TEXTS, entries_at, name_index_at
+from onlinear.kernels.dicts.name_index import NEEDS_PYTHON, UNKNOWN
+
+
+@inlined
+def is_refused(place, x, entries):
+    """Whether a row may have a number where a text has to be."""
+    return place[TEXTS] != 0 and dict_reader.gives_number(x, place[TEXTS], entries)
 
 
 @inlined
 def adopting(place, x):
     """For learning: new names get positions. UNKNOWN, too, where the table has to grow first."""
     entries = entries_at(place)
+    if is_refused(place, x, entries):
+        return NEEDS_PYTHON
     length = dict_reader.read_exact(x, name_index_at(place), entries, False, place[CAP])
     if length > 0 and entries.columns[length - 1] >= place[FEATURES]:
         return UNKNOWN
@@ -36,6 +44,8 @@ def adopting(place, x):
 def known(place, x):
     """For answers: unknown names are left out, and those that another thread has just adopted but not learned yet."""
     entries = entries_at(place)
+    if is_refused(place, x, entries):
+        return NEEDS_PYTHON
     length = dict_reader.read_exact(x, name_index_at(place), entries, True, 0)
     while length > 0 and entries.columns[length - 1] >= place[FEATURES]:
         length -= 1
@@ -45,7 +55,10 @@ def known(place, x):
 @inlined
 def hashed(place, x):
     """For both, with hashed names."""
-    return dict_reader.read_hashed(x, place[BITS], entries_at(place))
+    entries = entries_at(place)
+    if is_refused(place, x, entries):
+        return NEEDS_PYTHON
+    return dict_reader.read_hashed(x, place[BITS], entries)
 
 
 @cache
