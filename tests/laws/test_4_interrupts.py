@@ -23,6 +23,7 @@ import pytest
 
 import onlinear
 from onlinear.errors import NotSaved
+from onlinear.estimators import linear
 from onlinear.selection import grid
 from onlinear.system.interrupts import NUMBERS, uninterrupted
 from onlinear.system.outputs import replacing
@@ -140,7 +141,7 @@ CASES = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CASES)
 def test_an_interrupted_model_is_whole(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(one, "FIRST_FEATURES", 32)
+    monkeypatch.setattr(linear, "FIRST_FEATURES", 32)
     case = CASES[name]
     model = case.model()
     after = copy.deepcopy(model)

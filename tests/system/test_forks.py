@@ -101,7 +101,7 @@ def test_a_fork_waits_until_what_other_threads_do_to_a_model_is_whole(monkeypatc
 CALLS = {
     "partial_fit": lambda model: model.partial_fit(X, Y),
     "predict": lambda model: model.predict(X),
-    "freeze": lambda model: model.freeze(),
+    "snapshot": lambda model: model.snapshot(),
     "pickle": pickle.dumps,
     "learn_one": lambda model: model.learn_one({0: 1.0, 1: 2.0}, "a"),
 }

@@ -505,10 +505,10 @@ def test_exponentials_are_counted() -> None:
     for rows, fits in ((1500, True), (1600, False), (20_000, False)):
         many = [(k % 2, {0: float(k + 1)}) for k in range(rows)]
         if fits:
-            verifier.scale_rows(many, kernel, [rows])
+            verifier.scale(many, kernel, [rows])
         else:
             with pytest.raises(verifier.Failed, match="it would take hours"):
-                verifier.scale_rows(many, kernel, [rows])
+                verifier.scale(many, kernel, [rows])
 
 
 @pytest.mark.parametrize("name", ["sha256", "weights", "onlinear_certificate"])

@@ -245,8 +245,8 @@ def test_blanks_around_cells_are_no_part_of_them(tmp_path: Path) -> None:
 def test_refuses_what_would_take_hours() -> None:
     rows = [(k % 2, {0: k % 7 + 1.0}) for k in range(3000)]
     with pytest.raises(verifier.Failed, match="hours"):
-        verifier.scale_rows(rows, ("linear", 1, 1, 1), [3000])
-    verifier.scale_rows(rows, ("linear", 1, 1, 1), [0])  # a vector
+        verifier.scale(rows, ("linear", 1, 1, 1), [3000])
+    verifier.scale(rows, ("linear", 1, 1, 1), [0])  # a vector
     primes = [2**k + 1 for k in range(9000, 9400)]
     witness = {"rows": [0] * 400, "rivals": [1] * 400, "multipliers": [f"1/{p}" for p in primes]}
     certificate = {"weights": [{}], "classes": [-1, 1], "witness": witness}

@@ -400,7 +400,7 @@ class LinearEstimator(BaseEstimator):
     def coef_(self) -> Any:
         """The weights: a row for each class, one row for two classes, a vector for a regressor.
 
-        The array is read-only: assign another to ``coef_`` to go on from other weights.
+        The array is a copy: assign another to ``coef_`` to go on from other weights.
         """
         self._attribute("coef_")
         weights = self._as_shown(self._now().weights)
@@ -421,7 +421,7 @@ class LinearEstimator(BaseEstimator):
     def intercept_(self) -> np.ndarray:
         """The intercepts, one for each row of ``coef_``."""
         self._attribute("intercept_")
-        return self._now().intercepts.astype(self._data_type, copy=False)
+        return self._now().intercepts.astype(self._data_type)
 
     @intercept_.setter
     def intercept_(self, value: Any) -> None:
@@ -436,7 +436,7 @@ class LinearEstimator(BaseEstimator):
             self._assign(now.weights, intercepts)
 
     def _as_shown(self, weights: np.ndarray) -> np.ndarray:
-        weights = weights.astype(self._data_type, copy=False)
+        weights = weights.astype(self._data_type)
         return weights.reshape(-1) if self._flat else weights
 
     def _assign(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
