@@ -162,6 +162,20 @@ def test_an_interrupted_model_is_whole(name: str, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_one_row_is_whole_at_whatever_instruction_it_is_interrupted() -> None:
+    """It is learned without a block within which signals wait: it would take a tenth longer."""
+    model, call = CASES["one row"].model(), CASES["one row"].call
+    after = copy.deepcopy(model)
+    call(after)
+    right = [state(model), state(after)]
+    for fresh in interrupted_models(model, call, moments=400):
+        assert state(fresh) in right
+        if state(fresh) == right[0]:
+            call(fresh)
+            assert state(fresh) == right[1]
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_an_interrupted_search_is_whole() -> None:
     def make() -> Any:
         search = onlinear.OnlineSearch(grid(loss="log_loss", rule=["adagrad", "normalised"], average=[False, True]))

@@ -156,7 +156,7 @@ class DictPath:
         learner = self.learner
         learner.refuse_if_slim()
         with learner.lock, learner.busy:
-            learner.busy.refuse_handler()
+            learner.busy.refuse_handler(learner.lock)
             if not self.fast:
                 return self._learn_slowly(x, target, importance)
             if learner.base is not self.table or self.names.size > learner.features:  # it has moved, or must grow

@@ -332,7 +332,7 @@ class Learner:
             return False
         if self._to_next_mark() == 1 or not batch.importance[0]:
             return False
-        self.busy.refuse_handler()
+        self.busy.refuse_handler(self.lock)
         targets, state = self._targets(batch, ready), self._state(batch)
         self.busy.words[VERSION] += 1  # before: a signal may come right after the loop
         learned = ready.loop(ready.loss, ready.rule, ready.options, rows, targets, batch.importance, FIRST, state)
@@ -341,7 +341,7 @@ class Learner:
     def learn_unlocked(self, batch: Batch, order: np.ndarray | None = None, *, track: bool = False) -> None:
         """As :meth:`learn`, for a caller who is alone with it."""
         self.refuse_if_slim()
-        self.busy.refuse_handler()
+        self.busy.refuse_handler(self.lock)
         if order is None:
             order = np.arange(len(batch)) if len(batch) != 1 else FIRST
         if not (batch.importance.all() if len(batch) != 1 else batch.importance[0]):
@@ -822,7 +822,7 @@ class Learner:
 
     def add_output_unlocked(self, source: int, at: int) -> None:
         """As :meth:`add_output`, for a caller who is alone with it."""
-        self.busy.refuse_handler()
+        self.busy.refuse_handler(self.lock)
         outputs = self.outputs
         if self.output_room == outputs:
             self._double_output_room()

@@ -50,13 +50,24 @@ class Busy:
         if not self.depth:
             self.words[GENERATION] = self.generation
 
-    def refuse_handler(self) -> None:
-        """Refuse to change anything amid a call of the same thread, which a signal has interrupted."""
+    def refuse_handler(self, lock: Any) -> None:
+        """Refuse to change anything amid a call of the same thread, which a signal has interrupted.
+
+        ``lock`` is the one that whoever has entered holds, as often as it has entered.
+        """
+        if self.depth > 1:
+            self._forget_entries_without(lock)
         if self.depth > 1:
             raise Refused(
                 "a signal handler cannot learn with a model whose own call it has interrupted: "
                 "take a note of the signal, and learn when the call is over"
             )
+
+    def _forget_entries_without(self, lock: Any) -> None:
+        """Forget who was interrupted amid entering or leaving, and has given the lock back: nobody is there any more."""
+        held = lock._release_save()  # how often, and by whom: all that a lock says of itself
+        lock._acquire_restore(held)
+        self.depth = min(self.depth, held[0])
 
     def moved(self) -> int:
         """A new generation: whoever remembers where the arrays were has to look again."""
