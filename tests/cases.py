@@ -151,7 +151,7 @@ class Bits(NamedTuple):
 
     table: bytes
     bias: bytes
-    clock: bytes
+    counters: bytes
     matrix: bytes
     history: bytes
 
@@ -161,7 +161,7 @@ def bits_of(learner: Learner) -> Bits:
     table = learner.table
     if learner.facing is not DenseRows:
         table = table.transpose(1, 2, 0)
-    arrays = (table, learner.bias, learner.clock, learner.matrix)
+    arrays = (table, learner.bias, learner.counters, learner.matrix)
     history = b"".join(np.ascontiguousarray(mark).tobytes() for mark in learner.history)
     return Bits(*(hashlib.blake2b(np.ascontiguousarray(array)).digest() for array in arrays), history)
 

@@ -45,7 +45,7 @@ def learner_of(rule: Any = None, **settings: float) -> Learner:
 
 
 def everything(learner: Learner, adapting: Adapting) -> tuple[Any, ...]:
-    arrays = learner.table.tobytes(), learner.bias.tobytes(), learner.clock.tobytes(), learner.matrix.tobytes()
+    arrays = learner.table.tobytes(), learner.bias.tobytes(), learner.counters.tobytes(), learner.matrix.tobytes()
     return *arrays, json.dumps(adapting.state(), allow_nan=False)
 
 
@@ -104,7 +104,7 @@ def test_ignoring_drift_changes_no_bit() -> None:
     plain.learn(batch_of(X, Signs(y)))
     assert adapting.alarms
     assert watched.table.tobytes() == plain.table.tobytes()
-    assert watched.clock[:, [EXAMPLES, MISTAKES]].tolist() == plain.clock[:, [EXAMPLES, MISTAKES]].tolist()
+    assert watched.counters[:, [EXAMPLES, MISTAKES]].tolist() == plain.counters[:, [EXAMPLES, MISTAKES]].tolist()
 
 
 # ------------------------------------------------------------------ laws 2 and 3

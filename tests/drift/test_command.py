@@ -76,7 +76,7 @@ def test_resume_is_continue(turning: Path, tmp_path: Path, wish: list[str]) -> N
     assert one.adapting.state() == two.adapting.state()
     assert one.adapting.alarms
     assert one.learner.table.tobytes() == two.learner.table.tobytes()
-    assert one.learner.clock.tobytes() == two.learner.clock.tobytes()
+    assert one.learner.counters.tobytes() == two.learner.counters.tobytes()
 
 
 def test_checkpoints_change_nothing(turning: Path, tmp_path: Path) -> None:

@@ -244,7 +244,7 @@ def test_a_refused_call_leaves_the_sums_of_what_another_thread_learned(monkeypat
     monkeypatch.setattr("onlinear.learning.model.checked_importance", learn_meanwhile)
     with pytest.raises(BadInput, match="no importance"):
         model.learn_one(ROWS[0], 1, importance=2.0)
-    assert np.array_equal(model._learner.clock, alone._learner.clock)
+    assert np.array_equal(model._learner.counters, alone._learner.counters)
 
 
 def test_a_parameter_that_is_set_while_the_first_rows_are_learned_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:

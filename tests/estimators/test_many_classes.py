@@ -34,7 +34,7 @@ def learned(rows: list[tuple[dict[str, Any], str]], **parameters: Any) -> Any:
 
 def bits_of(model: Any) -> Any:
     learner = model._learner
-    return [learner.table.tobytes(), learner.bias.tobytes(), learner.clock.tobytes(), model.classes_.tolist()]
+    return [learner.table.tobytes(), learner.bias.tobytes(), learner.counters.tobytes(), model.classes_.tolist()]
 
 
 def test_the_table_moves_seldom() -> None:

@@ -63,7 +63,7 @@ def one_by_one(model: Any, rows: list[Any], labels: list[Any]) -> Any:
 
 def bits(model: Any) -> Any:
     learner = model._learner
-    return learner.table.tobytes(), learner.bias.tobytes(), learner.clock[:, :19].tobytes()
+    return learner.table.tobytes(), learner.bias.tobytes(), learner.counters[:, :19].tobytes()
 
 
 def shown(model: Any) -> Any:

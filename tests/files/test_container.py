@@ -679,7 +679,7 @@ def test_a_clock_from_before_averaged_answers_were_counted(average: float, tmp_p
     write_model(tmp_path / "learner", header, arrays)
     wanted = clock.copy()
     wanted[:, [UNAVERAGED_LOSS, UNAVERAGED_MISTAKES]] = clock[:, [LOSS, MISTAKES]] if average else 0.0
-    np.testing.assert_array_equal(load_learner(tmp_path / "learner").clock, wanted)
+    np.testing.assert_array_equal(load_learner(tmp_path / "learner").counters, wanted)
 
 
 @pytest.mark.parametrize("examples", [0.0, 1e6, -1.0, np.nan, np.inf, 1e300])

@@ -161,11 +161,11 @@ def test_banks_of_any_size(outputs: int, compiled: bool, features: int) -> None:
     settings = [kinds[m % len(kinds)] for m in range(outputs)]
     many = [scaled(rule_of("sgd"), 1.0 + 0.1 * m) for m in range(outputs)]
     bank = learner_for("hinge", many, data, settings, compiled=compiled, outputs=outputs)
-    bank.clock[1, ACTIVE] = 0.0
+    bank.counters[1, ACTIVE] = 0.0
     bank.learn(batch)
     for m in range(outputs):
         alone = learner_for("hinge", many[m], data, settings[m], compiled=compiled)
-        alone.clock[0, ACTIVE] = float(m != 1)
+        alone.counters[0, ACTIVE] = float(m != 1)
         alone.learn(batch)
         same_output(bank, m, alone)
 
@@ -190,7 +190,7 @@ def check_against_the_rest(loss: str, rule: str, kind: str, compiled: bool, feat
             alone = learner_for(loss, rule, Data(*data[:3], 0), settings, compiled=compiled)
             signs = Signs(np.where(data.y == m, 1.0, -1.0))
             alone.learn(Batch(batch.rows, signs, batch.importance))
-            together.clock[:, MISTAKES] = alone.clock[
+            together.counters[:, MISTAKES] = alone.counters[
                 :, MISTAKES
             ]  # mistakes are those of the highest score: not comparable
             same_output(together, m, alone)

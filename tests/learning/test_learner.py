@@ -74,9 +74,9 @@ def test_what_fills_a_row_up_does_no_harm(compiled: bool) -> None:
     for row, target in zip(X, (1.0, -1.0), strict=True):  # dense rows have zeros: learn those that have none
         there = row != 0.0
         part = Learner(losses.Logistic(), rules.AdaGrad(epsilon=0.0), features=2, compiled=compiled)
-        part.bias[...], part.clock[...] = dense.bias, dense.clock
+        part.bias[...], part.counters[...] = dense.bias, dense.counters
         part.learn(Batch(rows_of(row[None, there]), Signs(np.array([target])), np.ones(1)))
-        dense.bias[...], dense.clock[...] = part.bias, part.clock
+        dense.bias[...], dense.counters[...] = part.bias, part.counters
         np.testing.assert_allclose(sparse.weights()[0, there], part.weights()[0], rtol=1e-12)
 
 
@@ -228,10 +228,10 @@ def test_a_tracked_pass_sums_loss_and_penalty(kind: str, l1: float) -> None:
     assert tracked.objectives[0] == pytest.approx(expected + free.loss_sums[0], rel=1e-11)
     assert free.objectives[0] == pytest.approx(free.loss_sums[0], rel=1e-11)  # untracked: the loss alone
     if not l1:
-        assert tracked.clock[0, NORM] == pytest.approx((tracked.weights() ** 2).sum(), rel=1e-11)
+        assert tracked.counters[0, NORM] == pytest.approx((tracked.weights() ** 2).sum(), rel=1e-11)
     np.testing.assert_array_equal(tracked.weights(), free.weights())
     tracked.start_pass()
-    assert tracked.clock[0, OBJECTIVE] == 0.0
+    assert tracked.counters[0, OBJECTIVE] == 0.0
 
 
 def test_an_empty_batch_changes_nothing() -> None:

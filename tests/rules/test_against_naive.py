@@ -43,7 +43,7 @@ def scores_as_learned(learner: Learner, batch: Batch) -> np.ndarray:
     for i in range(len(batch)):
         learner.learn(cut(batch, i, i + 1))
         if batch.importance[i] > 0.0:
-            scores[i] = learner.clock[:, SCORE]
+            scores[i] = learner.counters[:, SCORE]
     return scores
 
 

@@ -219,7 +219,7 @@ def test_importance_0_is_a_row_absent(loss: str, rule: str) -> None:
     short = data._replace(X=data.X[kept], y=data.y[kept], importance=data.importance[kept])
     absent.learn(batch_of(short, loss))
     np.testing.assert_array_equal(there.weights(), absent.weights())
-    np.testing.assert_array_equal(there.clock, absent.clock)
+    np.testing.assert_array_equal(there.counters, absent.counters)
 
 
 # ------------------------------------------------------------------ scale

@@ -85,7 +85,7 @@ def full_arrays(learner: Learner) -> Arrays:
     kept = [slice(None)] * 3
     kept[axis] = slice(features_to_keep(learner.table, axis))
     table = np.ascontiguousarray(learner.table[tuple(kept)])  # without the room for more outputs
-    arrays: Arrays = {"table": table, "bias": learner.bias, "clock": learner.clock}
+    arrays: Arrays = {"table": table, "bias": learner.bias, "clock": learner.counters}
     if learner.kind == "matrix":
         arrays["matrix"] = learner.matrix
     return arrays
@@ -113,14 +113,14 @@ def sums_in_turn(learner: Learner) -> bool:
 
 
 def slim_arrays(learner: Learner, features: int | None) -> Arrays:
-    """Weights, intercepts, and of the clock what counts examples and scales weights."""
-    clock = slim_counters(learner, scaled=not sums_in_turn(learner))
+    """Weights, intercepts, and of the counters what counts examples and scales weights."""
+    counters = slim_counters(learner, scaled=not sums_in_turn(learner))
     if sums_in_turn(learner):
         weights = learner._weights_in(slice(features), True)
     else:
         table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
         weights = table[:, 0, :features].copy()
-    return {"weights": weights, "intercepts": learner._intercepts(True), "clock": clock}
+    return {"weights": weights, "intercepts": learner._intercepts(True), "clock": counters}
 
 
 def pack_learner(packer: Packer, now: LearnerNow) -> dict[str, Any]:
@@ -199,12 +199,12 @@ def unpack_bank(unpacker: Unpacker, packed: list[Any], methods: tuple[str, str])
 
 
 def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> None:
-    """Clock and history, which must agree: figures are kept at 1, 2, 4, 8, ... examples."""
+    """Counters and history, which must agree: figures are kept at 1, 2, 4, 8, ... examples."""
     arrays["clock"] = current_counters(arrays["clock"], learner._averages())
-    expect_shape(arrays, "clock", learner.clock.shape)
+    expect_shape(arrays, "clock", learner.counters.shape)
     fault = fault_of_counters(arrays["clock"], slim=header["form"] == "slim")
     expect(fault is None, str(fault))
-    learner.clock = arrays["clock"]
+    learner.counters = arrays["clock"]
     expect_shape(arrays, "history", (learner.examples.bit_length(), learner.outputs, 3))
     expect(are_counts(arrays["history"][:, :, 1:]), "a history that counts no examples")
     learner.history = [figures.copy() for figures in arrays["history"]]
@@ -247,7 +247,7 @@ def unpack_settings(unpacker: Unpacker, packed: dict[str, Any]) -> Settings:
 
 
 def checked_outputs(header: dict[str, Any], arrays: Arrays) -> int:
-    """How many outputs there are, each with a clock in the file: a learner of so many then takes hardly more memory."""
+    """How many outputs there are, each with counters in the file: a learner of so many takes hardly more memory."""
     outputs = checked_field(header, "outputs", int)
     expect(outputs >= 1 and has_known_width(arrays["clock"]) and len(arrays["clock"]) == outputs, f"{outputs} outputs")
     return outputs

@@ -1,4 +1,4 @@
-"""The counters of a learner, as its ``clock`` holds them, from outside: of older files, without a state, plausible.
+"""The counters of a learner, from outside: of older files, without a state, plausible.
 
 What each column counts is said in :mod:`onlinear.kernels.learn.state`.
 """
@@ -55,7 +55,7 @@ def current_counters(counters: np.ndarray, averages: bool) -> np.ndarray:
 
 def slim_counters(learner: Any, *, scaled: bool) -> np.ndarray:
     """A copy that goes with weights alone; they are ``scaled`` if the scale is still to be multiplied by."""
-    counters: np.ndarray = learner.clock.copy()
+    counters: np.ndarray = learner.counters.copy()
     if not scaled:
         counters[:, SCALE] = 1.0
     counters[:, OF_STATE] = 0.0

@@ -195,7 +195,7 @@ class DictPath:
         batch = self.batch(np.array([0, len(values)]), columns, values, [target], [importance])
         scores = self._scores_at(columns, values) if self.averages else None
         self.learner.learn_unlocked(batch)
-        return self.learner.clock[:, SCORE].copy() if scores is None else scores
+        return self.learner.counters[:, SCORE].copy() if scores is None else scores
 
     def batch(self, starts: Any, columns: Any, values: Any, targets: Any, importance: Any) -> Batch:
         """Rows that were read from dicts, as a batch."""
@@ -282,14 +282,14 @@ class DictScratch:
 
     def __init__(self, path: DictPath) -> None:
         learner, names, index, room = path.learner, path.names, path.index, path.room
-        self.table, self.bias, self.clock = learner.base, learner.bias, learner.clock
+        self.table, self.bias, self.counters = learner.base, learner.bias, learner.counters
         self.names, self.index, self.numbers = names, index, path.numbers
         self.gate = learner.busy.words
         self.texts = dict.fromkeys(names.texts)
         outputs, slots = learner.bias.shape
         place = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
         place |= {OUTPUT_ROOM: learner.output_room}
-        place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), COUNTERS_AT: address_of(self.clock)}
+        place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), COUNTERS_AT: address_of(self.counters)}
         place |= {NUMBERS: address_of(self.numbers), GATE: address_of(self.gate)}
         place |= {FIRST: path.first, CLASSES: path.classes}
         if path.fast:

@@ -119,11 +119,11 @@ SOME_FEATURES = 4096
 #: the order of a single row
 FIRST = np.zeros(1, dtype=np.int64)
 
-#: columns of the clock that belong to the weights and to what the rule has gathered
+#: counters that belong to the weights and to what the rule has gathered
 OF_WEIGHTS = [T, OWED, MASS, COUNT, WEIGHT, SPREAD, NORM, PACE, SIZE, SQUARES]
-#: the clock of an output that has seen nothing
-FRESH_CLOCK = np.zeros(COUNTERS)
-FRESH_CLOCK[[SCALE, ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
+#: the counters of an output that has seen nothing
+FRESH_COUNTERS = np.zeros(COUNTERS)
+FRESH_COUNTERS[[SCALE, ACTIVE, NEGATIVE, POSITIVE, FLUSHED]] = 1.0
 
 
 class Learner:
@@ -184,8 +184,8 @@ class Learner:
         slots = self._slots()
         self.base = zeros((outputs, slots, features) if self.facing is DenseRows else (features, outputs, slots))
         self.bias = np.zeros((outputs, slots))
-        self.clock = zeros((outputs, COUNTERS))
-        self.clock[:] = FRESH_CLOCK
+        self.counters = zeros((outputs, COUNTERS))
+        self.counters[:] = FRESH_COUNTERS
         self.history: list[np.ndarray] = []
         self._scratch: Scratch | None = None
         self.matrix = np.zeros((0, 0, 0))
@@ -265,9 +265,11 @@ class Learner:
         """Dense rows leave the last row's L1 penalty for the next; an elastic net's sparse rows expect it paid."""
         for m, option in enumerate(self._option_of_each()):
             if option.l1 > 0.0 and option.l2 > 0.0:
-                slots, scale = self.table[m], self.clock[m, SCALE]
+                slots, scale = self.table[m], self.counters[m, SCALE]
                 before = slots[0] * scale
-                slots[0] = read_weights(self.rules[0], option, slots, self.clock[m], self.kind, averaged=False) / scale
+                slots[0] = (
+                    read_weights(self.rules[0], option, slots, self.counters[m], self.kind, averaged=False) / scale
+                )
                 slots[int(option.last_touched_slot)] += slots[0] * scale - before
 
     def face_sparse(self) -> None:
@@ -442,9 +444,9 @@ class Learner:
         """For each output the summed loss, the mistakes, and the importance of all examples."""
         figures = np.empty((self.outputs, 3))
         figures[:, 0], figures[:, 1], figures[:, 2] = (
-            self.clock[:, LOSS],
-            self.clock[:, MISTAKES],
-            self.clock[0, IMPORTANCE],
+            self.counters[:, LOSS],
+            self.counters[:, MISTAKES],
+            self.counters[0, IMPORTANCE],
         )
         return figures
 
@@ -456,13 +458,13 @@ class Learner:
     def _state(self, batch: Batch) -> State | LoneState | MatrixState:
         if self.kind == "matrix":
             scratch = np.zeros((2, self.matrix.shape[1]))
-            return MatrixState(self.base, self.bias, self.clock, self.matrix, scratch)
+            return MatrixState(self.base, self.bias, self.counters, self.matrix, scratch)
         gathered, scratch = self._scratch_for(batch.rows)
         targets = batch.targets.targets if isinstance(batch.targets, Watched) else batch.targets
         alone = self.outputs == 1 and not self.banked
         if alone and not isinstance(targets, Labels):  # of labels there may soon be more
-            return LoneState(self.base, self.bias, self.clock, gathered, scratch)
-        return State(self.base, self.bias, self.clock, gathered, scratch)
+            return LoneState(self.base, self.bias, self.counters, gathered, scratch)
+        return State(self.base, self.bias, self.counters, gathered, scratch)
 
     def _scratch_for(self, rows: Rows) -> Scratch:
         """Scratch for the rows: the same as for those before, if that is enough."""
@@ -478,7 +480,7 @@ class Learner:
 
     def _keep(self, rows: Rows) -> dict[str, Any]:
         """What is needed to undo a batch: the whole state, or of a large table the cells that may move."""
-        kept: dict[str, Any] = {"bias": self.bias.copy(), "clock": self.clock.copy(), "marks": len(self.history)}
+        kept: dict[str, Any] = {"bias": self.bias.copy(), "counters": self.counters.copy(), "marks": len(self.history)}
         if self.kind == "matrix":
             kept["matrix"] = self.matrix.copy()
         if self._moves_few_cells(rows):
@@ -500,10 +502,10 @@ class Learner:
         """Whether within so many rows an L2 penalty may write its scale, or the average, into the whole table."""
         if self._averages():
             return True
-        pace = float(self.clock[:, PACE].min())  # a schedule does not count what it has forgotten
+        pace = float(self.counters[:, PACE].min())  # a schedule does not count what it has forgotten
         rate = max(rule_rate(rule, pace + 1.0) for rule in self.rules)
         factor = 1.0 - rate * max(setting.l2 * setting.alpha for setting in self.settings)
-        return factor <= 0.0 or float(self.clock[:, SCALE].min()) * factor**rows < 2.0 * LEAST_SCALE
+        return factor <= 0.0 or float(self.counters[:, SCALE].min()) * factor**rows < 2.0 * LEAST_SCALE
 
     def _undo(self, kept: dict[str, Any]) -> None:
         for name, array in kept.items():
@@ -584,13 +586,13 @@ class Learner:
         weights = np.empty((self.outputs, table.shape[2]))
         for m, option in enumerate(options):
             rule = self.rules[min(m, len(self.rules) - 1)]
-            weights[m] = read_weights(rule, option, table[m], self.clock[m], self.kind, averaged)
+            weights[m] = read_weights(rule, option, table[m], self.counters[m], self.kind, averaged)
         return weights
 
     def _intercepts(self, averaged: bool) -> np.ndarray:
         intercepts = self.bias[:, 0].copy()
         for m, option in enumerate(self._option_of_each()):
-            count = self.clock[m, COUNT]
+            count = self.counters[m, COUNT]
             if averaged and option.average_from > 0.0 and count > 0.0:
                 spent = self.bias[m, int(option.mean_slot)] / count
                 intercepts[m] = -spent if self.kind == "matrix" else intercepts[m] - spent
@@ -610,8 +612,8 @@ class Learner:
         self._face(NO_ROWS[DenseRows])
         self.table[:, 0, :] = weights
         self.bias[:, 0] = intercepts
-        self.clock[:, NORM] = (self.table[:, 0, :] ** 2).sum(axis=1)
-        self.clock[:, PULL] = np.nan  # these weights are not made of steps
+        self.counters[:, NORM] = (self.table[:, 0, :] ** 2).sum(axis=1)
+        self.counters[:, PULL] = np.nan  # these weights are not made of steps
         self.busy.words[VERSION] += 1
 
     def restart_at(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
@@ -619,8 +621,8 @@ class Learner:
         with self.lock, self.busy:
             self.table[:] = 0.0
             self.bias[:] = 0.0
-            self.clock[:, [OWED, MASS, COUNT, NORM]] = 0.0
-            self.clock[:, SCALE] = 1.0
+            self.counters[:, [OWED, MASS, COUNT, NORM]] = 0.0
+            self.counters[:, SCALE] = 1.0
             self.set_weights_unlocked(weights, intercepts)
 
     def start_again(self) -> None:
@@ -628,9 +630,11 @@ class Learner:
         with self.lock, self.busy:
             self.table[...] = 0.0
             self.bias[...] = 0.0
-            self.clock[:, OF_WEIGHTS] = 0.0
-            self.clock[:, [SCALE, FLUSHED]] = 1.0
-            self.clock[:, [PULL, PULLED]] = np.nan  # a mistake bound speaks of updates without a restart between them
+            self.counters[:, OF_WEIGHTS] = 0.0
+            self.counters[:, [SCALE, FLUSHED]] = 1.0
+            self.counters[:, [PULL, PULLED]] = (
+                np.nan
+            )  # a mistake bound speaks of updates without a restart between them
             if self.kind == "matrix":
                 self._allocate_matrix(self.features, self.outputs)
                 self.busy.moved()
@@ -639,7 +643,7 @@ class Learner:
     def forget_evidence(self, forget: Callable[[Any, np.ndarray], None]) -> None:
         """Keep the weights; let schedules count anew, and rules ``forget`` in the cells of each output."""
         with self.lock, self.busy:
-            self.clock[:, PACE] = 0.0
+            self.counters[:, PACE] = 0.0
             if self.kind == "cells":
                 table = self.table if self.facing is DenseRows else self.table.transpose(1, 2, 0)
                 for m in range(self.outputs):
@@ -659,106 +663,106 @@ class Learner:
     @property
     def examples(self) -> int:
         """How many examples were learned from, over all passes."""
-        return int(self.clock[0, EXAMPLES])
+        return int(self.counters[0, EXAMPLES])
 
     @property
     def updates(self) -> np.ndarray:
         """For each output, the examples whose slope was not zero: the k of the mistake bounds."""
-        return self.clock[:, UPDATES].astype(np.int64)
+        return self.counters[:, UPDATES].astype(np.int64)
 
     @property
     def mistakes(self) -> np.ndarray:
         """For each output, wrong answers; several classes count them at the first."""
-        return self.clock[:, MISTAKES].astype(np.int64)
+        return self.counters[:, MISTAKES].astype(np.int64)
 
     @property
     def unaveraged_mistakes(self) -> np.ndarray:
         """The same of the weights that learn, which the mistake bounds speak of, where answers are averaged."""
-        return self.clock[:, UNAVERAGED_MISTAKES if self._averages() else MISTAKES].astype(np.int64)
+        return self.counters[:, UNAVERAGED_MISTAKES if self._averages() else MISTAKES].astype(np.int64)
 
     @property
     def loss_sums(self) -> np.ndarray:
         """For each output, importance times the loss of its answer, summed as it was suffered."""
-        return self.clock[:, LOSS].copy()
+        return self.counters[:, LOSS].copy()
 
     @property
     def unaveraged_loss_sums(self) -> np.ndarray:
         """The same of the weights that learn, which regret bounds speak of, where answers are averaged."""
-        return self.clock[:, UNAVERAGED_LOSS if self._averages() else LOSS].copy()
+        return self.counters[:, UNAVERAGED_LOSS if self._averages() else LOSS].copy()
 
     @property
     def objectives(self) -> np.ndarray:
         """For each output, loss and penalty summed over the present pass."""
-        return self.clock[:, OBJECTIVE].copy()
+        return self.counters[:, OBJECTIVE].copy()
 
     @property
     def importance(self) -> float:
         """The importance of all examples."""
-        return float(self.clock[0, IMPORTANCE])
+        return float(self.counters[0, IMPORTANCE])
 
     @property
     def largest_square(self) -> float:
         """The largest squared length of a row, where the rule asks for it; else 0."""
-        return float(self.clock[0, RADIUS])
+        return float(self.counters[0, RADIUS])
 
     @property
     def t(self) -> float:
         """How many examples the outputs have counted."""
-        return float(self.clock[:, T].max(initial=0.0)) if self.outputs != 1 else float(self.clock[0, T])
+        return float(self.counters[:, T].max(initial=0.0)) if self.outputs != 1 else float(self.counters[0, T])
 
     def count_examples(self, examples: float) -> None:
         """Let outputs and schedules count on from so many examples."""
-        self.clock[:, [T, PACE]] = examples
+        self.counters[:, [T, PACE]] = examples
 
     # -------------------------------------------------------------- outputs that stop, and that weigh
 
     @property
     def active(self) -> np.ndarray:
         """Which outputs learn."""
-        return self.clock[:, ACTIVE] > 0.0
+        return self.counters[:, ACTIVE] > 0.0
 
     def stop_outputs(self, which: np.ndarray) -> None:
         """Let some outputs learn no more; the others go on."""
-        self.clock[which, ACTIVE] = 0.0
+        self.counters[which, ACTIVE] = 0.0
 
     def resume_outputs(self) -> None:
         """Let all outputs learn again."""
-        self.clock[:, ACTIVE] = 1.0
+        self.counters[:, ACTIVE] = 1.0
 
     def weigh_targets(self, negative: Any, positive: Any) -> None:
         """Factors on the importance of an example where an output's target is negative, or positive: one for each."""
         with self.lock:
-            self.clock[:, NEGATIVE], self.clock[:, POSITIVE] = negative, positive
+            self.counters[:, NEGATIVE], self.counters[:, POSITIVE] = negative, positive
 
     def are_targets_weighed(self, outputs: Sequence[int]) -> bool:
         """Whether a target of one of these outputs has a factor other than 1."""
-        return bool((self.clock[list(outputs)][:, [POSITIVE, NEGATIVE]] != 1.0).any())
+        return bool((self.counters[list(outputs)][:, [POSITIVE, NEGATIVE]] != 1.0).any())
 
     # -------------------------------------------------------------- sums of steps, which mistake bounds speak of
 
     def step_sums(self) -> np.ndarray:
         """For each output, the sizes of its steps summed, and shrunk as the weights are; NaN where nobody knows."""
-        return self.clock[:, PULL].copy()
+        return self.counters[:, PULL].copy()
 
     def averaged_step_sums(self) -> np.ndarray:
         """The same, summed over the examples that were averaged."""
-        return self.clock[:, PULLED].copy()
+        return self.counters[:, PULLED].copy()
 
     def averaged_examples(self) -> np.ndarray:
         """For each output, how many examples its average is of."""
-        return self.clock[:, COUNT].copy()
+        return self.counters[:, COUNT].copy()
 
     def squared_step_sums(self) -> np.ndarray:
         """For each output, the squares of the sizes of its steps, summed."""
-        return self.clock[:, SQUARES].copy()
+        return self.counters[:, SQUARES].copy()
 
     def forget_step_sums(self) -> None:
         """The weights are no sum of steps any more that were all taken for the same reason."""
-        self.clock[:, PULL] = np.nan
+        self.counters[:, PULL] = np.nan
 
     def restore_step_sums(self, sums: np.ndarray) -> None:
         """Take back that they were forgotten."""
-        self.clock[: len(sums), PULL] = sums
+        self.counters[: len(sums), PULL] = sums
 
     # -------------------------------------------------------------- passes
 
@@ -766,7 +770,7 @@ class Learner:
         """Begin another pass over the same rows: from now on losses are training losses."""
         if self.first_pass_examples < 0 and self.examples > 0:
             self.first_pass_examples = self.examples
-        self.clock[:, OBJECTIVE] = 0.0
+        self.counters[:, OBJECTIVE] = 0.0
 
     def marks(self, outputs: slice = slice(None), row_loss: bool = False) -> list[Mark]:
         """The progressive history at 1, 2, 4, 8, ... examples, and now."""
@@ -830,7 +834,7 @@ class Learner:
             self._copy_output(m - 1, m)
         if source != at:  # else it is there already
             self._copy_output(source + (source > at), at)
-        self.clock = insert_copy(self.clock, source, at, 0)
+        self.counters = insert_copy(self.counters, source, at, 0)
         self.bias = insert_copy(self.bias, source, at, 0)
         self._scratch = None  # which has no room for one more
         self.busy.moved()
@@ -868,11 +872,11 @@ class Learner:
 
     def clear_figures_of_steps(self, m: int) -> None:
         """Set an output's figures of its own steps back: those of an output that has made none."""
-        self.clock[m, [NORM, OBJECTIVE, UPDATES, PULL, PULLED, SQUARES]] = 0.0
+        self.counters[m, [NORM, OBJECTIVE, UPDATES, PULL, PULLED, SQUARES]] = 0.0
 
     def count_mistakes_at_first(self) -> None:
         """Let the first output alone count mistakes, as it does for several classes."""
-        self.clock[1:, [MISTAKES, UNAVERAGED_MISTAKES]] = 0.0
+        self.counters[1:, [MISTAKES, UNAVERAGED_MISTAKES]] = 0.0
         for figures in self.history:
             figures[1:, 1] = 0.0
 
@@ -894,10 +898,10 @@ class Learner:
             part.table = np.ascontiguousarray(taken if self.facing is DenseRows else taken.transpose(2, 0, 1))
             part.facing = self.facing
             part.bias = self.bias[np.ix_(chosen, slots)]
-            part.clock = self.clock[chosen]
-            part.clock[0, [EXAMPLES, IMPORTANCE, RADIUS]] = self.clock[0, [EXAMPLES, IMPORTANCE, RADIUS]]
+            part.counters = self.counters[chosen]
+            part.counters[0, [EXAMPLES, IMPORTANCE, RADIUS]] = self.counters[0, [EXAMPLES, IMPORTANCE, RADIUS]]
             if not part._averages():  # the others' figures were kept twice, too
-                part.clock[:, [UNAVERAGED_LOSS, UNAVERAGED_MISTAKES]] = 0.0
+                part.counters[:, [UNAVERAGED_LOSS, UNAVERAGED_MISTAKES]] = 0.0
             part.matrix = self.matrix[chosen] if self.kind == "matrix" else self.matrix
             part.history = [figures[chosen] for figures in self.history]
         part.first_pass_examples = self.first_pass_examples

@@ -218,7 +218,7 @@ def numbers_of(learner: Learner, columns: Any, averaged: bool = True) -> tuple[n
         return learner._weights_in(columns, averaged).T, np.ones(learner.outputs), intercepts
     by_output = learner.facing is not SparseRows
     weights = learner.table[:, 0, columns].T if by_output else learner.table[columns, :, 0]
-    return weights, learner.clock[:, SCALE].copy(), intercepts
+    return weights, learner.counters[:, SCALE].copy(), intercepts
 
 
 def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:

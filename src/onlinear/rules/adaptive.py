@@ -1,4 +1,4 @@
-"""Rules with a rate for every weight."""
+"""Rules whose steps adapt to what they have seen: a rate for every weight, or steps that obey importance."""
 
 from __future__ import annotations
 

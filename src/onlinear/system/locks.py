@@ -64,7 +64,7 @@ class Busy:
             )
 
     def _forget_entries_without(self, lock: Any) -> None:
-        """Forget who was interrupted amid entering or leaving, and has given the lock back: nobody is there any more."""
+        """Forget who was interrupted amid entering or leaving, and has given the lock back: nobody is there now."""
         held = lock._release_save()  # how often, and by whom: all that a lock says of itself
         lock._acquire_restore(held)
         self.depth = min(self.depth, held[0])

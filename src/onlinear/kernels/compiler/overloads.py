@@ -1,4 +1,4 @@
-"""Let compiled code to call the methods of losses, rules, schedules and rows, by type.
+"""Let compiled code call the methods of losses, rules, schedules and rows, by type.
 
 Each free function of :mod:`onlinear.rules.dispatch` and :mod:`onlinear.data.rows` stands for a method. When the
 compiler meets ``loss_slope(loss, score, target)`` it asks the ``overload`` below, which answers with the ``slope`` of
