@@ -15,7 +15,7 @@ Three more are optional:
 * ``curvature(score, target)``: the second derivative, for the Newton rules.
 
 A *row loss* sees all scores of a row at once: ``value(scores, label)``, ``slopes(scores, label, out)`` and
-optionally ``link(scores, out)``.
+optionally ``link(scores, out)`` and ``row_flow(context, amount)``, the flow of a row.
 
 Functions of :mod:`onlinear.powers`, or ``math``, not NumPy's: compiled and interpreted code then agree to the last bit.
 

@@ -14,6 +14,8 @@ offer ``move(cell, x, step, context) -> cell``. Optional are
 * ``needs_curvature()``: True to be asked also where the slope is 0 but the curvature is not,
 * ``pace(cell)``: the weight's own rate, where lazy penalties are possible,
 * ``fade(cell, keep) -> cell``: what forgetting does to the cell,
+* ``needs_norm``, ``keeps_radius``: there, if a step sees the squared length of the row, or bounds speak of the largest,
+* ``penalty_rate(t)``: the rate of penalties under a rule with one rate for all weights,
 * ``ODD``: for each number of the cell, whether it changes sign with the targets (only the weight, if not said).
 
 *Matrix rules* keep a square matrix over the features: see :mod:`onlinear.rules.matrix`.

@@ -2,7 +2,8 @@
 
 Each field of :class:`ReadOptions` is one option: its name, its default, what the help says of it, and how what is given
 is checked. ``open_stream``, ``race`` and ``profile_of`` take the fields as keyword arguments; ``train`` has a
-command-line option for each, ``select``, ``convert`` and ``certify`` for those that mean something there. To add one: a field here, and the code that obeys it.
+command-line option for each, ``select``, ``convert`` and ``certify`` for those that mean something there. To add one:
+a field here, and the code that obeys it.
 """
 
 from __future__ import annotations
