@@ -58,12 +58,11 @@ class ExactNames:
     (array([1], dtype=uint32), array([3.]))
     """
 
-    texts: frozenset[str] = frozenset()
-
     def __init__(self, names: Iterable[Hashable] = (), cap: int | None = None) -> None:
         self.positions: dict[Hashable, int] = {}
         self.categories: dict[Hashable, dict[str, int]] = {}
         self.cap = cap
+        self.texts: frozenset[str] = frozenset()
         fresh = _Fresh(self.positions, cap)
         for name in names:
             if _plain(name) in fresh.positions:
@@ -182,12 +181,11 @@ class HashedNames:
     True
     """
 
-    texts: frozenset[str] = frozenset()
-
     def __init__(self, bits: int = 18) -> None:
         if not 1 <= bits <= MOST_BITS:
             raise OnlinearError(f"bits is {bits}: choose 1 to {MOST_BITS} (2**bits weights)")
         self.bits = int(bits)
+        self.texts: frozenset[str] = frozenset()
 
     @property
     def size(self) -> int:
