@@ -26,7 +26,7 @@ def test_functions_show_every_option_with_its_default_and_what_it_means(function
     for each in fields(ReadOptions):
         if each.name in names:
             assert shown[each.name].default == each.default
-            assert f"\n    {each.name} : " in found.__doc__
+            assert f"\n{each.name} : " in inspect.getdoc(found)
     assert "{options}" not in found.__doc__
 
 

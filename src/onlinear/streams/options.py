@@ -515,10 +515,19 @@ def takes_read_options(*, profiled: bool = False) -> Callable[[Function], Functi
 
         checked.__signature__ = own.replace(parameters=taken)  # type: ignore[attr-defined]
         if function.__doc__:
-            checked.__doc__ = function.__doc__.replace("    {options}\n", "".join(described(names)))
+            checked.__doc__ = with_options(function.__doc__, "".join(described(names)))
         return cast(Function, checked)
 
     return decorate
+
+
+def with_options(text: str, options: str) -> str:
+    """A docstring with the options where it says so, as far to the right, which from Python 3.13 on is not at all."""
+    lines = [
+        textwrap.indent(textwrap.dedent(options), line.removesuffix("{options}\n")) if "{options}" in line else line
+        for line in text.splitlines(keepends=True)
+    ]
+    return "".join(lines)
 
 
 def described(names: Sequence[str]) -> Iterator[str]:
