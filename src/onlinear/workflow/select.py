@@ -95,7 +95,7 @@ def select(
     judged = judged_on(predictor, parts)
     worst = worst_words(asked, choice, judged, parts)
     uses = ledger.uses(*parts.digests)
-    test = test_figures(judged, uses) | {"seen": parts.seen.rows, "unlabelled": parts.seen.unlabelled}
+    test = figures_of_test(judged, uses) | {"seen": parts.seen.rows, "unlabelled": parts.seen.unlabelled}
     score = test["rmse"] if test["error"] is None else test["error"]
     ledger.enter(parts.digests[0], {"files": asked.files + asked.test_files, "score": score}, *parts.digests[1:])
     notes = [used_words(len(uses), ledger)] if uses else []
@@ -194,7 +194,7 @@ def model_of(learner: Learner, parts: Parts, plan: RacePlan) -> Model:
 # ------------------------------------------------------------------ measuring
 
 
-def test_figures(judged: Judged, uses: list[dict[str, Any]]) -> dict[str, Any]:
+def figures_of_test(judged: Judged, uses: list[dict[str, Any]]) -> dict[str, Any]:
     found = judged.figures()
     if isinstance(judged, JudgedNumbers):
         said = f"RMSE {four_digits(found['rmse'])}"

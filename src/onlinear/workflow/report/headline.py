@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onlinear.workflow.report.markup import NOTHING, Html, join, paragraph, shorten, tag, terms
 from onlinear.workflow.report.numbers import count, finite, format_interval, level, many, score, seconds
-from onlinear.workflow.report.result import BASELINES, Result, baseline, items, measure, pair, part, test_error
+from onlinear.workflow.report.result import BASELINES, Result, baseline, error_on_test_rows, items, measure, pair, part
 
 
 def headline(result: Result) -> Html:
@@ -46,7 +46,7 @@ def sentence(result: Result) -> str:
     >>> sentence({})
     'No test was made, so nothing is known of how good the model is on rows that it has not seen.'
     """
-    test, by, found = part(result, "test"), measure(result), test_error(result)
+    test, by, found = part(result, "test"), measure(result), error_on_test_rows(result)
     if found is None:
         return "No test was made, so nothing is known of how good the model is on rows that it has not seen."
     rows = "rows" if test.get("rows") is None else many(test["rows"], "row")
@@ -90,7 +90,7 @@ def interval_name(result: Result) -> str:
 
 def figures(result: Result) -> Html:
     """The two numbers to remember."""
-    test, by, found, simple = part(result, "test"), measure(result), test_error(result), baseline(result)
+    test, by, found, simple = part(result, "test"), measure(result), error_on_test_rows(result), baseline(result)
     shown: list[tuple[str, Html]] = []
     if found is not None:
         limits = format_interval(test.get("interval"), by) if pair(test.get("interval")) else ""

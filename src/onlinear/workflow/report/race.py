@@ -19,12 +19,12 @@ from onlinear.workflow.report.numbers import count, finite, format_interval, man
 from onlinear.workflow.report.result import (
     Result,
     baseline,
+    error_on_test_rows,
     items,
     measure,
     pair,
     part,
     points,
-    test_error,
     thin_points,
 )
 from onlinear.workflow.report.scales import even, logarithmic
@@ -162,7 +162,7 @@ def rank_row(rank: int, entry: Result, by: str) -> Html:
 
 def references(result: Result) -> Html:
     """Other methods, with this model among them, on one line."""
-    by, own = measure(result), test_error(result)
+    by, own = measure(result), error_on_test_rows(result)
     known = [(one, finite(one.get("score"))) for one in items(result, "references")[:30]]
     limits = pair(part(result, "test").get("interval"))
     scores = [found for _, found in known if found is not None] + [own or 0.0, *(limits or ())]

@@ -30,7 +30,7 @@ def measure(result: Result) -> str:
     return "rmse" if is_regression(result) else "error"
 
 
-def test_error(result: Result) -> float | None:
+def error_on_test_rows(result: Result) -> float | None:
     """The error or rmse on the test rows."""
     return finite(part(result, "test").get(measure(result)))
 

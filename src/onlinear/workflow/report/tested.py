@@ -18,7 +18,7 @@ from onlinear.workflow.report.markup import (
     terms,
 )
 from onlinear.workflow.report.numbers import count, finite, format_interval, many, number, score, share
-from onlinear.workflow.report.result import Result, items, measure, pair, part, test_error
+from onlinear.workflow.report.result import Result, error_on_test_rows, items, measure, pair, part
 from onlinear.workflow.report.scales import Axis
 from onlinear.workflow.report.svg import Chart, draw_calibration
 
@@ -27,7 +27,7 @@ CLASSES = 25  # a larger matrix tells less than the list of its largest cells
 
 def test(result: Result) -> Html:
     found = part(result, "test")
-    if test_error(result) is None:
+    if error_on_test_rows(result) is None:
         return paragraph("No test was made.", class_="quiet")
     said = paragraph(found["words"]) if found.get("words") else NOTHING
     return join([said, warning(result), terms(measures(result), "cells"), confusion(result), calibration(result)])
@@ -35,7 +35,7 @@ def test(result: Result) -> Html:
 
 def measures(result: Result) -> list[tuple[str, str]]:
     test, by = part(result, "test"), measure(result)
-    shown = [("error" if by == "error" else "RMSE", score(test_error(result), by))]
+    shown = [("error" if by == "error" else "RMSE", score(error_on_test_rows(result), by))]
     if pair(test.get("interval")):
         shown.append((interval_name(result), format_interval(test["interval"], by)))
     for key, name, write in (
