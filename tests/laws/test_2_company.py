@@ -32,8 +32,8 @@ DTYPES = (np.float64, np.float32)
 def rows_of_width(width: int, kind: str, dtype: Any) -> Any:
     """Rows of every length from none to all, if they are sparse."""
     X = RNG.normal(size=(ROWS, width)).astype(dtype)
-    if kind == "dense":
-        return X
+    if kind != "sparse":
+        return np.asfortranarray(X) if kind == "by column" else X
     X[RNG.random(X.shape) > np.linspace(0.0, 1.0, ROWS)[:, None]] = 0.0
     return scipy.sparse.csr_matrix(X)
 
@@ -56,7 +56,7 @@ def product(weights: np.ndarray, rows: Any, i: int) -> float:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.__name__)
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("kind", ["dense", "by column", "sparse"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_row_has_the_scores_that_it_has_alone(width: int, kind: str, dtype: Any) -> None:
     for outputs in OUTPUTS:
@@ -73,6 +73,21 @@ def test_a_row_has_the_scores_that_it_has_alone(width: int, kind: str, dtype: An
             parts = [predictor.scores(rows[start:stop]) for start, stop in pairwise(cuts)]
             assert np.concatenate(parts).tobytes() == together.tobytes()
         assert predictor.scores(rows[:0]).shape == (0, outputs)
+
+
+@pytest.mark.parametrize("width", [5, 127, 128])
+def test_columns_of_a_frame_are_scored_where_they_lie(width: int) -> None:
+    rows = rows_of_width(width, "dense", np.float64)
+    by_column = np.asfortranarray(np.tile(rows, (200, 1)))  # more rows than are taken together
+    for classes in (2, 4, 6):
+        model = onlinear.SGDClassifier(random_state=0).fit(rows, np.arange(ROWS) % classes)
+        assert (
+            model.decision_function(by_column).tolist()
+            == np.concatenate([model.decision_function(rows)] * 200).tolist()
+        )
+        by_column.flags.writeable = False
+        assert model.predict(by_column).tolist() == model.predict(rows).tolist() * 200
+        by_column.flags.writeable = True
 
 
 class Tilted(NamedTuple):

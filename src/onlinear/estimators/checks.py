@@ -314,6 +314,11 @@ def loop_rows(X: Any) -> Rows:
     return DenseRows(open_up(np.ascontiguousarray(X)))
 
 
+def rows_to_score(X: Any) -> Rows:
+    """Rows as a predictor takes them, which reads a data frame's columns where they lie."""
+    return loop_rows(X) if scipy.sparse.issparse(X) else DenseRows(X)
+
+
 def with_short_indices(X: Any) -> Any:
     if X.indices.dtype == X.indptr.dtype == INT32:
         return X

@@ -26,6 +26,7 @@ from onlinear.estimators.checks import (
     loop_rows,
     one_row,
     records,
+    rows_to_score,
     targets_in,
 )
 from onlinear.estimators.linear import DataShape, LinearEstimator, Start, estimator_lock, undo_if_refused
@@ -341,16 +342,16 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores: of the second class where there are two, else one column for each class."""
-        return self._answering().decision_function(loop_rows(checked_rows(self, X)))
+        return self._answering().decision_function(rows_to_score(checked_rows(self, X)))
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
-        return self._answering().predict(loop_rows(checked_rows(self, X)))
+        return self._answering().predict(rows_to_score(checked_rows(self, X)))
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: the loss's link of each score, normalised over several classes."""
-        return self._answering().predict_proba(loop_rows(checked_rows(self, X)))
+        return self._answering().predict_proba(rows_to_score(checked_rows(self, X)))
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -393,6 +394,16 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     @available_if(has_probabilities)
     def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[Hashable, float]:
         """The probability of each class seen so far. Changes nothing."""
+        path = self._path
+        if path is not None:
+            view = path.view
+            decoder = view.decoder
+            pair = decoder.pair
+            if pair:
+                score = view.answer(view.place_at, id(x))
+                if score == score:
+                    probability = path.link_of_pair(path.loss, decoder.turn * score)
+                    return {pair[0]: 1.0 - probability, pair[1]: probability}
         decoder, scores, loss = self._scores_one(x)
         if decoder is None:
             return {}

@@ -19,6 +19,7 @@ from onlinear.estimators.checks import (
     loop_rows,
     one_row,
     records,
+    rows_to_score,
     targets_in,
 )
 from onlinear.estimators.linear import DataShape, LinearEstimator, Start, estimator_lock, undo_if_refused
@@ -126,7 +127,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The scores of the rows."""
         check_is_fitted(self)
-        return self._now().predict(loop_rows(checked_rows(self, X)))
+        return self._now().predict(rows_to_score(checked_rows(self, X)))
 
     def predict_one(self, x: Mapping[Any, Any]) -> float:
         """The score; 0 before the first example. Changes nothing."""

