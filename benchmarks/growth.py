@@ -24,6 +24,7 @@ from onlinear.cli.printing import with_gaps
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Signs
 from onlinear.features.vocabulary import collisions_of
+from onlinear.kernels.compiler.inlining import register_overloads
 from onlinear.kernels.text import decimals
 from onlinear.learning.learner import Learner
 from onlinear.powers import exp_of_less
@@ -54,6 +55,9 @@ def answer_long_row(names: int) -> Cost:
     model.learn_one(row, 1)
     model.learn_one({"0": 1.0}, 0)
     return seconds_per(names, lambda: model.predict_one(row))
+
+
+register_overloads()  # of the functions that compiled ones call
 
 
 @numba.njit(nogil=True, error_model="numpy")
