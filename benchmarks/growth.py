@@ -83,6 +83,30 @@ def predict_around_bad_lines(lines: int) -> Cost:
     return seconds_per(lines, lambda: with_gaps(rows, places, missing, [None]))
 
 
+def take_snapshots(bits: int) -> tuple[Cost, Cost]:
+    """A snapshot after ten rows of 60 words, and the same by a copy of all weights."""
+    model = OnlineClassifier(bits=bits)
+    rng = np.random.default_rng(0)
+
+    def learn(rows: int) -> None:
+        for k in range(rows):
+            model.learn_one({f"{word}": 1.0 for word in rng.integers(0, 1 << bits, 60)}, k % 2)
+
+    def snapshot(anew: bool) -> Cost:
+        def cost() -> float:
+            learn(10)
+            if anew:
+                model._learner.change_any()  # type: ignore[union-attr]
+            began = time.perf_counter()
+            model.snapshot()
+            return time.perf_counter() - began
+
+        return cost
+
+    learn(5000)
+    return snapshot(anew=False), snapshot(anew=True)
+
+
 # A loss and a rule of the user's own
 
 
@@ -158,6 +182,7 @@ def rows() -> Iterator[Line]:
     yield grown("digits of a number", read_long_number, 10_000_000)
     yield grown("collisions of names", find_collisions, 1_000_000)
     yield grown("bad lines of a prediction", predict_around_bad_lines, 100_000)
+    yield Row("snapshot of 2^22 columns", "all copied", 20.0, lambda: take_snapshots(22))
     yield as_fast("AdaGrad", MyAdaGrad, rules.AdaGrad)
     yield as_fast("SGD", MySteps, lambda: rules.SGD(rules.Constant(0.1)))
     imports = import_seconds("import onlinear"), import_seconds("pass")

@@ -379,12 +379,14 @@ class LinearEstimator(BaseEstimator):
         snapshot = self._shown.snapshot
         if snapshot is not None and snapshot[0] is learner and snapshot[1] == learner.version:
             return snapshot[2]
+        del snapshot  # whose weights the next one may take over
         with estimator_lock(self):  # no class appears, and no other learner takes its place
             model, shown = self._model, self._shown
             assert model is not None
             with model.learner.lock:
+                shown.snapshot = None
                 shown.snapshot = model.learner, model.learner.version, self._read_now(model)
-            return shown.snapshot[2]
+                return shown.snapshot[2]
 
     def _read_now(self, model: Model) -> Predictor:
         shown, learner = self._shown, model.learner

@@ -109,7 +109,7 @@ def features_to_keep(table: np.ndarray, axis: int) -> int:
 
 def sums_in_turn(learner: Learner) -> bool:
     """Whether a dict row's score is added up entry by entry, because each weight takes some arithmetic."""
-    return learner._averages() or learner._sleeps()
+    return learner.has_lazy_slots()
 
 
 def slim_arrays(learner: Learner, features: int | None) -> Arrays:

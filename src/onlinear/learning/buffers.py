@@ -12,6 +12,7 @@ import numpy as np
 from onlinear.data.batch import Rows
 from onlinear.data.rows import WHOLE, DenseRows
 from onlinear.kernels.compiler.hints import LINE
+from onlinear.kernels.learn.changes import BLOCK_BITS
 from onlinear.kernels.learn.state import COUNTERS, SCRATCH
 
 #: numbers of a table that are looked at at once for whether anything was written there
@@ -44,6 +45,11 @@ def sparse_zeros(shape: tuple[int, ...]) -> np.ndarray:
         with suppress(OSError):  # a system without huge pages
             memory.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(memory).reshape(shape)
+
+
+def blocks_of(columns: int) -> int:
+    """How many blocks so many columns have, in the map of those that have changed."""
+    return (columns >> BLOCK_BITS) + 1
 
 
 def copy_touched(given: np.ndarray, taken: np.ndarray) -> None:

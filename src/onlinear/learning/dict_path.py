@@ -27,8 +27,10 @@ from onlinear.kernels.compiler.object_layout import AVAILABLE
 from onlinear.kernels.dicts.argument_block import (
     BIAS,
     BITS,
+    BLOCKS,
     CAP,
     CATEGORIES,
+    CHANGED,
     CLASSES,
     COLUMNS,
     COUNTERS_AT,
@@ -288,6 +290,7 @@ class DictScratch:
         self.table, self.bias, self.counters = learner.base, learner.bias, learner.counters
         self.names, self.index, self.numbers = names, index, path.numbers
         self.gate = learner.busy.words
+        self.changed = learner.change_map()
         self.texts = dict.fromkeys(names.texts)
         outputs, slots = learner.bias.shape
         place = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
@@ -295,6 +298,7 @@ class DictScratch:
         place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), COUNTERS_AT: address_of(self.counters)}
         place |= {NUMBERS: address_of(self.numbers), GATE: address_of(self.gate)}
         place |= {FIRST: path.first, CLASSES: path.classes}
+        place |= {CHANGED: address_of(self.changed), BLOCKS: len(self.changed)}
         if path.fast:
             place |= self._names_place() | {TEXTS: id(self.texts) if self.texts else 0}
         words = {COLUMNS: room, VALUES: room, SMALL: 8, ROW_SCRATCH: row_scratch_words(room), SCORES: outputs}

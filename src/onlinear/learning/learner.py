@@ -49,7 +49,17 @@ from onlinear.kernels.learn.state import (
     State,
     T,
 )
-from onlinear.learning.buffers import Scratch, copy_table, copy_touched, scratch_of, sparse_zeros, writeable, zeros
+from onlinear.learning.buffers import (
+    Scratch,
+    blocks_of,
+    copy_table,
+    copy_touched,
+    scratch_of,
+    sparse_zeros,
+    writeable,
+    zeros,
+)
+from onlinear.learning.table_copies import TableCopies, note_rows
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
 from onlinear.rules.adaptive import Normalised
@@ -103,7 +113,6 @@ class Ready(NamedTuple):
     options: Any
     loop: Any
     eager: bool  # whether every row may touch every weight
-    scales: bool  # whether an L2 penalty may touch every weight now and then
     averages: bool  # whether an output answers with averaged weights
     in_one_step: bool  # whether one row alone is a single step, which is taken whole or not at all
 
@@ -171,12 +180,43 @@ class Learner:
         self.busy = Busy()
         self.first_pass_examples = -1
         self._made: dict[tuple[type, bool], Ready] = {}
+        self._forget_copies()
         self._allocate(features, outputs)
 
     @property
     def version(self) -> int:
         """How often it has changed."""
         return int(self.busy.words[VERSION])
+
+    # -------------------------------------------------------------- what has changed, for snapshots
+
+    def _forget_copies(self) -> None:
+        """Let the next snapshot copy all weights."""
+        self._copies: TableCopies | None = None
+        self._changed = np.zeros(0, dtype=np.uint8)
+
+    def change_any(self) -> None:
+        """What changes now may be any weight."""
+        self.busy.words[VERSION] += 1
+        self._copies = None
+
+    def _change_columns(self, rows: Rows) -> None:
+        """What changes now are weights of these rows."""
+        self.busy.words[VERSION] += 1
+        if self._copies is not None and not note_rows(rows, self):
+            self._copies = None
+
+    def change_map(self) -> np.ndarray:
+        """A byte for each block of columns: whether they have changed since the last snapshot."""
+        if len(self._changed) != blocks_of(self.features):
+            self._changed = np.zeros(blocks_of(self.features), dtype=np.uint8)
+        return self._changed
+
+    def copies_of(self, outputs: list[int], sign: float) -> TableCopies:
+        """Copies of these outputs' weights, for a caller who is alone with it."""
+        if self._copies is None or not self._copies.serve(self, outputs, sign):
+            self._copies = TableCopies(self, outputs, sign)
+        return self._copies
 
     # -------------------------------------------------------------- state
 
@@ -212,6 +252,10 @@ class Learner:
     def _averages(self) -> bool:
         return any(setting.average > 0.0 for setting in self.settings)
 
+    def has_lazy_slots(self) -> bool:
+        """Whether a weight is more than what is kept of it: a penalty is owed, or an average is asked for."""
+        return self._averages() or self._sleeps()
+
     def _sleeps(self) -> bool:
         if self.kind == "uniform":
             return any(setting.l1 > 0.0 for setting in self.settings)
@@ -241,6 +285,7 @@ class Learner:
     @table.setter
     def table(self, table: np.ndarray) -> None:
         self.base = table
+        self._copies = None
 
     @property
     def output_room(self) -> int:
@@ -259,6 +304,7 @@ class Learner:
             self.base, self.facing = zeros(turned.shape), facing
             if not empty:
                 self.base[...] = turned
+            self._copies = None
             self.busy.moved()
 
     def _pay_before_turning(self) -> None:
@@ -336,7 +382,7 @@ class Learner:
             return False
         self.busy.refuse_handler(self.lock)
         targets, state = self._targets(batch, ready), self._state(batch)
-        self.busy.words[VERSION] += 1  # before: a signal may come right after the loop
+        self._change_columns(batch.rows)  # before: a signal may come right after the loop
         learned = ready.loop(ready.loss, ready.rule, ready.options, rows, targets, batch.importance, FIRST, state)
         return bool(learned)
 
@@ -350,13 +396,11 @@ class Learner:
             check_rows(batch.rows, batch.names)  # rows of importance 0 are never scored
         self._face(batch.rows)
         ready = self._ready(batch.rows, track)
-        try:
-            if self._undoes_rows(batch):
-                learned = self._run(batch, order, ready)
-            else:
-                learned = self._run_or_undo(batch, order, ready)
-        finally:
-            self.busy.words[VERSION] += 1
+        self._change_columns(batch.rows)
+        if self._undoes_rows(batch):
+            learned = self._run(batch, order, ready)
+        else:
+            learned = self._run_or_undo(batch, order, ready)
         if learned < len(order):
             row = int(order[learned])
             fault = self._fault_of_loss(batch, row)
@@ -425,7 +469,6 @@ class Learner:
                 bank_of(each, self.banked),
                 self._loop(),
                 any(option.eager > 0.0 for option in each),
-                any(option.l2 > 0.0 for option in each) and self.kind == "uniform",
                 self._averages(),
                 self.compiled and self._leaves_no_trace(FIRST),
             )
@@ -495,17 +538,25 @@ class Learner:
         """Whether a batch moves no cells but its own columns', and those are few."""
         if not isinstance(rows, SparseRows) or self.facing is not SparseRows or 4 * len(rows.values) >= self.features:
             return False
-        ready = self._ready(rows, False)
-        return not ready.eager and not (ready.scales and self._may_unscale(length_of(rows)))
+        is_eager = self._ready(rows, False).eager
+        return not is_eager and not self.may_unscale(length_of(rows), *self.scale_and_pace())
 
-    def _may_unscale(self, rows: int) -> bool:
-        """Whether within so many rows an L2 penalty may write its scale, or the average, into the whole table."""
+    def scale_and_pace(self) -> tuple[float, float]:
+        """The least scale of an output, and the fewest examples that a schedule counts."""
+        return float(self.counters[:, SCALE].min()), float(self.counters[:, PACE].min())
+
+    def may_unscale(self, rows: int, scale: float, pace: float) -> bool:
+        """Whether within so many rows, from this scale and pace on, an L2 penalty may write its scale into the table.
+
+        So may an average at any time.
+        """
+        if self.kind != "uniform" or not any(setting.l2 > 0.0 for setting in self.settings):
+            return False
         if self._averages():
             return True
-        pace = float(self.counters[:, PACE].min())  # a schedule does not count what it has forgotten
         rate = max(rule_rate(rule, pace + 1.0) for rule in self.rules)
         factor = 1.0 - rate * max(setting.l2 * setting.alpha for setting in self.settings)
-        return factor <= 0.0 or float(self.counters[:, SCALE].min()) * factor**rows < 2.0 * LEAST_SCALE
+        return factor <= 0.0 or scale * factor**rows < 2.0 * LEAST_SCALE
 
     def _undo(self, kept: dict[str, Any]) -> None:
         for name, array in kept.items():
@@ -614,7 +665,7 @@ class Learner:
         self.bias[:, 0] = intercepts
         self.counters[:, NORM] = (self.table[:, 0, :] ** 2).sum(axis=1)
         self.counters[:, PULL] = np.nan  # these weights are not made of steps
-        self.busy.words[VERSION] += 1
+        self.change_any()
 
     def restart_at(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
         """Go on from these weights, without a penalty owed or an average: for a rule that keeps nothing beside them."""
@@ -638,7 +689,7 @@ class Learner:
             if self.kind == "matrix":
                 self._allocate_matrix(self.features, self.outputs)
                 self.busy.moved()
-            self.busy.words[VERSION] += 1
+            self.change_any()
 
     def forget_evidence(self, forget: Callable[[Any, np.ndarray], None]) -> None:
         """Keep the weights; let schedules count anew, and rules ``forget`` in the cells of each output."""
@@ -650,7 +701,7 @@ class Learner:
                     rule = self.rules[min(m, len(self.rules) - 1)]
                     forget(rule, table[m])
                     forget(rule, self.bias[m][:, None])
-            self.busy.words[VERSION] += 1
+            self.change_any()
 
     def scores(self, X: Any) -> np.ndarray:
         """The scores of rows given as an array or a sparse matrix, one column an output."""
@@ -810,7 +861,7 @@ class Learner:
         self.busy.moved()
         if self.kind == "matrix":
             self._grow_matrix(features)
-        self.busy.words[VERSION] += 1
+        self.change_any()
 
     def _grow_matrix(self, features: int) -> None:
         """New features come before the intercept, which is the last row and column."""
@@ -841,7 +892,7 @@ class Learner:
         if self.kind == "matrix":
             self.matrix = insert_copy(self.matrix, source, at, 0)
         self.history = [insert_copy(figures, source, at, 0) for figures in self.history]
-        self.busy.words[VERSION] += 1
+        self.change_any()
 
     def _double_output_room(self) -> None:
         """Room for twice as many outputs: with room for one more each, n of them would cost n copies of the table."""
@@ -866,6 +917,7 @@ class Learner:
 
     def clear_output(self, m: int) -> None:
         """Set an output back to zero weights; where they are zero, no memory is touched."""
+        self._copies = None
         for numbers in self._numbers_of(m):
             numbers[np.flatnonzero(numbers.view(np.int64))] = 0.0
         self.bias[m] = 0.0
@@ -909,6 +961,7 @@ class Learner:
 
     def negate_output(self, m: int) -> None:
         """Turn an output into that of the opposite targets."""
+        self._copies = None
         odd = self._odd_slots()
         for slot in odd:
             numbers = self._numbers_of(m)[slot]
@@ -928,7 +981,7 @@ class Learner:
             return self._state_unlocked()
 
     def _state_unlocked(self) -> dict[str, Any]:
-        left_out = ("lock", "busy", "_scratch", "base")
+        left_out = ("lock", "busy", "_scratch", "base", "_copies", "_changed")
         state = {k: v for k, v in self.__dict__.items() if k not in left_out}
         state = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in state.items()}
         state["table"] = copy_table(self.table)
@@ -947,6 +1000,7 @@ class Learner:
         self.lock = lock_of(self, "lock")
         self.busy = Busy()
         self.busy.words[VERSION] = state.pop("version")
+        self._forget_copies()
         self.base = writeable(state.pop("table"))
         self.__dict__.update({k: writeable(v) if isinstance(v, np.ndarray) else v for k, v in state.items()})
         self.history = [writeable(figures) for figures in self.history]

@@ -21,6 +21,7 @@ from onlinear.kernels.learn.scoring import FEW_OUTPUTS, link, score_by_column, s
 from onlinear.kernels.learn.state import SCALE
 from onlinear.learning.classes import Classes, has_row_loss, output_of
 from onlinear.learning.learner import Learner
+from onlinear.learning.table_copies import can_be_updated
 
 
 class Predictor:
@@ -71,11 +72,29 @@ class Predictor:
         """A learner as of a whole example, with the first ``features`` of its columns; also beside one that learns."""
         with learner.lock, learner.busy:
             outputs, sign = answering_outputs(learner, classes)
+            if averaged and can_be_updated(learner):
+                return cls._of_copy(learner, outputs, sign, features, classes, names)
             weights, scales, intercepts = numbers_of(learner, slice(features), averaged)
             weights, intercepts = weights[:, outputs], intercepts[outputs]
             if sign < 0.0:
                 weights, intercepts = 0.0 - weights, 0.0 - intercepts  # and no -0.0
             return cls(weights, scales[outputs], intercepts, learner.losses[0], classes, names)
+
+    @classmethod
+    def _of_copy(
+        cls, learner: Learner, outputs: list[int], sign: float, features: int | None, classes: Any, names: Any
+    ) -> Predictor:
+        """As :meth:`of`, with weights of an earlier snapshot that nobody holds, as far as they have not changed."""
+        copies, columns = (
+            learner.copies_of(outputs, sign),
+            learner.features if features is None else min(features, learner.features),
+        )
+        copy = copies.take(learner, columns)
+        scales, intercepts = learner.counters[outputs, SCALE], learner._intercepts(True)[outputs]
+        intercepts = 0.0 - intercepts if sign < 0.0 else intercepts
+        predictor = cls(copy.weights[:columns], scales, intercepts, learner.losses[0], classes, names)
+        copies.keep(copy, predictor)
+        return predictor
 
     @classmethod
     def of_weights(
@@ -201,12 +220,13 @@ class Predictor:
         return row_of_a_table(*self._names.look_up(x))
 
 
-def answering_outputs(learner: Learner, classes: Classes | None) -> tuple[Any, float]:
+def answering_outputs(learner: Learner, classes: Classes | None) -> tuple[list[int], float]:
     """The outputs that answer, in the order of ``classes_``, and the sign with which they do."""
     if classes is None:
         return [0], 1.0
     if has_row_loss(learner) or len(classes) > 2:
-        return classes.order, 1.0
+        order: list[int] = classes.order.tolist()
+        return order, 1.0
     output, sign = output_of(classes, len(classes) - 1)
     return [output], sign
 

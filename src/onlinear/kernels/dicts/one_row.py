@@ -25,6 +25,8 @@ from onlinear.kernels.compiler.inlining import inlined, overload_of
 from onlinear.kernels.compiler.loop import compile_loop
 from onlinear.kernels.dicts.argument_block import (
     BIAS,
+    BLOCKS,
+    CHANGED,
     CLASSES,
     COLUMNS,
     COUNTERS_AT,
@@ -51,6 +53,7 @@ from onlinear.kernels.dicts.argument_block import (
     VALUES,
 )
 from onlinear.kernels.learn.cells import apply_lazy_penalty, load_cell
+from onlinear.kernels.learn.changes import note_change
 from onlinear.kernels.learn.loops import interpreted_loop, kind_of
 from onlinear.kernels.learn.state import (
     COUNT,
@@ -196,6 +199,7 @@ def learn_one_loop(shape: Shape) -> Any:
             small[CODE] = CANNOT
             return np.nan
         gate[VERSION] += 1
+        note_change(rows.columns, length, carray(pointer(place[CHANGED]), place[BLOCKS], np.uint8))
         score = answer(place, state)
         if is_marked:
             small[CODE] = MARK
