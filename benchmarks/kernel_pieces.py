@@ -105,6 +105,13 @@ def sparse_sgd() -> Job:
     return learn(onlinear.OnlineClassifier("hinge", "sgd"), *sparse_rows(1 << 22))
 
 
+def shuffled_sgd() -> Job:
+    """Rows in any order, whose cells are near."""
+    X = scipy.sparse.random(20_000, 47_000, density=68 / 47_000, format="csr", random_state=np.random.default_rng(0))
+    model, y = onlinear.SGDClassifier(max_iter=1, tol=None), np.arange(20_000) % 2
+    return lambda: model.fit(X, y)
+
+
 def sparse_adagrad() -> Job:
     return learn(onlinear.OnlineClassifier("log_loss", "adagrad"), *sparse_rows(1 << 16))
 
@@ -205,6 +212,7 @@ PIECES = {
     "rank_simd": Piece(words, "rank_simd"),
     "uncounted": Piece(sparse_sgd, "uncounted"),
     "prefetch": Piece(far_cells, "prefetch"),
+    "prefetch of rows": Piece(shuffled_sgd, "prefetch"),
     "gather": Piece(sparse_adagrad, "gather"),
     "dense_dot": Piece(dense_rows, "dense_dot"),
     "bank_simd": Piece(bank, "bank_simd"),
