@@ -553,6 +553,7 @@ def test_the_radius_is_counted_where_weights_are_of_no_row(tmp_path: Path) -> No
     certificate |= {
         "kernel": ["poly", 100, f"{10**4289 + 1}/{10**4289}", "0"],
         "weights": [{"rows": [], "amounts": []}],
+        **dict.fromkeys(("separable", "witness", "inseparable_bound")),
     }
     (tmp_path / "c.json").write_text(json.dumps(resealed(certificate)))
     (tmp_path / "rows.svm").write_text("".join(f"{k % 2} 1:{k}\n" for k in range(40)))
