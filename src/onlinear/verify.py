@@ -110,7 +110,7 @@ def label_of(value):
     text = str(value)
     if DECIMAL.fullmatch(text) and math.isfinite(float(text)):
         return Fraction(text) if WHOLE.fullmatch(text) else Fraction(float(text))
-    require(not re.fullmatch(r"[-+.\d_]*\d[-+.\d_eE]*", text), f"label: {plain(text)} is no number, but looks like one")
+    require(not re.fullmatch(r"[-+._]*\d[-+.\d_eE]*", text), f"label: {plain(text)} is no number, but looks like one")
     return text
 
 
@@ -218,7 +218,7 @@ def scale(rows, kernel, sums):
     entries, longest = sum(len(row) for _, row in whole), max(len(row) for _, row in whole)
     kernels = sum((len(whole) + n) * n for n in sums if n)  # to be added up: the square of their words
     work = sum((entries + n * longest) * max(n, 1) for n in sums) * (1 + bits // 64)
-    work += kernels * (1 + kernel[1] * bits // 64) ** 2
+    work += (len(whole) + kernels) * (1 + kernel[1] * bits // 64) ** 2  # the radius takes one for each row
     fits = work <= MOST_WORK and kernels <= MOST_KERNELS
     require(fits, "certificate: it would take hours to compute so many terms; certify fewer rows")
     return whole, kernel
@@ -278,12 +278,13 @@ def check_not_separable(cert, kernel, rows):
     require(fits, f"witness: it has not 1 to {MOST_TERMS} terms, or is of a kernel that is not linear")
     fits = all(type(i) is int and 0 <= i < len(rows) for i in places) and all(type(r) is int for r in rivals)
     fits = fits and all(rows[i][0] != rival in classes for i, rival in zip(places, rivals, strict=True))
-    multipliers = [ratio("multiplier", text) for text in texts]
-    common = 1
+    common, multipliers = 1, [ratio("multiplier", text) for text in texts]
     for a in multipliers:
         common = math.lcm(common, a.denominator) if common.bit_length() <= MOST_BITS else common
     fits = fits and min(multipliers) > 0 and common.bit_length() <= MOST_BITS
     require(fits, "witness: a row that is not there, no rival class, or multipliers not positive or too long")
+    bits = common.bit_length() + max(a.numerator.bit_length() for a in multipliers)
+    require(bits * sum(len(rows[i][1]) for i in places) <= MOST_WORK, "witness: it would take hours to add up")
     for (place, x), rival, a in zip([rows[i] for i in places], rivals, multipliers, strict=True):
         for output, sign in [(place, 1), (rival, -1)] if several else [(0, 1 if place else -1)]:
             for j, v in x.items():
@@ -388,7 +389,9 @@ def main(arguments: list[str]) -> str | int:
         require(fits, f"{plain(' or '.join(arguments))}: {what}")
         once = {"object_pairs_hook": lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else {"twice": None}}
         found, rows = json.loads(certificate.read_text(encoding="utf-8"), **once), read_rows(file)
-        for cert in found.values() if found and all(type(c) is dict for c in found.values()) else [found]:
+        certs = [*found.values()] if found and all(type(c) is dict for c in found.values()) else [found]
+        require(len(certs) <= max(1, len({label for label, _ in rows})), "classes: fewer than certificates")
+        for cert in certs:
             said, word = verify(cert, place_rows(rows, cert["classes"]))
             lines += ["verified, from the rows:", *(f"  {line}" for line in said)]
             lines += ["not verified, the learner's word and what follows from it:", *(f"  {line}" for line in word)]

@@ -853,6 +853,16 @@ def test_a_save_beside_a_learning_thread_is_of_a_whole_example(parameters: dict[
     assert len(lengths) > 10  # it did learn meanwhile
 
 
+@pytest.mark.compiles
+@pytest.mark.parametrize("slim", [False, True])
+def test_rows_may_weigh_more_than_anyone_counts(tmp_path: Path, slim: bool) -> None:
+    X, y, weight = np.eye(4), np.array([0, 1, 0, 1]), np.full(4, 1e20)
+    model = onlinear.OnlineClassifier().partial_fit(X, y, classes=[0, 1], sample_weight=weight)
+    model.save(tmp_path / "model", slim=slim)
+    assert onlinear.load(tmp_path / "model").predict(X).tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.compiles
 def test_a_save_changes_nothing(tmp_path: Path) -> None:
     model = by_learn_one("OnlineClassifier")
     other = by_learn_one("OnlineClassifier")

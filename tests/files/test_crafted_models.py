@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import onlinear
@@ -221,7 +222,9 @@ LIES: dict[str, tuple[Callable[[Header, Arrays], None], str]] = {
     "state of the intercept": (put("learner/bias", (0, 1), np.nan), "a weight that is no finite number"),
     "scale": (put("learner/clock", (0, 1), 0.0), "weights without a scale"),
     "count": (put("learner/clock", (0, 11), -1.0), "counts that are no numbers of examples"),
+    "importance": (put("learner/clock", (0, 17), np.nan), "counts that are no numbers of examples"),
     "history": (put("learner/history", (0, 0, 1), np.inf), "a history that counts no examples"),
+    "importance so far": (put("learner/history", (0, 0, 2), -1.0), "a history that counts no examples"),
     "clocks": (many_outputs, "20000000 outputs"),
     "version": (set_at("learner", "version", value=-1), "the version -1"),
     "figures": (set_at("figures", "examples", value="many"), "the model's figures are"),
@@ -246,6 +249,40 @@ def test_what_a_model_says_is_checked_when_it_is_loaded(tmp_path: Path, lie: str
         with pytest.raises(BadModel, match=rf"crafted cannot be loaded: .*{reason}"):
             load(tmp_path / "crafted")
     assert run_here("certify", tmp_path / "rows.csv", "--model", tmp_path / "crafted").code != 0
+
+
+def cut_labels(header: Header, arrays: Arrays) -> None:
+    header["classes"]["dtype"] = "<U4"
+
+
+def more_columns_than_there_are(header: Header, arrays: Arrays) -> None:
+    header["columns"] = 3
+    pack_texts(arrays, "columns", ["a", "b", "c"])
+
+
+def counted(count: Any) -> Callable[[Header, Arrays], None]:
+    return set_at("state", "_counts", value={"dict": [["spam1", count], ["spam2", 2]]})
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (cut_labels, "the model's labels do not fit into <U4"),
+        (more_columns_than_there_are, "names do not fit its columns"),
+        *((counted(count), "the model has counted its classes as") for count in ("many", [], -3, 0.5, 1 << 64)),
+    ],
+)
+def test_what_an_estimator_says_is_checked_when_it_is_loaded(
+    tmp_path: Path, change: Callable[[Header, Arrays], None], reason: str
+) -> None:
+    X = pandas.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 0.0, 1.0, 0.0]})
+    onlinear.OnlineClassifier(class_weight="balanced").fit(X, ["spam1", "spam2"] * 2).save(tmp_path / "model")
+    header, arrays = read_model(tmp_path / "model")
+    change(header, arrays)
+    write_model(tmp_path / "crafted", header, arrays)
+    with pytest.raises(BadModel, match=reason):
+        onlinear.load(tmp_path / "crafted")
 
 
 def reversed_for_dicts(header: Header, arrays: Arrays) -> None:

@@ -23,6 +23,7 @@ from commands import run_apart
 from onlinear.cli import app
 from onlinear.errors import OnlinearError
 from onlinear.files.trained import open_model
+from onlinear.streams.conversion.csvlines import is_number
 from onlinear.streams.conversion.directions import ConvertOptions, convert
 from onlinear.streams.conversion.numbers import ClassNumbers, keeps_digits, text_of
 from onlinear.streams.conversion.records import merge_names
@@ -728,3 +729,10 @@ def test_what_is_no_text_is_not_added_to_a_file(tmp_path: Path) -> None:
                 ended = run_apart("convert", rows, f"/dev/fd/{file.fileno()}", "--to", form, pass_fds=(file.fileno(),))
             assert (ended.code, "holds something already" in ended.err) == ((2, True) if held else (0, False)), ended
             assert output.read_bytes().startswith(held)
+
+
+def test_a_cell_of_many_digits_is_looked_at_once() -> None:
+    """A regular expression that tries every digit as the last one before the point would take a day for these."""
+    assert not is_number("1" * 1_000_000 + "x")
+    assert all(map(is_number, ("1", "1.", "1.5", ".5", "-1.e5", "+.5E-3")))
+    assert not any(map(is_number, (".", "1e", "1.2.3", "e5")))

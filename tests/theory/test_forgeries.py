@@ -546,6 +546,54 @@ def test_what_would_take_hours_is_refused_at_once(tmp_path: Path) -> None:
     assert said == "NOT verified: certificate: it would take hours to compute so many terms; certify fewer rows"
 
 
+def test_the_radius_is_counted_where_weights_are_of_no_row(tmp_path: Path) -> None:
+    X = np.arange(40.0)[:, None]
+    model = onlinear.KernelPerceptron("poly", degree=2, coef0=1.0, max_iter=1).fit(X, np.arange(40) % 2)
+    certificate = dict(onlinear.certify(model, X, np.arange(40) % 2))
+    certificate |= {
+        "kernel": ["poly", 100, f"{10**4289 + 1}/{10**4289}", "0"],
+        "weights": [{"rows": [], "amounts": []}],
+        **dict.fromkeys(("separable", "witness", "inseparable_bound")),
+    }
+    (tmp_path / "c.json").write_text(json.dumps(resealed(certificate)))
+    (tmp_path / "rows.svm").write_text("".join(f"{k % 2} 1:{k}\n" for k in range(40)))
+    said = verifier.main([str(tmp_path / "c.json"), str(tmp_path / "rows.svm")])
+    assert said == "NOT verified: certificate: it would take hours to compute so many terms; certify fewer rows"
+
+
+def test_a_witness_does_not_repeat_a_long_row_without_end() -> None:
+    certificate, _ = cases()["not separable"]
+    long = dict.fromkeys(range(-1, 1000), 3)
+    witness = {"rows": [0, 1] * 500, "rivals": [1, 0] * 500, "multipliers": [str(3**9000)] * 1000}
+    with pytest.raises(verifier.Failed, match="witness: it would take hours"):
+        verifier.check_not_separable(certificate | {"witness": witness}, ("linear", 1, 1, 1), [(0, long), (1, long)])
+    witness["multipliers"] = ["1"] * 1000  # of a few bits it is quick
+    verifier.check_not_separable(certificate | {"witness": witness}, ("linear", 1, 1, 1), [(0, long), (1, long)])
+
+
+def test_a_class_of_many_digits_is_looked_at_once() -> None:
+    """A regular expression that tries every digit as the last one would take hours for a megabyte."""
+    name = "1" * 1_000_000 + "x"
+    assert verifier.label_of(name) == name
+    for text in ("1e5e", "_1", "+-1", "1.2.3", "-.5-", "1_000"):
+        with pytest.raises(verifier.Failed, match="looks like one"):
+            verifier.label_of(text)
+    for text in ("e5", "-", "+.e1", "_e_", "1x", "-"):
+        assert verifier.label_of(text) == text
+
+
+def test_no_more_certificates_than_classes(tmp_path: Path) -> None:
+    certificate, _ = cases()["separable"]
+    X, y = draw(3, 12, 2)
+    rows = (
+        f"{t:g} " + " ".join(f"{j + 1}:{x!r}" for j, x in enumerate(row)) for row, t in zip(X.tolist(), y, strict=True)
+    )
+    (tmp_path / "rows.svm").write_text("\n".join(rows))
+    for many, answer in ((1, "0"), (2, "0"), (3, "NOT verified: classes: fewer than certificates")):
+        (tmp_path / "c.json").write_text(json.dumps({str(k): certificate for k in range(many)}))
+        assert str(verifier.main([str(tmp_path / "c.json"), str(tmp_path / "rows.svm")])).startswith(answer)
+
+
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
 def test_devices_are_not_read(tmp_path: Path, device: str) -> None:
     (tmp_path / "c.json").write_text("{}")

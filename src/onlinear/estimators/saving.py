@@ -212,6 +212,8 @@ def is_attribute(cls: type, name: str, value: Any) -> bool:
 def check_together(estimator: Any, model: Model) -> None:
     """Refuse parts of which one would lead the compiled loops out of another's bounds."""
     columns, features = getattr(estimator, "n_features_in_", None), model.learner.features
+    named = getattr(estimator, "feature_names_in_", None)
+    expect(named is None or len(named) == columns, "names", "columns")
     if columns is None:
         names = model.names  # exact ones may be more than the features for a moment: the table then grows
         hashed = isinstance(names, HashedNames)

@@ -41,4 +41,6 @@ def unpack_classes(unpacker: Unpacker, header: Header) -> Classes:
     classes.sorted = np.empty(len(labels), dtype=kind)
     for place, code in enumerate(order):
         classes.sorted[place] = labels[code]
+    if classes.sorted.tolist() != [labels[code] for code in order]:
+        raise BadModel(f"the model's labels do not fit into {kind}: it is not one that we wrote")
     return classes

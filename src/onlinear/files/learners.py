@@ -206,7 +206,8 @@ def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> No
     expect(fault is None, str(fault))
     learner.counters = arrays["clock"]
     expect_shape(arrays, "history", (learner.examples.bit_length(), learner.outputs, 3))
-    expect(are_counts(arrays["history"][:, :, 1:]), "a history that counts no examples")
+    _, mistakes, importance = np.moveaxis(arrays["history"], 2, 0)
+    expect(are_counts(mistakes) and bool((importance >= 0.0).all()), "a history that counts no examples")
     learner.history = [figures.copy() for figures in arrays["history"]]
     learner.first_pass_examples = checked_field(header, "first_pass_examples", int)
     expect(-1 <= learner.first_pass_examples < MOST_EXAMPLES, "a first pass that no examples end")

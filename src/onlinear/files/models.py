@@ -15,7 +15,7 @@ from onlinear.errors import BadModel
 from onlinear.features.names import HashedNames
 from onlinear.files.classes import pack_classes, unpack_classes
 from onlinear.files.container import Arrays, Header
-from onlinear.files.figures import checked_passes
+from onlinear.files.figures import checked_passes, is_count
 from onlinear.files.learners import LearnerNow, learner_now, pack_learner, unpack_learner
 from onlinear.files.names import NamesNow, names_now, pack_names
 from onlinear.files.values import OURS, Packer, Unpacker
@@ -89,7 +89,7 @@ def unpack_model(unpacker: Unpacker, header: Header, state: dict[str, Any], name
         raise BadModel("the model has outputs for other classes than its own: it is not one that we wrote")
     passes, opened = checked_passes(state.pop("_pass_starts")), state.pop("_opened", False)
     counts = state.pop("_counts", {})
-    if type(counts) is not dict:
+    if type(counts) is not dict or not all(map(is_count, counts.values())):
         raise BadModel(f"the model has counted its classes as {counts!r:.60}: it is not one that we wrote")
     if type(opened) is not bool:
         raise BadModel("the model's classes are neither open nor closed: it is not one that we wrote")

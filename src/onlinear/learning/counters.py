@@ -13,6 +13,7 @@ from onlinear.kernels.learn.state import (
     COUNT,
     COUNTERS,
     EXAMPLES,
+    IMPORTANCE,
     LOSS,
     MASS,
     MISTAKES,
@@ -67,7 +68,7 @@ def slim_counters(learner: Any, *, scaled: bool) -> np.ndarray:
 def fault_of_counters(counters: np.ndarray, *, slim: bool = False) -> str | None:
     """What counters have that no examples lead to, or None: answers and steps are divided by some of them."""
     scales = counters[:, SCALE]
-    if not are_counts(counters[:, COUNTED]):
+    if not (are_counts(counters[:, COUNTED]) and (counters[:, IMPORTANCE] >= 0.0).all()):
         return "counts that are no numbers of examples"
     if not (np.isfinite(scales).all() and (scales > 0.0).all()):
         return "weights without a scale"

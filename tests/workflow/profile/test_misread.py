@@ -29,6 +29,12 @@ def test_a_word_among_numbers_is_told(tmp_path: Path, word: str) -> None:
     assert not any("holds numbers" in note for note in named.notes)
 
 
+def test_a_word_of_many_digits_is_looked_at_once() -> None:
+    """A regular expression that tries every digit as the last one before the point would take a day for these."""
+    word = "1" * 1_000_000 + "x"
+    assert f"{word:.20}" in str(misread("x", [*NUMBERS, word]))
+
+
 @pytest.mark.parametrize("how", ["{:.3f}", "{:,.2f}", "{:.2f} %", "€{:.2f}"])
 def test_numbers_as_people_write_them(how: str) -> None:
     texts = [how.format(1e6 * float(x)).replace(".", ",") for x in NUMBERS if float(x) > 0.0]

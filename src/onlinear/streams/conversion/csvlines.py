@@ -18,7 +18,7 @@ QUOTED = re.compile(r'[\r\n",;|\t]|^[ \ufeff]| $')
 
 
 #: a number as readers of CSV know it
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class CSVLines:

@@ -18,7 +18,7 @@ from onlinear.streams.sources import looks_at
 from onlinear.streams.text_lines import Lines
 
 #: a number as a stream reads it, and one with commas, a currency or a percent sign
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 WRITTEN = re.compile(r"[$€£]?\s?[+-]?(\d{1,3}([.,' ]\d{3})+([.,]\d+)?|\d+([.,]\d+)?)\s?[%$€£]?")
 #: different numbers there have to be, their share of all different texts, and how many others there may be
 FEWEST_NUMBERS, LEAST_SHARE, MOST_WORDS = 5, 0.8, 5
