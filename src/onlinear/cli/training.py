@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.commands import fields, reading_in
 from onlinear.cli.ending import say
-from onlinear.cli.job import Checkpoint, Job, full_path
+from onlinear.cli.job import MOST, Checkpoint, Job, full_path
 from onlinear.cli.progress import progress_for
 from onlinear.data.whole_numbers import are_numbers
 from onlinear.drift import ADWIN, DETECTORS
@@ -61,6 +61,9 @@ def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
             f"{printable(place_of(wanted))} takes one model, and --checkpoint-every saves several, of which each takes "
             "the place of the one before: name a file with --model, or leave out --checkpoint-every"
         )
+    for name in ("passes", "checkpoint_every"):
+        if wanted[name] > MOST:  # a checkpoint with it could not be read again
+            raise Refused(f"--{name.replace('_', '-')} is {wanted[name]}: give at most {MOST}")
     check_outputs([place_of(wanted)] if wanted["resume"] else [], expand(wanted["files"] or []))
     return begin_job(wanted, chosen) if wanted["resume"] is None else resume_job(context, wanted)
 
