@@ -39,6 +39,7 @@ from onlinear.streams.options import ReadOptions
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import Pipe, expand, source_label, with_looks
 from onlinear.streams.stream import Stream, open_alike, stream_of
+from onlinear.system.descriptors import holds_something
 from onlinear.system.outputs import check_outputs, is_in_place, printable
 from onlinear.workflow.profile.misread import has_mixed_target, mixed_columns
 from onlinear.workflow.run import MOST_PASSES, Progress, Run
@@ -60,6 +61,10 @@ def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
         raise Refused(
             f"{printable(place_of(wanted))} takes one model, and --checkpoint-every saves several, of which each takes "
             "the place of the one before: name a file with --model, or leave out --checkpoint-every"
+        )
+    if holds_something(place_of(wanted) or ""):
+        raise Refused(
+            f"{printable(place_of(wanted))} holds something already, and a model cannot be read behind it: name a file"
         )
     for name in ("passes", "checkpoint_every"):
         if wanted[name] > MOST:  # a checkpoint with it could not be read again
