@@ -158,6 +158,7 @@ def test_a_billion_passes_are_not_made_because_a_file_says_so() -> None:
 
 @pytest.mark.parametrize("option", ["--passes", "--checkpoint-every"])
 def test_what_no_checkpoint_can_hold_is_refused_before_anything_is_learned(option: str) -> None:
+    write(["oops\n"])  # or it would go on for ever
     for place in ("--model", "--resume"):
         refused("train", "rows.svm", place, "m", option, MOST + 1, code=2, says=f"{option} is {MOST + 1}: give at most")
 

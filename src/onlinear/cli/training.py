@@ -251,15 +251,15 @@ def adapting_for(training: Model, wanted: dict[str, Any]) -> Adapting | None:
     """What watches for drift, if someone is to."""
     on_drift, delta, name = wanted["on_drift"], wanted["drift_delta"], wanted["detector"]
     if on_drift is None:
-        if name != "adwin" or delta is not None:
+        if name is not None or delta is not None:
             raise Refused("--detector and --drift-delta mean nothing without --on-drift: say what to do at an alarm")
         return None
     if wanted["passes"] > 1:
         raise Refused("--on-drift follows the rows in time, and a second pass would go back to the first: take one")
-    if delta is not None and name != "adwin":
+    if delta is not None and name not in (None, "adwin"):
         raise Refused(f"--drift-delta means nothing for the detector {name}: it belongs to adwin")
     check_policy(on_drift, training.learner)
-    return Adapting(on_drift, ADWIN(delta) if delta is not None else DETECTORS[name]())
+    return Adapting(on_drift, ADWIN(delta) if delta is not None else DETECTORS[name or "adwin"]())
 
 
 def task_of(labels: np.ndarray, loss: str | None, classes: str | None) -> str:
