@@ -55,21 +55,20 @@ def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
     wanted = context.params
     if not (wanted["files"] or wanted["resume"]):
         raise Refused("there is no file to learn from: name one, or - for standard input")
-    if wanted["checkpoint_every"] and not (wanted["model"] or wanted["resume"]):
+    place = wanted["model"] or wanted["resume"]
+    if wanted["checkpoint_every"] and place is None:
         raise Refused("--checkpoint-every needs a file to save to: name one with --model")
-    if wanted["checkpoint_every"] and is_in_place(place_of(wanted)):
+    if wanted["checkpoint_every"] and is_in_place(place):
         raise Refused(
-            f"{printable(place_of(wanted))} takes one model, and --checkpoint-every saves several, of which each takes "
+            f"{printable(place)} takes one model, and --checkpoint-every saves several, of which each takes "
             "the place of the one before: name a file with --model, or leave out --checkpoint-every"
         )
-    if holds_something(place_of(wanted) or ""):
-        raise Refused(
-            f"{printable(place_of(wanted))} holds something already, and a model cannot be read behind it: name a file"
-        )
+    if place is not None and holds_something(place):
+        raise Refused(f"{printable(place)} holds something already, and a model cannot be read behind it: name a file")
     for name in ("passes", "checkpoint_every"):
         if wanted[name] > MOST:  # a checkpoint with it could not be read again
             raise Refused(f"--{name.replace('_', '-')} is {wanted[name]}: give at most {MOST}")
-    check_outputs([place_of(wanted)] if wanted["resume"] else [], expand(wanted["files"] or []))
+    check_outputs([place] if wanted["resume"] else [], expand(wanted["files"] or []))
     return begin_job(wanted, chosen) if wanted["resume"] is None else resume_job(context, wanted)
 
 
