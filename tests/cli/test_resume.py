@@ -14,6 +14,7 @@ import pytest
 
 from commands import run_apart, run_here
 from onlinear.cli import badlines
+from onlinear.cli.job import MOST
 from onlinear.errors import BadLine, BadSource
 from onlinear.files.container import read_model, write_model
 
@@ -153,6 +154,13 @@ def test_a_billion_passes_are_not_made_because_a_file_says_so() -> None:
     crafted(put("passes", 10**9))
     refused("train", "rows.svm", "--resume", "m", code=2, says="say --passes 1000000000 if that is meant")
     refused("train", "rows.svm", "--resume", "m", "--passes", 3, code=2, says="leave out --passes")
+
+
+@pytest.mark.parametrize("option", ["--passes", "--checkpoint-every"])
+def test_what_no_checkpoint_can_hold_is_refused_before_anything_is_learned(option: str) -> None:
+    write(["oops\n"])  # or it would go on for ever
+    for place in ("--model", "--resume"):
+        refused("train", "rows.svm", place, "m", option, MOST + 1, code=2, says=f"{option} is {MOST + 1}: give at most")
 
 
 # ------------------------------------------------------------------ what was begun

@@ -113,6 +113,7 @@ def test_no_drift_is_said_to_be_none(tmp_path: Path) -> None:
         (["--on-drift", "reset", "--passes", "2"], "second pass"),
         (["--drift-delta", "0.1"], "without --on-drift"),
         (["--detector", "page-hinkley"], "without --on-drift"),
+        (["--detector", "adwin"], "without --on-drift"),
         (["--on-drift", "reset", "--detector", "page-hinkley", "--drift-delta", "0.1"], "belongs to adwin"),
         (["--on-drift", "faster", "--rule", "ftrl"], "nothing to forget"),
         (["--on-drift", "faster", "--rule", "sgd"], "constant rate"),

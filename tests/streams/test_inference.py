@@ -195,6 +195,7 @@ def test_columns_are_named_or_counted(tmp_path: Path, target: str | int) -> None
         ({"weight": "w"}, "column 'w' cannot be target and weight at once: choose one"),
         ({"ignore": ["agee"]}, "there is no column 'agee': did you mean 'age'?"),
         ({"delimiter": "ab"}, "'ab' is no delimiter"),
+        ({"delimiter": ""}, "'' is no delimiter"),
     ],
 )
 def test_columns_that_are_not_there(tmp_path: Path, options: dict[str, object], reason: str) -> None:

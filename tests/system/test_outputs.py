@@ -233,6 +233,18 @@ def test_what_takes_one_model_takes_no_checkpoints(name: str, folder: Path) -> N
     assert ended.err.startswith(f"{name} takes one model, and --checkpoint-every saves several")
 
 
+@pytest.mark.parametrize("mode", ["ab", "r+b"])
+@pytest.mark.parametrize("words", [("rows.svm", "--model"), ("rows.svm", "--resume")])
+def test_a_model_is_not_mixed_with_what_an_open_file_holds(words: tuple[str, ...], mode: str, folder: Path) -> None:
+    before = Path("m").read_bytes()
+    with open("m", mode) as file:
+        number = file.fileno()
+        ended = run_apart("train", *words, f"/dev/fd/{number}", "--quiet", pass_fds=(number,))
+    said = f"/dev/fd/{number} holds something already, and a model cannot be read behind it: name a file\n"
+    assert ended == (2, "", said)
+    assert Path("m").read_bytes() == before
+
+
 @pytest.mark.parametrize("command", ["select rows.svm --quiet --model {}", "convert rows.vw {} --to svmlight"])
 def test_nothing_is_written_beside_what_is_no_file(command: str, folder: Path) -> None:
     Path("rows.vw").write_text("1 | a\n-1 | b\n")

@@ -94,7 +94,7 @@ OnDrift = option(
     metavar="NAME",
     choices=ON_DRIFT,
 )
-Detector = option(str, LEARNING, **option_from_table(DETECTORS, "Detector of drift"))
+Detector = option(str | None, LEARNING, **option_from_table(DETECTORS, "Detector of drift (by default adwin)"))
 DriftDelta = option(
     float | None, LEARNING, "How readily adwin alarms; by default 0.002.", min=0.0, max=1.0, metavar="X"
 )

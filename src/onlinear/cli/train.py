@@ -38,7 +38,7 @@ def train(
     average: cli.Average = False,
     forget: cli.Forget = 0.0,
     on_drift: cli.OnDrift = None,
-    detector: cli.Detector = "adwin",
+    detector: cli.Detector = None,
     drift_delta: cli.DriftDelta = None,
     intercept: cli.Intercept = True,
     test: cli.TestFiles = None,

@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.commands import fields, reading_in
 from onlinear.cli.ending import say
-from onlinear.cli.job import Checkpoint, Job, full_path
+from onlinear.cli.job import MOST, Checkpoint, Job, full_path
 from onlinear.cli.progress import progress_for
 from onlinear.data.whole_numbers import are_numbers
 from onlinear.drift import ADWIN, DETECTORS
@@ -39,6 +39,7 @@ from onlinear.streams.options import ReadOptions
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import Pipe, expand, source_label, with_looks
 from onlinear.streams.stream import Stream, open_alike, stream_of
+from onlinear.system.descriptors import holds_something
 from onlinear.system.outputs import check_outputs, is_in_place, printable
 from onlinear.workflow.profile.misread import has_mixed_target, mixed_columns
 from onlinear.workflow.run import MOST_PASSES, Progress, Run
@@ -54,14 +55,20 @@ def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
     wanted = context.params
     if not (wanted["files"] or wanted["resume"]):
         raise Refused("there is no file to learn from: name one, or - for standard input")
-    if wanted["checkpoint_every"] and not (wanted["model"] or wanted["resume"]):
+    place = wanted["model"] or wanted["resume"]
+    if wanted["checkpoint_every"] and place is None:
         raise Refused("--checkpoint-every needs a file to save to: name one with --model")
-    if wanted["checkpoint_every"] and is_in_place(place_of(wanted)):
+    if wanted["checkpoint_every"] and is_in_place(place):
         raise Refused(
-            f"{printable(place_of(wanted))} takes one model, and --checkpoint-every saves several, of which each takes "
+            f"{printable(place)} takes one model, and --checkpoint-every saves several, of which each takes "
             "the place of the one before: name a file with --model, or leave out --checkpoint-every"
         )
-    check_outputs([place_of(wanted)] if wanted["resume"] else [], expand(wanted["files"] or []))
+    if place is not None and holds_something(place):
+        raise Refused(f"{printable(place)} holds something already, and a model cannot be read behind it: name a file")
+    for name in ("passes", "checkpoint_every"):
+        if wanted[name] > MOST:  # a checkpoint with it could not be read again
+            raise Refused(f"--{name.replace('_', '-')} is {wanted[name]}: give at most {MOST}")
+    check_outputs([place] if wanted["resume"] else [], expand(wanted["files"] or []))
     return begin_job(wanted, chosen) if wanted["resume"] is None else resume_job(context, wanted)
 
 
@@ -243,15 +250,15 @@ def adapting_for(training: Model, wanted: dict[str, Any]) -> Adapting | None:
     """What watches for drift, if someone is to."""
     on_drift, delta, name = wanted["on_drift"], wanted["drift_delta"], wanted["detector"]
     if on_drift is None:
-        if name != "adwin" or delta is not None:
+        if name is not None or delta is not None:
             raise Refused("--detector and --drift-delta mean nothing without --on-drift: say what to do at an alarm")
         return None
     if wanted["passes"] > 1:
         raise Refused("--on-drift follows the rows in time, and a second pass would go back to the first: take one")
-    if delta is not None and name != "adwin":
+    if delta is not None and name not in (None, "adwin"):
         raise Refused(f"--drift-delta means nothing for the detector {name}: it belongs to adwin")
     check_policy(on_drift, training.learner)
-    return Adapting(on_drift, ADWIN(delta) if delta is not None else DETECTORS[name]())
+    return Adapting(on_drift, ADWIN(delta) if delta is not None else DETECTORS[name or "adwin"]())
 
 
 def task_of(labels: np.ndarray, loss: str | None, classes: str | None) -> str:
