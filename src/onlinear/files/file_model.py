@@ -9,13 +9,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from onlinear.data.rows import SparseRows
 from onlinear.errors import BadInput, BadRow, NotSaved, Refused
 from onlinear.features.blocks import Block
 from onlinear.files.container import PathLike
 from onlinear.files.trained import open_model
 from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
-from onlinear.streams.arrays import Arrays, matrix_of
+from onlinear.streams.arrays import Arrays, Matrix, matrix_of
 from onlinear.streams.columns import FEATURE_KINDS
 from onlinear.streams.formats import name_of
 from onlinear.streams.recipe import Recipe
@@ -107,13 +108,13 @@ class FileModel:
     def _blocks(self, source: Any, on_bad: OnBad | None) -> Iterator[Block]:
         """The rows of a source as the recipe knows them."""
         recipe = self.recipe
+        if is_matrix(source) and name_of(recipe.format) == "svmlight":  # first: SciPy has one that is a dict, too
+            return Stream([sparse(source)], Arrays(), on_bad, recipe=recipe).as_known()
         if are_dicts(source):
             if name_of(recipe.format) == "jsonl":
                 stream = DictStream(source, recipe, on_bad)
                 return stream.as_known()
             source = self._table_of(source)
-        if is_matrix(source) and name_of(recipe.format) == "svmlight":
-            return Stream([sparse(source)], Arrays(), on_bad, recipe=recipe).as_known()
         return open_alike(source, recipe.format, labelled=False, on_bad=on_bad, recipe=recipe).as_known()
 
     def _table_of(self, rows: Sequence[Mapping[str, Any]]) -> Any:
@@ -198,11 +199,14 @@ def are_dicts(source: Any) -> bool:
     return isinstance(source, list | tuple) and bool(source) and all(isinstance(row, Mapping) for row in source)
 
 
-def sparse(X: Any) -> Any:
-    """An array or a sparse matrix as the lines of svmlight have it: zeros are left out."""
+def sparse(X: Any) -> Matrix:
+    """An array or a sparse matrix as the lines of svmlight have it, once it is checked: zeros are left out."""
+    matrix = matrix_of(X, None, None)
+    if isinstance(matrix.rows, SparseRows):
+        return matrix
     import scipy.sparse
 
-    return matrix_of(scipy.sparse.csr_matrix(X), None, None)
+    return matrix_of(scipy.sparse.csr_matrix(matrix.rows.values), None, None)
 
 
 def predict(model: PathLike, source: Any, *, on_bad: OnBad | None = None) -> np.ndarray:
