@@ -51,7 +51,7 @@ def infer(paths: Path | Sequence[Path], options: ReadOptions = DEFAULTS, *, rows
     quoted by default, unless tabs are between cells and quotes make no sense.
     """
     files = looks_at(expand(paths))
-    delimiter = options.delimiter or sniff_delimiter(files[0])
+    delimiter = sniff_delimiter(files[0]) if options.delimiter is None else options.delimiter
     check_delimiter(delimiter)
     quoted = has_quotes(files[0], delimiter) if options.quoted is None else options.quoted
     look = look_at_records(files, delimiter, options.header, options.missing, rows, quoted)
