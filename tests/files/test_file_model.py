@@ -106,6 +106,20 @@ def test_what_a_dict_leaves_out_is_an_empty_cell(table: str) -> None:
     assert model.predict_one({}) in (0, 1)
     with pytest.raises(BadRow, match="not of one kind"):
         model.predict([{"age": 1.0, "town": 3, "note": ""}, {"age": 1.0, "town": "Bern", "note": ""}])
+    with pytest.raises(BadRow, match="surrogates not allowed"):
+        model.predict_one({"town": "\ud800"})
+
+
+@pytest.mark.compiles
+def test_what_pandas_says_is_missing_is_an_empty_cell_of_a_dict(table: str) -> None:
+    """A frame's own dicts have NaN among texts, where one is missing."""
+    model = onlinear.load(trained(table, *CHANGES["scales numbers"]))
+    frame = pd.DataFrame([{**DICTS[0], "town": None}, {**DICTS[1], "age": None}, DICTS[2]])
+    expected = model.decision_function(frame).tolist()
+    for kind in (frame, frame.convert_dtypes()):
+        rows = kind.to_dict("records")
+        assert model.decision_function(rows).tolist() == expected
+        assert [model.decision_function([row]).item() for row in rows] == expected
 
 
 @pytest.mark.compiles

@@ -22,6 +22,7 @@ from onlinear.streams.formats import name_of
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import is_matrix
 from onlinear.streams.stream import OnBad, Stream, open_alike
+from onlinear.streams.tables import UNFIT
 from onlinear.streams.text_lines import SLACK, Chunk
 
 #: what errors call dicts
@@ -129,9 +130,10 @@ class FileModel:
         names = dict.fromkeys(column.name for column in columns if column.kind in FEATURE_KINDS)
         for row in rows:
             names |= dict.fromkeys(row)
-        try:
-            return pyarrow.table({name: [row.get(name) for row in rows] for name in names})
-        except (pyarrow.ArrowException, TypeError, OverflowError) as error:
+        cells = {name: [row.get(name) for row in rows] for name in names}
+        try:  # what pandas says is missing, is: its own dicts have it among texts
+            return pyarrow.table({name: pyarrow.array(column, from_pandas=True) for name, column in cells.items()})
+        except (pyarrow.ArrowException, *UNFIT) as error:
             raise BadRow(f"{DICTS} have a column whose cells are not of one kind: {error}") from None
 
     # -------------------------------------------------------------- what would need the recipe to learn
