@@ -182,7 +182,8 @@ class HashedNames:
     """
 
     def __init__(self, bits: int = 18) -> None:
-        if not isinstance(bits, Integral) or not 1 <= bits <= MOST_BITS:
+        is_whole = isinstance(bits, Integral)
+        if not is_whole or not 1 <= bits <= MOST_BITS:
             raise OnlinearError(f"bits is {bits!r:.60}: choose 1 to {MOST_BITS} (2**bits weights)")
         self.bits = int(bits)
         self.texts: frozenset[str] = frozenset()
