@@ -176,6 +176,13 @@ def test_columns_of_pandas_keep_their_labels(make: Callable[[], Any], kind: str)
     assert make().partial_fit(X, y, classes=y[:3]).classes_.tolist() == list(LABELS)
 
 
+def test_intervals_of_whole_numbers_are_labels() -> None:
+    """As pandas cuts numbers at whole ones: their type is made of one of numbers, and they are none."""
+    X = np.arange(6.0)
+    for y in (pd.cut(pd.Series(X), [-1, 2, 5]), pd.Series(pd.interval_range(0, 6))):
+        assert onlinear.OnlineClassifier().fit(X[:, None], y).classes_.tolist() == y.unique().tolist()
+
+
 def test_a_list_of_numbers_that_no_type_holds_keeps_its_labels() -> None:
     labels = [-1, 2**63, 2**63 + 1]
     assert onlinear.OnlineClassifier().fit([[0.0], [1.0], [2.0]], labels).classes_.tolist() == labels

@@ -106,6 +106,20 @@ def test_what_a_dict_leaves_out_is_an_empty_cell(table: str) -> None:
     assert model.predict_one({}) in (0, 1)
     with pytest.raises(BadRow, match="not of one kind"):
         model.predict([{"age": 1.0, "town": 3, "note": ""}, {"age": 1.0, "town": "Bern", "note": ""}])
+    with pytest.raises(BadRow, match="surrogates not allowed"):
+        model.predict_one({"town": "\ud800"})
+
+
+@pytest.mark.compiles
+def test_what_pandas_says_is_missing_is_an_empty_cell_of_a_dict(table: str) -> None:
+    """A frame's own dicts have NaN among texts, where one is missing."""
+    model = onlinear.load(trained(table, *CHANGES["scales numbers"]))
+    frame = pd.DataFrame([{**DICTS[0], "town": None}, {**DICTS[1], "age": None}, DICTS[2]])
+    expected = model.decision_function(frame).tolist()
+    for kind in (frame, frame.convert_dtypes()):
+        rows = kind.to_dict("records")
+        assert model.decision_function(rows).tolist() == expected
+        assert [model.decision_function([row]).item() for row in rows] == expected
 
 
 @pytest.mark.compiles
@@ -164,6 +178,41 @@ def test_svmlight_answers_arrays(tmp_path: Path) -> None:
     expected = [json.loads(line)["score"] for line in predicted_scores(files[1], tmp_path / "rows.svm")]
     for matrix in (rows, scipy.sparse.csr_matrix(rows)):
         assert onlinear.load(files[1]).decision_function(matrix).tolist() == expected
+
+
+def beyond() -> scipy.sparse.csc_matrix:
+    """A matrix with an entry outside of it, which SciPy's own code would follow."""
+    matrix = scipy.sparse.csc_matrix(np.ones((3, 4)))
+    matrix.indices[0] = 3
+    return matrix
+
+
+#: arrays that are no rows of numbers, and why
+NO_ROWS: list[tuple[Any, str]] = [
+    (np.ma.masked_array(np.ones((3, 4)), mask=np.eye(3, 4)), "row 0 of column 0 is masked"),
+    (np.ones(4), "X has 1 dimensions"),
+    (np.ones((3, 4)).astype(str), "give a table of numbers"),
+    (beyond(), "column 0 has a row 3, but there are 3 rows"),
+]
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(("matrix", "problem"), NO_ROWS, ids=["masked", "flat", "texts", "beyond"])
+def test_svmlight_takes_the_arrays_that_streams_take(tmp_path: Path, matrix: Any, problem: str) -> None:
+    (tmp_path / "rows.svm").write_text("1 1:1 4:2\n0 2:1 3:1\n")
+    assert run_here("train", tmp_path / "rows.svm", "--quiet", "--model", tmp_path / "model").code == 0
+    with pytest.raises(BadInput, match=problem):
+        onlinear.predict(tmp_path / "model", matrix)
+
+
+@pytest.mark.compiles
+def test_svmlight_takes_any_of_the_sparse_matrices(tmp_path: Path) -> None:
+    """Also the one that is a dict."""
+    (tmp_path / "rows.svm").write_text("1 1:1 4:2\n0 2:1 3:1\n")
+    assert run_here("train", tmp_path / "rows.svm", "--quiet", "--model", tmp_path / "model").code == 0
+    rows = scipy.sparse.csr_matrix([[1.0, 0.0, 0.0, 2.0], [0.0, 1.0, 1.0, 0.0]])
+    for kind in ("csr", "csc", "coo", "lil", "dok"):
+        assert onlinear.predict(tmp_path / "model", rows.asformat(kind)).tolist() == [1, 0]
 
 
 @pytest.mark.compiles

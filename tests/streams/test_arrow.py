@@ -22,6 +22,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pyarrow import feather, ipc, parquet
 
+import onlinear
 from onlinear.errors import BadInput, BadLine, BadSource, OnlinearError
 from onlinear.features.words import Words
 from onlinear.streams import tables, text_lines
@@ -365,6 +366,22 @@ def test_weights_and_labels_of_which_nothing_is_known() -> None:
         list(open_alike(pa.table({"x": [1], "y": pa.nulls(1)}), known))
     with pytest.raises(OnlinearError, match=r"Table: column 'y' has texts \(string\) where numbers should be"):
         list(open_alike(pa.table({"x": [1], "y": ["a"]}), known))
+
+
+@pytest.mark.parametrize("column", [[3, None], ["Bern", None], [True, False]], ids=["numbers", "texts", "truths"])
+def test_a_column_of_nulls_is_what_a_later_file_says(tmp_path: Path, column: list[Any]) -> None:
+    """As one of the parts of a table has, if nothing is known there."""
+    empty, filled = str(tmp_path / "empty.parquet"), str(tmp_path / "filled.parquet")
+    parquet.write_table(pa.table({"x": pa.nulls(4), "z": pa.nulls(4), "y": ["a", "b"] * 2}), empty)
+    parquet.write_table(pa.table({"x": column * 2, "z": pa.nulls(4), "y": ["b", "a"] * 2}), filled)
+    known = open_stream(filled)
+    rows, others = rows_in(open_alike(empty, known.format)), rows_in(known)
+    for files, expected in (([empty, filled], [*rows, *others]), ([filled, empty], [*others, *rows])):
+        stream = open_stream(files)
+        assert stream.format == known.format
+        assert rows_in(stream) == expected
+        kinds = {each.name: each.kind for each in onlinear.profile_of(files, target="y").columns}
+        assert kinds == {each.name: each.kind for each in onlinear.profile_of([filled], target="y").columns}
 
 
 def test_a_frame_whose_column_has_no_type_is_refused() -> None:

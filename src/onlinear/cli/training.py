@@ -41,7 +41,7 @@ from onlinear.streams.sources import Pipe, expand, source_label, with_looks
 from onlinear.streams.stream import Stream, open_alike, stream_of
 from onlinear.system.descriptors import holds_something
 from onlinear.system.outputs import check_outputs, is_in_place, printable
-from onlinear.workflow.profile.misread import has_mixed_target, mixed_columns
+from onlinear.workflow.profile.misread import has_mixed_target, mixed_columns, unknown_columns
 from onlinear.workflow.run import MOST_PASSES, Progress, Run
 
 #: options that a model which goes on has not settled
@@ -181,10 +181,13 @@ def stream_for(wanted: dict[str, Any]) -> Stream:
 
 
 def tell_mixed_columns(stream: Stream, wanted: dict[str, Any]) -> None:
-    """Say which columns of numbers are read as categories, before they are learned."""
+    """Say which columns of numbers are read as categories, or may be, before they are learned."""
     if isinstance(stream.format, CSVText):
-        for line in mixed_columns(stream.format, stream.files, wanted["categories"] or ()):
+        categories = wanted["categories"] or ()
+        for line in mixed_columns(stream.format, stream.files, categories):
             say(str(line))
+        for sentence in unknown_columns(stream.format, stream.files, categories):
+            say(f"{stream.files[0]}: {sentence}")
 
 
 def labels_needed(wanted: dict[str, Any]) -> int:

@@ -93,7 +93,8 @@ def plain_type(dtype: Any) -> Any:
     if hasattr(dtype, "categories"):
         dtype = getattr(dtype.categories, "dtype", None)
         return dtype if isinstance(dtype, np.dtype) and dtype.kind in "iub" else plain_type(dtype)
-    held = getattr(dtype, "numpy_dtype", None) or getattr(dtype, "subtype", None)  # of a sparse one
+    is_sparse = hasattr(dtype, "fill_value")  # intervals have a subtype, too, and are no numbers
+    held = getattr(dtype, "subtype" if is_sparse else "numpy_dtype", None)
     return held if isinstance(held, np.dtype) and held.kind in "iub" else None
 
 

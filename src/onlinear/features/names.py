@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -182,8 +182,9 @@ class HashedNames:
     """
 
     def __init__(self, bits: int = 18) -> None:
-        if not 1 <= bits <= MOST_BITS:
-            raise OnlinearError(f"bits is {bits}: choose 1 to {MOST_BITS} (2**bits weights)")
+        is_whole = isinstance(bits, Integral)
+        if not is_whole or not 1 <= bits <= MOST_BITS:
+            raise OnlinearError(f"bits is {bits!r:.60}: choose 1 to {MOST_BITS} (2**bits weights)")
         self.bits = int(bits)
         self.texts: frozenset[str] = frozenset()
 

@@ -37,8 +37,10 @@ class Words(NamedTuple):
 
 
 def check_words(words: Words) -> None:
-    if not 1 <= words.ngrams <= MOST_NGRAMS:
-        raise OnlinearError(f"ngrams is {words.ngrams}: choose 1 to {MOST_NGRAMS} (words in a row that make a feature)")
+    if type(words.ngrams) is not int or not 1 <= words.ngrams <= MOST_NGRAMS:
+        raise OnlinearError(
+            f"ngrams is {words.ngrams!r:.60}: choose 1 to {MOST_NGRAMS} (words in a row that make a feature)"
+        )
 
 
 def words_in(text: str, lower: bool) -> list[str]:

@@ -9,18 +9,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from onlinear.data.rows import SparseRows
 from onlinear.errors import BadInput, BadRow, NotSaved, Refused
 from onlinear.features.blocks import Block
 from onlinear.files.container import PathLike
 from onlinear.files.trained import open_model
 from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
-from onlinear.streams.arrays import Arrays, matrix_of
+from onlinear.streams.arrays import Arrays, Matrix, matrix_of
 from onlinear.streams.columns import FEATURE_KINDS
 from onlinear.streams.formats import name_of
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import is_matrix
 from onlinear.streams.stream import OnBad, Stream, open_alike
+from onlinear.streams.tables import UNFIT
 from onlinear.streams.text_lines import SLACK, Chunk
 
 #: what errors call dicts
@@ -107,13 +109,13 @@ class FileModel:
     def _blocks(self, source: Any, on_bad: OnBad | None) -> Iterator[Block]:
         """The rows of a source as the recipe knows them."""
         recipe = self.recipe
+        if is_matrix(source) and name_of(recipe.format) == "svmlight":  # first: SciPy has one that is a dict, too
+            return Stream([sparse(source)], Arrays(), on_bad, recipe=recipe).as_known()
         if are_dicts(source):
             if name_of(recipe.format) == "jsonl":
                 stream = DictStream(source, recipe, on_bad)
                 return stream.as_known()
             source = self._table_of(source)
-        if is_matrix(source) and name_of(recipe.format) == "svmlight":
-            return Stream([sparse(source)], Arrays(), on_bad, recipe=recipe).as_known()
         return open_alike(source, recipe.format, labelled=False, on_bad=on_bad, recipe=recipe).as_known()
 
     def _table_of(self, rows: Sequence[Mapping[str, Any]]) -> Any:
@@ -128,9 +130,10 @@ class FileModel:
         names = dict.fromkeys(column.name for column in columns if column.kind in FEATURE_KINDS)
         for row in rows:
             names |= dict.fromkeys(row)
-        try:
-            return pyarrow.table({name: [row.get(name) for row in rows] for name in names})
-        except (pyarrow.ArrowException, TypeError, OverflowError) as error:
+        cells = {name: [row.get(name) for row in rows] for name in names}
+        try:  # what pandas says is missing, is: its own dicts have it among texts
+            return pyarrow.table({name: pyarrow.array(column, from_pandas=True) for name, column in cells.items()})
+        except (pyarrow.ArrowException, *UNFIT) as error:
             raise BadRow(f"{DICTS} have a column whose cells are not of one kind: {error}") from None
 
     # -------------------------------------------------------------- what would need the recipe to learn
@@ -198,11 +201,14 @@ def are_dicts(source: Any) -> bool:
     return isinstance(source, list | tuple) and bool(source) and all(isinstance(row, Mapping) for row in source)
 
 
-def sparse(X: Any) -> Any:
-    """An array or a sparse matrix as the lines of svmlight have it: zeros are left out."""
+def sparse(X: Any) -> Matrix:
+    """An array or a sparse matrix as the lines of svmlight have it, once it is checked: zeros are left out."""
+    matrix = matrix_of(X, None, None)
+    if isinstance(matrix.rows, SparseRows):
+        return matrix
     import scipy.sparse
 
-    return matrix_of(scipy.sparse.csr_matrix(X), None, None)
+    return matrix_of(scipy.sparse.csr_matrix(matrix.rows.values), None, None)
 
 
 def predict(model: PathLike, source: Any, *, on_bad: OnBad | None = None) -> np.ndarray:

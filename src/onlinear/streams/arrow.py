@@ -63,7 +63,7 @@ from onlinear.streams.csv_inference import has_quotes, sniff_delimiter
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.sources import looks_at
-from onlinear.streams.tables import Piece, label_of, pieces_of, rows_of_a_piece, schema_of
+from onlinear.streams.tables import Piece, joint_schema, label_of, pieces_of, rows_of_a_piece, schema_of
 from onlinear.streams.texts import TextEntries, hashes_of, shorten_value, with_grams
 
 INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or make it null"
@@ -235,8 +235,8 @@ class ArrowTable:
 
 
 def infer_table(sources: Sequence[Any], options: ReadOptions = DEFAULTS) -> ArrowTable:
-    """The format of tables by the schema of the first one; no row is looked at."""
-    schema = schema_of(sources[0])
+    """The format of tables by their schema; no row is looked at."""
+    schema = joint_schema(sources)
     if not schema.names:
         raise BadSource(f"{label_of(sources[0])}: is empty: there is no table in it")
     kinds = ["number" if is_numeric(field.type) else "category" for field in schema]

@@ -67,11 +67,12 @@ def infer(paths: Path | Sequence[Path], options: ReadOptions = DEFAULTS, *, rows
 
 
 class FirstRecords(NamedTuple):
-    """The names of columns, and for each how many cells are numbers and how many are texts."""
+    """The names of columns, how many cells of each are numbers and texts, and how many records were looked at."""
 
     names: list[str]
     counts: np.ndarray
     header: bool
+    seen: int
 
 
 def look_at_records(
@@ -91,8 +92,8 @@ def look_at_records(
     if header and seen == 0:
         raise nothing_below(files, delimiter, quoted)
     if header:
-        return FirstRecords(checked_names(top), below, True)
-    return FirstRecords([str(k) for k in range(1, len(top.words) + 1)], first + below, False)
+        return FirstRecords(checked_names(top), below, True, seen)
+    return FirstRecords([str(k) for k in range(1, len(top.words) + 1)], first + below, False, 1 + seen)
 
 
 def nothing_below(files: Sequence[str], delimiter: str, quoted: bool) -> OnlinearError:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -253,8 +254,9 @@ def before_swallowing(block: Block, found: Swallowing, lines: Lines, stop_at_bad
     return block
 
 
-def check_delimiter(delimiter: str) -> None:
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n .+-\0':
+def check_delimiter(delimiter: Any) -> None:
+    is_character = isinstance(delimiter, str) and len(delimiter) == 1
+    if not is_character or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n .+-\0':
         raise OnlinearError(f"{delimiter!r} is no delimiter: take one character, such as a comma or a tab")
 
 

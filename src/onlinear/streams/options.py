@@ -78,13 +78,26 @@ def several(given: Any, role: str) -> tuple[Any, ...]:
     return tuple(given)
 
 
-def missing_words(given: Any, role: str) -> tuple[str, ...]:
-    """The texts that stand for nothing, as a user says them; one alone is one, and not its letters."""
+def texts_of_cells(given: Any, role: str) -> tuple[str, ...]:
+    """What stands in cells, as a user says it; one text alone is one, and not its letters."""
     words = several(given, role)
     for word in words:
         if not isinstance(word, str):
             raise Refused(f"{role} has {word!r:.60} among its texts: write what stands in the cells, in quotes")
     return words
+
+
+def truth(given: Any, role: str) -> bool:
+    """Whether something is so. A word or a number may mean the opposite: ``header=0`` of pandas is a header."""
+    value = given.item() if hasattr(given, "item") else given  # one of NumPy's
+    if not isinstance(value, bool):
+        raise Refused(f"{role} is {given!r:.60}: choose True or False")
+    return value
+
+
+def truth_if_known(given: Any, role: str) -> bool | None:
+    """The same, or None for what is to be found out."""
+    return None if given is None else truth(given, role)
 
 
 def whole_number(given: Any, role: str) -> Any:
@@ -122,7 +135,8 @@ def by_column(given: Any, role: str) -> dict[str, Any]:
 
 def frequent_categories(given: Any, role: str) -> dict[str, tuple[str, ...]]:
     """The categories of columns that are not rare."""
-    return {name: tuple(map(bare, several(some, f"{role}[{name!r}]"))) for name, some in by_column(given, role).items()}
+    found = by_column(given, role).items()
+    return {name: tuple(map(bare, texts_of_cells(some, f"{role}[{name!r}]"))) for name, some in found}
 
 
 def edges(given: Any, role: str) -> dict[str, tuple[float, ...]]:
@@ -232,7 +246,7 @@ class ReadOptions:
             "Text that stands for nothing, instead of '', ?, NA.",
             "texts that stand for nothing",
             WITH_COLUMNS,
-            missing_words,
+            texts_of_cells,
             profiled=True,
             kind=str,
             repeated=True,
@@ -245,6 +259,7 @@ class ReadOptions:
             "Whether the first record of CSV has the names; by default inferred from the first rows.",
             "of CSV: whether the first record has the names; by default inferred from the first rows",
             ("csv",),
+            truth_if_known,
             profiled=True,
             kind=bool,
             names=("--header/--no-header",),
@@ -263,7 +278,12 @@ class ReadOptions:
     ] = None
     quoted: Annotated[
         bool | None,
-        Option("", "of CSV: whether cells may stand in quotes; by default inferred from the first rows", ("csv",)),
+        Option(
+            "",
+            "of CSV: whether cells may stand in quotes; by default inferred from the first rows",
+            ("csv",),
+            truth_if_known,
+        ),
     ] = None
     text: Annotated[
         Columns,
@@ -279,6 +299,7 @@ class ReadOptions:
         Option(
             "Runs of up to N words are features, too.",
             "runs of up to so many words of a text are features, too",
+            check=whole_number,
             kind=int,
             min=1,
             max=5,
@@ -291,6 +312,7 @@ class ReadOptions:
         Option(
             "Words in lower case.",
             "whether words are taken in lower case",
+            check=truth,
             kind=bool,
             names=("--lower/--keep-case",),
             **OF_WORDS,
@@ -301,6 +323,7 @@ class ReadOptions:
         Option(
             "1 for each word of a text, not its count.",
             "whether a word of a text counts 1 however often it is there",
+            check=truth,
             kind=bool,
             names=("--presence",),
             **OF_WORDS,
@@ -311,6 +334,7 @@ class ReadOptions:
         Option(
             "Divide the words of a text by their length.",
             "whether the words of a text are divided by their length, so that long texts weigh no more than short ones",
+            check=truth,
             kind=bool,
             names=("--unit-length",),
             **OF_WORDS,
@@ -332,6 +356,7 @@ class ReadOptions:
         Option(
             f"Hash names to 2^BITS columns; by default {BITS}.",
             f"of hashed names; by default {BITS}",
+            check=whole_number,
             kind=int,
             min=1,
             max=30,
@@ -344,6 +369,7 @@ class ReadOptions:
         Option(
             "Remember hashed names, to read weights by name.",
             "whether hashed names are remembered, too, so that weights can be read by name",
+            check=truth,
             kind=bool,
             names=("--keep-names",),
             **OF_NAMING,

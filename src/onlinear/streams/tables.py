@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from onlinear.errors import BadInput, BadSource
-from onlinear.streams.arrow_cells import is_readable
+from onlinear.streams.arrow_cells import is_nothing, is_readable
 from onlinear.streams.sources import frame_kind, is_frame, is_pipe, source_label
 
 NOT_UTF_8 = "{}: column {!r} has a text that is not UTF-8 in rows {} to {}: convert it, or ignore the column"
@@ -65,6 +65,23 @@ def without_batches(thing: Any) -> Any:
 def schema_of(source: Any) -> Any:
     with open_table(source) as table:
         return table.schema
+
+
+def joint_schema(sources: Sequence[Any]) -> Any:
+    """The schema of tables that are read one behind the other: that of the first, but for columns that have no type.
+
+    Of a column of nulls nobody knows what it would hold, unless a later table says so.
+    """
+    schema = schema_of(sources[0])
+    for source in sources[1:]:
+        unknown = [place for place, field in enumerate(schema) if is_nothing(field.type)]
+        if not unknown:
+            break
+        later = schema_of(source)
+        if later.names == schema.names:  # if not, it is refused once it is read
+            for place in unknown:
+                schema = schema.set(place, later.field(place))
+    return schema
 
 
 def pieces_of(source: Any, names: Sequence[str], rows: int) -> Iterator[Piece]:

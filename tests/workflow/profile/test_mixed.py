@@ -12,7 +12,7 @@ from commands import run_here
 from onlinear.cli.ending import BAD_DATA
 from onlinear.errors import BadLine, OnlinearError
 from onlinear.streams.columns import MISSING
-from onlinear.streams.csv_inference import infer
+from onlinear.streams.csv_inference import ROWS, infer
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.options import ReadOptions
 from onlinear.streams.stream import open_stream
@@ -132,3 +132,17 @@ def test_train_says_it_first_and_can_refuse_it(tmp_path: Path) -> None:
     assert refused.err.startswith(f"{file}:72:1: 'nan' in the number column 'x'")
     named = run_here("train", file, "--target", "y", "--quiet", "--missing", "nan")
     assert (named.code, named.err) == (0, "")
+
+
+@pytest.mark.compiles
+def test_train_says_of_which_columns_nothing_is_known(tmp_path: Path) -> None:
+    """Where records come behind those that are looked at: of a short file it knows all cells."""
+    lines = [f",{k % 5},{'ab'[k % 2]}" for k in range(ROWS)]
+    short, long = tmp_path / "short.csv", tmp_path / "long.csv"
+    short.write_text("\n".join(["x,z,y", *lines[:-1]]))
+    long.write_text("\n".join(["x,z,y", *lines, "7,1,a"]))
+    said = f"{long}: Column x has nothing in the first 10,000 records, so a number further down is taken for a name"
+    assert run_here("train", long, "--target", "y", "--quiet").err.startswith(said)
+    for file, words in ((short, []), (long, ["--number", "x"]), (long, ["--category", "x"]), (long, ["--ignore", "x"])):
+        ended = run_here("train", file, "--target", "y", "--quiet", *words)
+        assert (ended.code, ended.err) == (0, "")

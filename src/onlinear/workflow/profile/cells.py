@@ -24,7 +24,7 @@ from onlinear.streams.formats import INFERRED, import_name
 from onlinear.streams.options import ReadOptions
 from onlinear.streams.sources import expand, is_frame, refuse_pipes
 from onlinear.streams.stream import OnBad, Stream
-from onlinear.streams.tables import label_of, schema_of
+from onlinear.streams.tables import joint_schema, label_of
 from onlinear.workflow.profile.contents import format_of_files
 from onlinear.workflow.profile.exact import Exact, exact_in
 from onlinear.workflow.profile.unread import hashes_of_unread
@@ -147,7 +147,7 @@ def open_cells(source: Any, options: ReadOptions) -> OpenTable:
 
 def arrow_cells(sources: list[Any], name: str, options: ReadOptions) -> OpenTable:
     """A table of Arrow's, less the columns that hold neither numbers nor texts."""
-    schema = schema_of(sources[0])
+    schema = joint_schema(sources)
     if not schema.names:
         raise BadSource(f"{label_of(sources[0])}: is empty: there is no table in it")
     strange = {field.name: str(field.type) for field in schema if not (is_numeric(field.type) or is_text(field.type))}

@@ -98,6 +98,21 @@ def mixed_columns(table: CSVText, files: Sequence[str], categories: Sequence[str
     return [line for place in named for line in describe_mixed_column(names[place], words[place], table.missing)]
 
 
+def unknown_columns(table: CSVText, files: Sequence[str], categories: Sequence[str | int] = ()) -> list[str]:
+    """What to say of columns with nothing in as many records as are looked at, where others may come: of these, nobody
+    knows the kind. ``categories`` are meant to be names.
+    """
+    names = [column.name for column in table.columns]
+    look = look_at_records(looks_at(files), table.delimiter, table.header, table.missing, ROWS, table.quoted)
+    meant = {position_of(names, column) for column in categories}
+    return [
+        f"Column {name} has nothing in the first {ROWS:,} records, so a number further down is taken for a name. If it "
+        f"is a column of numbers, say so (--number {quote(name)})."
+        for place, (name, kind) in enumerate(table.columns)
+        if look.seen >= ROWS and not look.counts[place].any() and kind == "category" and place not in meant
+    ]
+
+
 def has_mixed_target(table: CSVText, files: Sequence[str]) -> bool:
     """Whether words among numbers make the target one of names."""
     if table.target_kind == "number":
