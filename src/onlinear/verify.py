@@ -31,8 +31,7 @@ WHOLE = re.compile(r"[-+]?\d+(\.0*)?", re.ASCII)
 #: names of files that the learner reads otherwise
 OTHERS = re.compile(r"(?i).*\.(vw|tsv|jsonl?|ndjson|parquet|pq|arrow|feather|ipc|(?-i:(?!csv)(?i:csv)))")
 RATIO = re.compile(r"-?\d{1,4300}(/[1-9]\d{0,4299})?", re.ASCII)
-#: what a certificate and its parts hold, by kind; what has a ? may be null
-FORM = {
+FORM = {  # what a certificate and its parts hold, by kind; what has a ? may be null
     int: "onlinear_certificate examples rows passes updates mistakes?",
     bool: "replayed holds? separable?",
     float: "radius norm margin_lower? margin_upper? bound?",
@@ -385,8 +384,7 @@ def main(arguments: list[str]) -> str | int:
     try:
         (certificate, file), lines = map(Path, arguments), []
         fits = certificate.is_file() and file.is_file() and certificate.stat().st_size <= MOST_BYTES
-        what = f"no such file, or a device or a pipe, or more than {MOST_BYTES} bytes"
-        require(fits, f"{plain(' or '.join(arguments))}: {what}")
+        require(fits, f"{plain(' or '.join(arguments))}: no such file, or a device or a pipe, or more than 2^28 bytes")
         once = {"object_pairs_hook": lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else {"twice": None}}
         found, rows = json.loads(certificate.read_text(encoding="utf-8"), **once), read_rows(file)
         certs = [*found.values()] if found and all(type(c) is dict for c in found.values()) else [found]
@@ -398,8 +396,7 @@ def main(arguments: list[str]) -> str | int:
     except Failed as error:
         return f"NOT verified: {error}"
     except Exception as error:  # whatever is in the files, the answer is a sentence
-        kind = f"{type(error).__name__}: {plain(str(error))}"
-        return f"NOT verified: these cannot be read as a certificate and its rows ({kind}); say verify.py CERT FILE"
+        return f"NOT verified: say verify.py CERT FILE, its rows ({type(error).__name__}: {plain(str(error))})"
     return print(*lines, sep="\n") or 0
 
 
