@@ -177,7 +177,7 @@ def plain_label(label: Any) -> Hashable:
     if isinstance(label, np.number | np.bool_) and not isinstance(label, np.timedelta64):
         found: Hashable = label.item()
         return found
-    return label  # type: ignore[no-any-return]
+    return label
 
 
 def compare_exactly(labels: list[Hashable]) -> bool:
