@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,23 @@ def test_a_new_loss_makes_probabilities_from_the_next_example_on() -> None:
     assert model.predict_proba_one(dict(enumerate(X[0])))[1] == model.predict_proba(X[:1])[0, 1]
     model.set_params(loss="hinge").partial_fit(X[:1], Y[:1])
     assert not hasattr(model, "predict_proba")
+
+
+@pytest.mark.parametrize("weight", ["balanced", {"ham": 3.0}, None])
+@pytest.mark.parametrize("classes", [None, ["eggs", "ham"], ["eggs", "ham", "spam"]])
+def test_class_weights_that_are_set_on_the_way_act_on_the_dicts_to_come(weight: Any, classes: Any) -> None:
+    labels = classes or ["eggs", "ham", "spam"]
+    examples = [({"a": 1.0, "b": k % 5}, labels[k % 7 % len(labels)]) for k in range(40)]
+    model = onlinear.OnlineClassifier(class_weight={"ham": 2.0} if weight is None else None)
+    model.learn_many([], [], classes=classes)
+    for x, y in examples[:20]:
+        model.learn_one(x, y)
+    model.set_params(class_weight=weight)
+    loaded = pickle.loads(pickle.dumps(model))
+    loaded.learn_many(*zip(*examples[20:], strict=True))
+    for x, y in examples[20:]:
+        model.learn_one(x, y)
+    assert model.coef_.tolist() == loaded.coef_.tolist()
 
 
 class NoValue(NamedTuple):

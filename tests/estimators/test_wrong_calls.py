@@ -557,6 +557,23 @@ def test_dates_are_no_targets(make: Callable[[], Any]) -> None:
             make().fit(X, dates)
 
 
+DAYS = np.array(["2020-01-01", "NaT"] * 10, "datetime64[D]")
+
+
+@pytest.mark.parametrize("kind", ["datetime64[D]", "timedelta64[D]"])
+@each_model
+def test_dates_in_lists_are_no_numbers_either(make: Callable[[], Any], kind: str) -> None:
+    days = DAYS.astype("i8").astype(kind)
+    model = make().fit(X, Y)
+    for rows in ([[day] for day in days], list(days[:, None]), [(day, 1.0) for day in days]):
+        with pytest.raises(BadInput, match="X holds dates or durations"):
+            make().fit(rows, Y)
+        with pytest.raises(BadInput, match="X holds dates or durations"):
+            model.predict(rows)
+    with pytest.raises(BadInput, match="y holds dates or durations"):
+        make().fit(X, list(days))
+
+
 @pytest.mark.parametrize("weight", [-2.0, float("nan"), float("inf"), "x", None, 1j])
 @pytest.mark.parametrize("make", [onlinear.OnlineClassifier, onlinear.Perceptron, onlinear.AROWClassifier])
 def test_class_weights_that_are_none(make: Callable[..., Any], weight: Any) -> None:

@@ -270,3 +270,17 @@ def test_hashed_row(x, bits):
         sums[index] = sums.get(index, 0.0) + number
     assert indices.tolist() == sorted(sums)
     np.testing.assert_allclose(values, [sums[j] for j in sorted(sums)], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "nan", [float("nan"), np.float64("nan"), np.float32("nan")], ids=["float", "float64", "float32"]
+)
+def test_a_name_that_equals_nothing_is_refused(nan):
+    """Each would be another name, and a copy of the model would know none of them."""
+    names = ExactNames(["a"])
+    with pytest.raises(BadRow, match="the name nan, which equals nothing"):
+        names.register({"b": 1.0, nan: 1.0})
+    with pytest.raises(BadRow, match="row 1: a feature has the name nan"):
+        names.register_many([{"b": 1.0}, {nan: 1.0}])
+    assert names.names() == ["a"]
+    assert names.look_up({"a": 2.0, nan: 1.0})[0].tolist() == [0]

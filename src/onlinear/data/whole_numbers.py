@@ -66,7 +66,8 @@ def unless_rounded(values: Any) -> Any:
 
     They round whole numbers, and make numbers of truth values, in pandas' columns of which some may be missing, though
     none is, that are categories, or sparse; and they round in lists in which some are larger than those of any type.
-    Of a masked array they would take what the mask hides, so it is refused.
+    Of a text that is a member of an enumeration they take what ``str`` says, cut to the text's length. Of a masked
+    array they would take what the mask hides, so it is refused.
     """
     refuse_masked(values, "y")
     if hasattr(values, "columns"):
@@ -74,6 +75,8 @@ def unless_rounded(values: Any) -> Any:
     kind = plain_type(getattr(values, "dtype", None))
     if kind is not None and hasattr(values, "isna"):
         return values if values.isna().any() else np.asarray(values, dtype=kind)
+    if isinstance(values, list | tuple) and any(isinstance(each, str) and type(each) is not str for each in values):
+        return [str.__str__(each) if isinstance(each, str) else each for each in values]
     if isinstance(values, list | tuple) and any(type(each) is int and abs(each) >= FIRST_INEXACT for each in values):
         return as_objects(values) if np.asarray(values).dtype.kind == "f" else values
     return values

@@ -33,6 +33,8 @@ from onlinear.streams.tables import check_different, check_widths, columns_in, i
 FLOATS = [np.float64, np.float32]
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 INT32 = np.dtype(np.int32)
+#: NumPy's own dates and durations
+DATES: set[type] = {np.datetime64, np.timedelta64}
 #: how the names of Arrow's types of dates and durations begin
 ARROW_DATES = ("timestamp", "date", "time", "duration", "month_day_nano")
 CSR = (scipy.sparse.csr_matrix, scipy.sparse.csr_array)
@@ -275,6 +277,8 @@ def refuse_dates(given: Any, name: str) -> None:
     kinds = getattr(given, "dtypes", None)  # of a frame
     if kinds is None or not hasattr(given, "columns"):
         kinds = given.schema.types if hasattr(given, "schema") else [getattr(given, "dtype", None)]
+    if isinstance(given, list | tuple):
+        kinds = [np.dtype(kind) for kind in types_in(given) & DATES][:1]
     for column, kind in enumerate(kinds):
         temporal = getattr(kind, "is_temporal", None)  # of polars
         is_arrow = type(kind).__module__.startswith("pyarrow") and str(kind).startswith(ARROW_DATES)
@@ -283,6 +287,13 @@ def refuse_dates(given: Any, name: str) -> None:
             raise BadInput(
                 f"{name} holds dates or durations{place}: turn them into numbers first, such as days since the first"
             )
+
+
+def types_in(rows: list[Any] | tuple[Any, ...]) -> set[type]:
+    """The types of what stands in a list, or in the rows that it holds."""
+    found = set(map(type, rows))
+    found.update(*(map(type, row) for row in rows if isinstance(row, list | tuple)))
+    return found | {row.dtype.type for row in rows if isinstance(row, np.ndarray)}
 
 
 def in_order_of_names(estimator: Any, X: Any) -> Any:

@@ -157,6 +157,8 @@ class _Fresh:
         self.categories: list[tuple[str, str]] = []  # whose own names contain a "="
 
     def place(self, name: Hashable) -> None:
+        if isinstance(name, float | np.generic) and name != name:
+            raise BadRow(f"a feature has the name {name}, which equals nothing, and is never found again: name it")
         position = len(self.known) + len(self.positions)
         if self.cap is not None and position >= self.cap:
             raise TooManyNames(

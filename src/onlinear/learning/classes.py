@@ -57,7 +57,7 @@ class Classes:
         self.labels: list[Hashable] = []
         self.sorted = np.array([])
         self.order = np.arange(0)
-        for label in labels:
+        for label in map(plain_label, labels):
             self.codes[label] = len(self.labels)
             self.labels.append(label)
         if self.labels:
@@ -84,6 +84,7 @@ class Classes:
     def add(self, label: Hashable) -> int:
         """Give a new label the next code."""
         code = len(self.labels)
+        label = plain_label(label)
         self.codes[label] = code
         self.labels.append(label)
         self._sort()
@@ -93,20 +94,18 @@ class Classes:
         self.sorted, self.order = sorted_labels(self.labels)
 
     def codes_of(self, y: np.ndarray) -> np.ndarray:
-        """The code of every label; -1 for those that are not known."""
-        if len(self.labels) == 2 and y.dtype.kind in "biuf" and not (y.dtype.kind == "f" and any_large(self.labels)):
+        """The code of every label, which is that of what it equals; -1 for those that are not known."""
+        if len(self.labels) == 2 and y.dtype.kind in "biuf" and compare_exactly(self.labels):
             return codes_of_two(y, *self.labels)
         if y.dtype.kind == "O":
             known = [self.codes.get(label, -1) for label in y.tolist()]
             return np.array(known, dtype=np.int64)
         if y.dtype.kind in "iu" and is_near(y):
-            low = int(y.min())
-            table = np.full(int(y.max()) - low + 1, -1, dtype=np.int64)
-            for label, code in self.codes.items():
-                whole = isinstance(label, int) or (isinstance(label, float) and label.is_integer())
-                if whole and low <= label < low + len(table):  # type: ignore[operator]
-                    table[int(label) - low] = code  # type: ignore[call-overload]
-            return table[y - low]
+            places, low = places_above_lowest(y), int(y.min())
+            table = np.full(int(places.max()) + 1, -1, dtype=np.int64)
+            for place in np.flatnonzero(np.bincount(places)).tolist():
+                table[place] = self.codes.get(low + place, -1)
+            return table[places]
         distinct, places = np.unique(y, return_inverse=True)
         known = [self.codes.get(label, -1) for label in distinct.tolist()]
         return np.array(known, dtype=np.int64)[places]
@@ -168,12 +167,27 @@ def refuse_mixed(y: Any) -> None:
     Classes().check_new(label for label in labels if isinstance(label, Hashable))
 
 
-def any_large(labels: list[Hashable]) -> bool:
-    """Whether a label is a whole number that NumPy would round before it compares it with floats."""
-    return any(isinstance(label, int) and abs(label) > FIRST_INEXACT for label in labels)
+def plain_label(label: Any) -> Hashable:
+    """A label as Python's own: NumPy's numbers, and texts of a type of their own, such as members of enumerations.
+
+    Of the latter NumPy takes what ``str`` says, which need not be the text.
+    """
+    if isinstance(label, str):
+        return str.__str__(label)
+    if isinstance(label, np.number | np.bool_) and not isinstance(label, np.timedelta64):
+        found: Hashable = label.item()
+        return found
+    return label
+
+
+def compare_exactly(labels: list[Hashable]) -> bool:
+    """Whether NumPy finds labels equal to numbers where Python does: it takes tuples for rows, and may round."""
+    return all(isinstance(label, int | float) and abs(label) < FIRST_INEXACT for label in labels)
 
 
 def codes_of_two(y: np.ndarray, first: Any, second: Any) -> np.ndarray:
+    if y.dtype.kind == "f":
+        y = y.astype(np.float64, copy=False)  # in single precision a label might be rounded to be compared
     is_second, is_other = y == second, y != first
     codes = is_second.astype(np.int64)
     if not np.array_equal(is_second, is_other):
@@ -185,6 +199,12 @@ def is_near(y: np.ndarray) -> bool:
     return bool(y.size) and int(y.max()) - int(y.min()) < NEAR
 
 
+def places_above_lowest(y: np.ndarray) -> np.ndarray:
+    """How far whole numbers that are near are from the lowest of them, which may be farther than their type goes."""
+    wide = y if y.dtype.itemsize == 8 else y.astype(np.int64)
+    return (wide - wide.min()).astype(np.int64)
+
+
 def distinct_labels(y: np.ndarray) -> np.ndarray:
     """The labels, sorted, each once; a quick look first, because mostly there are two.
 
@@ -193,8 +213,7 @@ def distinct_labels(y: np.ndarray) -> np.ndarray:
     """
     found = two_labels(y)
     if found is None and y.dtype.kind in "iu" and is_near(y):
-        low = y.min()
-        found = np.flatnonzero(np.bincount((y - low).astype(np.int64))).astype(y.dtype) + low
+        found = np.flatnonzero(np.bincount(places_above_lowest(y))).astype(y.dtype) + y.min()
     if y.dtype.kind == "O":
         Classes().check_new(y.tolist())
     labels = sorted_unique(y) if found is None else found
@@ -269,6 +288,7 @@ def sorted_labels(labels: list[Hashable]) -> tuple[np.ndarray, np.ndarray]:
 
 def as_array(labels: list[Hashable]) -> np.ndarray:
     """An array of labels; NumPy must not turn numbers into text or tuples into rows."""
+    labels = list(map(plain_label, labels))
     texts = sum(isinstance(label, str) for label in labels)
     numbers = sum(isinstance(label, int | float | np.number | np.bool_) for label in labels)
     found = np.array(labels) if len(labels) in (texts, numbers) else as_objects(labels)

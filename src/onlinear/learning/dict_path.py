@@ -101,7 +101,7 @@ class DictPath:
         self.first = self.classes = 0
         self.decoder: Any = None
         self.targets: dict[Any, float] = {}  # for whoever turns labels into targets
-        self.is_current = False  # for whoever has made sure that the learner is up to date to learn
+        self.are_weighed = False  # whether classes have weights, for the same
         self.learn_loop: Any = None
         self.answer_loop: Any = None
         self.table: np.ndarray | None = None  # the learner's, when it was last settled

@@ -667,8 +667,10 @@ class Model:
             path = DictPath(self.learner, self._names_of_dicts(), labels=self.classes is not None)
             self._tell_classes(path)
             self._learning_path = path
-        elif self.classes is not None and len(path.view.decoder.labels) != len(self.classes):
-            self._tell_classes(path)
+        elif self.classes is not None:
+            weights_are_known = path.are_weighed is (self.class_weight is not None)
+            if not weights_are_known or len(path.view.decoder.labels) != len(self.classes):
+                self._tell_classes(path)
         return path
 
     def _names_of_dicts(self) -> Names:
@@ -688,8 +690,9 @@ class Model:
         row_loss = has_row_loss(self.learner)
         several = row_loss or len(classes) > 2
         path.set_classes(0 if several else 1, answering(classes, row_loss), decoder_of(classes, row_loss))
+        path.are_weighed = self.class_weight is not None
         # labels whose examples need no second look
-        quick = classes.codes if self.class_weight is None else {}
+        quick = {} if path.are_weighed else classes.codes
         path.targets = {label: float(code) for label, code in quick.items()}
 
     def cap_names(self, cap: int | None) -> None:
