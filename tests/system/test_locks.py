@@ -16,8 +16,8 @@ def test_no_thread_comes_in_while_a_handler_is_refused() -> None:
     for _ in range(50):  # a thread that waits is not always quick enough
         lock, busy, over = threading.RLock(), Busy(), threading.Event()
 
-        def wait(lock: threading.RLock = lock, over: threading.Event = over) -> None:  # type: ignore[valid-type]
-            with lock:  # type: ignore[attr-defined]
+        def wait(lock: threading.RLock = lock, over: threading.Event = over) -> None:
+            with lock:
                 came_amid.append(not over.is_set())
 
         with lock, busy:
