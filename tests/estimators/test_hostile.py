@@ -211,9 +211,12 @@ def test_whole_numbers_that_floats_round_are_no_class_of_theirs() -> None:
     assert model._classes.codes_of(np.array([2.0**53, 5.0])).tolist() == [-1, 0]
 
 
-def test_a_label_that_numpy_would_cut_is_refused() -> None:
+@pytest.mark.parametrize("make", [onlinear.OnlineClassifier, onlinear.VotedPerceptron])
+def test_a_label_that_numpy_would_cut_is_refused(make: Any) -> None:
     with pytest.raises(BadInput, match=r"ends with a NUL"):
-        onlinear.OnlineClassifier().learn_one({"x": 1.0}, "a\0")
+        make().learn_one({"x": 1.0}, "a\0")
+    with pytest.raises(BadInput, match=r"ends with a NUL"):
+        make().learn_many([{"x": 1.0}, {"y": 1.0}], ["a\0", "b"])
 
 
 @pytest.mark.parametrize("y", ["a", {0: "a"}, b"a"])

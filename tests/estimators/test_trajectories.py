@@ -12,7 +12,7 @@ import sklearn.linear_model as theirs
 from numpy.testing import assert_allclose
 
 import onlinear
-from onlinear.estimators.passes import Stopping, validation_scores
+from onlinear.estimators.passes import Stopping, Validation
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -131,9 +131,9 @@ def test_early_stopping_without_a_penalty() -> None:
 def test_early_stopping_differs_only_by_the_scale_they_forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under an L2 penalty scikit-learn's validation score reads the weights without their common scale."""
 
-    def without_scale(self: Stopping) -> np.ndarray:
+    def without_scale(self: Stopping, validation: Validation) -> np.ndarray:
         learner = self.learner
-        return validation_scores(self.batch, self.held_out, learner.table[:, 0, :], learner.bias[:, 0])
+        return validation.measure(validation.rows.values @ learner.table[:, 0, :].T + learner.bias[:, 0])
 
     parameters = {"alpha": 0.001, "early_stopping": True, "random_state": 1, **STILL}
     peer = theirs.SGDClassifier(**parameters).fit(X, THREE)

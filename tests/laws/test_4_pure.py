@@ -16,6 +16,7 @@ from onlinear import losses, rules
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Signs
 from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.predictor import Predictor
 
 
 @every_case
@@ -29,7 +30,7 @@ def test_reading_changes_no_bit(case: Case) -> None:
         learner.scores(case.data().X)
         learner.scores(case.data().sparse())
         learner.marks()
-        learner.freeze()
+        Predictor.of(learner, None)
         copy.deepcopy(learner)
         assert (bits_of(learner), learner.facing, learner.version) == (bits, facing, version)
         np.testing.assert_array_equal(learner.weights(), first[0])
@@ -44,12 +45,13 @@ def test_what_is_read_is_nobody_elses() -> None:
     for array in (learner.weights(), learner.intercepts(), learner.loss_sums):
         array[...] = np.nan
     assert bits_of(learner) == bits
-    frozen = learner.freeze()
-    kept = frozen.weights.copy()
+    snapshot = Predictor.of(learner, None)
+    kept = snapshot.weights.copy()
     learner.learn(case.batch())
-    np.testing.assert_array_equal(frozen.weights, kept)
+    np.testing.assert_array_equal(snapshot.weights, kept)
+    assert not np.array_equal(learner.weights(), kept)
     with pytest.raises(ValueError, match="read-only"):
-        frozen.weights[0, 0] = 1.0
+        snapshot.weights[0, 0] = 1.0
 
 
 def ones(features: int, rows: int) -> Batch:
@@ -60,7 +62,7 @@ def ones(features: int, rows: int) -> Batch:
 
 @pytest.mark.compiles
 @pytest.mark.parametrize("average", [0.0, 1.0])
-def test_freeze_beside_a_learning_thread_is_of_a_whole_example(average: float) -> None:
+def test_a_snapshot_beside_a_learning_thread_is_of_a_whole_example(average: float) -> None:
     learner = Learner(losses.Logistic(), rules.SGD(), features=300, settings=Settings(average=average))
     batch = ones(300, 200)
     learner.learn(batch)  # compiles here, so that the threads race
@@ -76,10 +78,10 @@ def test_freeze_beside_a_learning_thread_is_of_a_whole_example(average: float) -
         versions: set[int] = set()
         patience = time.monotonic() + 60.0
         while len(versions) < 20 and time.monotonic() < patience:  # on a busy machine it may take its time
-            frozen = learner.freeze()
+            snapshot = Predictor.of(learner, None)
             assert np.isfinite(learner.scores(np.ones((1, 300)))).all()
             # one sum for all: not even the last bit may differ, unless halves of examples are seen
-            np.testing.assert_allclose(frozen.weights, frozen.intercepts[0], rtol=1e-12)
+            np.testing.assert_allclose(snapshot.weights, snapshot.intercepts[0], rtol=1e-12)
             versions.add(learner.version)
     finally:
         stop.set()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from onlinear import OnlineClassifier, OnlineRegressor, rules
-from onlinear.learning.predictor import Predictor, answering_outputs, numbers_of
+from onlinear.learning.predictor import Predictor, answering_outputs
 from onlinear.learning.table_copies import MOST_COPIES, WIDE
 
 BITS = 13
@@ -28,14 +28,14 @@ def all_weights(model: Any) -> np.ndarray:
     """What a snapshot has, read from all cells."""
     learner = model._model.learner
     outputs, sign = answering_outputs(learner, model._model.classes)
-    weights, scales, _ = numbers_of(learner, slice(None))
+    weights, scales, _ = learner.scaled_weights_unlocked(slice(None))
     weights = weights[:, outputs]
     shown: np.ndarray = (0.0 - weights if sign < 0.0 else weights) * scales[outputs]
     return shown
 
 
 def shown_weights(predictor: Predictor) -> np.ndarray:
-    return predictor._table * predictor._scales
+    return predictor._weights.table * predictor._weights.scales
 
 
 def learn_something(model: Any, rng: np.random.Generator, labels: list[str]) -> None:
@@ -95,10 +95,10 @@ def test_weights_that_nobody_holds_are_taken_over() -> None:
     model = OnlineClassifier(bits=BITS)
     model.learn_one({"a": 1.0}, "yes")
     model.learn_one({"b": 1.0}, "no")
-    first = model.snapshot()._table
+    first = model.snapshot()._weights.table
     for step in range(5):
         model.learn_one({f"c{step}": 1.0}, "yes")
-        assert np.shares_memory(model.snapshot()._table, first)
+        assert np.shares_memory(model.snapshot()._weights.table, first)
 
 
 def test_those_that_are_held_are_not() -> None:
@@ -109,7 +109,7 @@ def test_those_that_are_held_are_not() -> None:
         model.learn_one({f"c{step}": 1.0}, "no" if step % 2 else "yes")
         held.append(model.snapshot())
     for k, one in enumerate(held):
-        assert not any(np.shares_memory(one._table, other._table) for other in held[:k])
+        assert not any(np.shares_memory(one._weights.table, other._weights.table) for other in held[:k])
     assert len(model._model.learner._copies.copies) == MOST_COPIES
 
 

@@ -78,6 +78,20 @@ def length_of(rows: Rows) -> int:
     return len(rows.starts) - 1 if isinstance(rows, SparseRows) else len(rows.values)
 
 
+def take_rows(rows: Rows, which: np.ndarray) -> Rows:
+    """Some rows by their numbers, in that order."""
+    return DenseRows(rows.values[which]) if isinstance(rows, DenseRows) else take_sparse_rows(rows, which)
+
+
+def take_sparse_rows(rows: SparseRows, which: np.ndarray) -> SparseRows:
+    """The same of sparse rows."""
+    counts = np.diff(rows.starts)[which]
+    starts = np.zeros(len(which) + 1, rows.starts.dtype)
+    np.cumsum(counts, out=starts[1:])
+    entries = np.repeat(rows.starts[:-1][which] - starts[:-1], counts) + np.arange(starts[-1])
+    return SparseRows(starts, rows.columns[entries], rows.values[entries])
+
+
 def importance_of(weights: Any, length: int) -> np.ndarray:
     """Importance weights as float64, one a row: finite, not negative; 1 where none are given."""
     if weights is None:

@@ -36,6 +36,8 @@ from onlinear.learning.classes import (
     Decoder,
     as_array,
     check_hashable,
+    classes_from_call,
+    classes_of_labels,
     distinct_labels,
     named_classes,
     targets_for,
@@ -166,10 +168,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def _start(self, columns: int | None, sparse: bool = False, classes: Any = None) -> Model:
         """Create the model for a stream; without ``classes`` the set of classes is open."""
-        known = Classes(open=True) if classes is None else Classes.closed(named_classes(classes))
-        if not known.open and len(known) < 2:
-            raise BadInput("classes names fewer than two classes: name them all, or none")
-        return self._create_for_stream(columns, sparse, known)
+        return self._create_for_stream(columns, sparse, classes_from_call(classes))
 
     def _create(self, shape: DataShape, classes: Any) -> Model:
         model = super()._create(shape, classes)
@@ -179,10 +178,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def _check_labels(self, model: Model, classes: Any, y: np.ndarray, importance: np.ndarray) -> None:
         """Refuse labels that are not among the classes named beside them, before these are there for good."""
         if model.classes.open:  # type: ignore[union-attr]
-            named = Classes.closed(named_classes(classes))
-            unknown = np.flatnonzero((named.codes_of(y) < 0) & (importance > 0.0))
-            if unknown.size:
-                raise named.unknown(y[unknown[:1]].tolist()[0], int(unknown[0]))
+            Classes.closed(named_classes(classes)).checked_codes(y, importance > 0.0)
 
     def _name_classes(self, model: Model, classes: Any, rows: Rows) -> None:
         """Classes named again, or named late: then those not seen yet join, and the set is closed.
@@ -255,18 +251,12 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         X, y = check_rows_and_targets(self, X, y, reset=True, numbers=False)
         importance = importance_for(sample_weight, len(y))
         present = slice(None) if sample_weight is None or not importance.any() else importance > 0.0
-        labels = distinct_labels(y[present])
-        if len(labels) < 2:
-            raise BadInput(
-                f"The number of classes has to be greater than one; got {len(labels)} class: "
-                "one class needs no classifier, more rows may hold another"
-            )
+        classes = classes_of_labels(y[present])
         rows = loop_rows(X)
-        classes = Classes.closed(labels)
         codes = classes.codes_of(y)
         weights = None
         if self.class_weight is not None:
-            weights = compute_class_weight(self.class_weight, classes=labels, y=y[present])
+            weights = compute_class_weight(self.class_weight, classes=classes.sorted, y=y[present])
         sparse = isinstance(rows, SparseRows)
         if not (keep and self._knows_just(classes) and self._goes_on(X, sparse)):
             shape = DataShape(X.shape[1], sparse)

@@ -33,7 +33,14 @@ from onlinear.estimators.saving import class_name
 from onlinear.files.container import Header, PathLike
 from onlinear.files.trained import save_without_recipe
 from onlinear.files.values import Unpacker
-from onlinear.learning.classes import Classes, distinct_labels, named_classes
+from onlinear.learning.classes import (
+    Classes,
+    classes_from_call,
+    classes_of_labels,
+    distinct_labels,
+    named_classes,
+    outputs_for,
+)
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.perceptrons import Perceptrons, dense
 from onlinear.system.interrupts import uninterrupted
@@ -76,13 +83,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
             X, y, importance = self._checked(X, y, sample_weight, reset=True)
             refuse_all_zero(importance)
             X, y, importance = present(X, y, importance)
-            labels = distinct_labels(y)
-            if len(labels) < 2:
-                raise BadInput(
-                    f"The number of classes has to be greater than one; got {len(labels)} class: "
-                    "one class needs no classifier, more rows may hold another"
-                )
-            machine = self._start(X.shape[1], X.dtype, Classes.closed(labels))
+            machine = self._start(X.shape[1], X.dtype, classes_of_labels(y))
             machine.check(X, self.max_iter * importance.sum())
             self._sweep(machine, X, self._classes.codes_of(y), importance)
         return self
@@ -149,7 +150,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
 
     def _start(self: Any, features: int, dtype: Any, classes: Classes) -> Perceptrons:
         """Perceptrons that have seen nothing."""
-        outputs = 1 if classes.open or len(classes) == 2 else len(classes)
+        outputs = outputs_for(classes, row_loss=False)
         share = None if self.budget is None else self.budget // outputs
         if share == 0:
             raise Refused(f"a budget of {self.budget} does not suffice for {outputs} classes: give one example to each")
@@ -167,46 +168,34 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         if self._began != (self._kernel(), self.budget):
             raise Refused("kernel and budget cannot change while it learns: call fit to start anew")
         if classes is not None:
-            named = named_classes(classes)
-            if not np.array_equal(self._classes.sorted, named):
-                raise BadInput(
-                    f"`classes={named.tolist()}` is not the same as on last call to partial_fit, was: "
-                    f"{self._classes.sorted.tolist()}; leave it out, or call fit to start anew"
-                )
+            self._classes.check_named(named_classes(classes))
         if callable(self._began[0].name):  # it may refuse rows in their midst: then only a copy has begun to learn them
             parts = self._perceptrons, self._classes, self._names
             self._perceptrons, self._classes, self._names = copy.deepcopy(parts)
         assert self._perceptrons is not None
         return self._perceptrons
 
-    def _check_labels(self, y: np.ndarray, importance: np.ndarray) -> None:
-        """Refuse labels for which there is no place."""
-        rows = np.flatnonzero((self._classes.codes_of(y) < 0) & (importance > 0.0))
-        if rows.size:
-            row, labels = int(rows[0]), y[rows].tolist()
-            if self._classes.open:
-                self._classes.check_new(labels)
-            self._check_new(labels[0], row, len(set(labels)))
+    def _check_labels(self, labels: np.ndarray, importance: np.ndarray) -> None:
+        """Refuse all labels if one of a row that is present cannot be learned."""
+        present = importance > 0.0
+        codes = self._classes.checked_codes(labels, present)
+        self._check_budget(len(set(labels[(codes < 0) & present].tolist())))
 
-    def _check_new(self: Any, label: Hashable, row: int, count: int) -> None:
-        if not self._classes.open:
-            raise self._classes.unknown(label, row)
-        if self.budget is not None and len(self._classes) + count > 2:
+    def _check_budget(self: Any, new: int) -> None:
+        """Refuse new classes of which there would be no share in the budget."""
+        if new and self.budget is not None and len(self._classes) + new > 2:
             raise Refused(
                 "a budget is shared out among the classes, and a third one is new: name all of them in the first call"
             )
 
-    def _learn(self, machine: Perceptrons, X: Any, y: np.ndarray, importance: np.ndarray) -> None:
-        """Learn the rows; where a label is new, its class appears between two rows."""
-        codes = self._classes.codes_of(y)
-        start = 0
-        while (codes[start:] < 0).any():
-            row = start + int((codes[start:] < 0).argmax())
-            self._learn_codes(machine, X[start:row], codes[start:row], importance[start:row])
-            self._add_class(machine, y[row : row + 1].tolist()[0])
-            codes[row:] = self._classes.codes_of(y[row:])
-            start = row
-        self._learn_codes(machine, X[start:], codes[start:], importance[start:])
+    def _learn(self, machine: Perceptrons, X: Any, labels: np.ndarray, importance: np.ndarray) -> None:
+        """Learn rows that are all present, in order."""
+        codes = self._classes.codes_of(labels)
+
+        def learn(start: int, stop: int) -> None:
+            self._learn_codes(machine, X[start:stop], codes[start:stop], importance[start:stop])
+
+        self._classes.learn_in_order(labels, codes, importance > 0.0, learn, self._add_class)
 
     def _learn_codes(self, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> np.ndarray:
         scores = machine.learn(X, self._targets(codes), importance)
@@ -215,9 +204,11 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
             self.converged_ = False  # these rows were not in the pass without an update
         return scores
 
-    def _add_class(self, machine: Perceptrons, label: Hashable) -> None:
-        machine.add_output()
-        self._classes.add(label)
+    def _add_class(self, label: Hashable) -> int:
+        """Let a new class appear; its code."""
+        assert self._perceptrons is not None
+        self._perceptrons.add_output()
+        return self._classes.add(label)
 
     def _targets(self, codes: np.ndarray) -> np.ndarray:
         """1 for the output of the row's class, -1 for the others."""
@@ -389,13 +380,3 @@ def present(X: Any, y: np.ndarray, importance: np.ndarray) -> tuple[Any, np.ndar
     """The rows that have an importance."""
     rows = importance > 0.0
     return (X, y, importance) if rows.all() else (X[rows], y[rows], importance[rows])
-
-
-def classes_from_call(classes: Any) -> Classes:
-    """The classes that the first call of ``partial_fit`` names; open if it names none."""
-    if classes is None:
-        return Classes(open=True)
-    labels = named_classes(classes)
-    if len(labels) < 2:
-        raise BadInput("classes names fewer than two classes: name them all, or none")
-    return Classes.closed(labels)

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from onlinear.data.batch import importance_of
-from onlinear.errors import BadInput, OnlinearError, TooManyNames
+from onlinear.errors import OnlinearError, TooManyNames
 from onlinear.estimators.checks import check_length, records, targets_in
 from onlinear.estimators.linear import estimator_lock, undo_if_refused
 from onlinear.features.names import ExactNames
-from onlinear.learning.classes import Classes, as_array
+from onlinear.learning.classes import Classes, as_array, check_hashable
 from onlinear.learning.dual.perceptrons import Perceptrons
 from onlinear.learning.model import checked_importance, unknown_feature
 
@@ -47,12 +47,12 @@ class LearnsDicts:
             if importance == 0.0:
                 scores = machine.scores(self._known_row(x), self._outputs(), "last")
             else:
-                code = self._code(y)
+                code = self._classes.checked_code(y)
+                self._check_budget(int(code < 0))
                 ExactNames().register(x)  # what is wrong with it is said of it alone, not of a row of many
                 table = self._table([x], importance)
                 if code < 0:
-                    self._add_class(machine, y)
-                    code = len(self._classes) - 1
+                    code = self._add_class(y)
                 scores = self._learn_codes(machine, table, np.array([code]), np.array([importance]))
                 scores = scores[:, self._outputs()]
         return float(scores[0, 0]) if scores.shape[1] == 1 else scores[0]
@@ -65,19 +65,19 @@ class LearnsDicts:
 
         A bad row refuses them all.
         """
-        rows, labels = records(rows), targets_in(y)
+        given = targets_in(y)
+        check_hashable(given)
+        labels = as_array(given)
+        rows = records(rows)
         check_length(len(rows), len(labels))
         weights = importance_of(importance, len(labels))
-        chosen = np.flatnonzero(weights > 0.0).tolist()
+        chosen = np.flatnonzero(weights > 0.0)
         with undo_if_refused(self):
             self._check_steps(weights)
             machine = self._streaming()
-            new = {labels[row]: row for row in reversed(chosen) if self._code(labels[row], row) < 0}
-            if new:
-                self._classes.check_new(reversed(new))
-                self._check_new(*min(new.items(), key=lambda item: item[1]), len(new))
+            self._check_labels(labels, weights)
             table = self._table(rows, weights.sum())
-            self._learn(machine, table[chosen], as_array([labels[row] for row in chosen]), weights[chosen])
+            self._learn(machine, table[chosen], labels[chosen], weights[chosen])
         return self
 
     def predict_one(self: Any, x: Mapping[Any, Any]) -> Any:
@@ -87,7 +87,7 @@ class LearnsDicts:
                 return None
             return self._labels(self._scores(self._known_row(x))).tolist()[0]
 
-    # -------------------------------------------------------------- labels and names
+    # -------------------------------------------------------------- names
 
     def _streaming(self: Any) -> Perceptrons:
         """The perceptrons that a dict is learned by."""
@@ -95,17 +95,6 @@ class LearnsDicts:
         machine: Perceptrons
         machine = self._start(0, np.float64, Classes(open=True)) if self._perceptrons is None else self._going_on()
         return machine
-
-    def _code(self: Any, label: Hashable, row: int = 0) -> int:
-        """The code of a label; -1 if it is new, and there is a place for it."""
-        try:
-            code: int = self._classes.codes.get(label, -1)
-        except TypeError:
-            raise BadInput(f"the label {label!r} is not hashable: use a number, a string or a tuple") from None
-        if code < 0:
-            self._classes.check_new([label])
-            self._check_new(label, row, 1)
-        return code
 
     def _names_now(self: Any) -> ExactNames:
         """The names of the columns: of dicts those that came, of a table those that there are."""

@@ -18,8 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from onlinear.data.batch import Batch
-from onlinear.data.rows import SparseRows
+from onlinear.data.batch import Batch, take_rows
 from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.checks import refuse_all_zero
@@ -206,8 +205,7 @@ class Stopping:
         self.estimator = estimator
         self.learner = learner
         self.rule, settings = learner.rules[0], learner.settings[0]
-        self.batch = batch
-        self.held_out = held_out
+        self.validation = None if held_out is None else Validation(batch, held_out, learner.outputs)
         self.best = np.full(learner.outputs, np.inf)
         self.idle = np.zeros(learner.outputs, dtype=int)
         self.rates = np.full(learner.outputs, getattr(estimator, "eta0", 1.0), dtype=float)
@@ -226,7 +224,7 @@ class Stopping:
             self.report(number)
         if self.estimator.tol is None:
             return False
-        measure = learner.objectives / self.count if self.held_out is None else -self.scores()
+        measure = learner.objectives / self.count if self.validation is None else -self.scores(self.validation)
         worse = measure > self.best - self.estimator.tol
         self.idle = np.where(worse, self.idle + 1, 0)
         self.best = np.minimum(self.best, measure)
@@ -246,10 +244,9 @@ class Stopping:
         rates = self.rates[:1] if (self.rates == self.rates[0]).all() else self.rates
         return [rule._replace(schedule=rule.schedule._replace(rate=float(rate))) for rate in rates]
 
-    def scores(self) -> np.ndarray:
-        """How well each output does on the validation rows: accuracy, or R squared."""
-        weights, intercepts = self.learner._read(False)
-        return validation_scores(self.batch, self.held_out, weights, intercepts)
+    def scores(self, validation: Validation) -> np.ndarray:
+        """How well each output does on the validation rows."""
+        return validation.measure(self.learner.scores(validation.rows, averaged=False))
 
     def report(self, number: int) -> None:
         weights, intercepts = self.learner._read(False)
@@ -269,30 +266,23 @@ class Stopping:
         self.learner.rules = [self.rule]
 
 
-def validation_scores(batch: Batch, held_out: np.ndarray, weights: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
-    """Accuracy of each output's signs on the rows held out; for numbers the coefficient of determination."""
-    from sklearn.metrics import r2_score
+class Validation:
+    """Rows that are held out of the passes, and what each output should answer for them."""
 
-    scores = rows_times(batch.rows, held_out, weights) + intercepts
-    importance = batch.importance[held_out]
-    targets = batch.targets
-    if isinstance(targets, Numbers):
-        truth = targets.values[held_out]
-        return np.array([r2_score(truth, scores[:, 0], sample_weight=importance)])
-    outputs = range(len(weights))
-    signs = np.array([[targets.target_of(i, m) for m in outputs] for i in held_out])
-    right = (scores > 0.0) == (signs > 0.0)
-    return np.average(right, axis=0, weights=importance)
+    def __init__(self, batch: Batch, held_out: np.ndarray, outputs: int) -> None:
+        self.rows = take_rows(batch.rows, held_out)
+        self.importance = batch.importance[held_out]
+        self.are_numbers = isinstance(batch.targets, Numbers)
+        self.truth = np.array([[batch.targets.target_of(i, m) for m in range(outputs)] for i in held_out])
 
+    def measure(self, scores: np.ndarray) -> np.ndarray:
+        """The accuracy of each output's signs; for numbers the coefficient of determination."""
+        from sklearn.metrics import r2_score
 
-def rows_times(rows: Any, which: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    if isinstance(rows, SparseRows):
-        import scipy.sparse
-
-        parts = (rows.values, rows.columns.view(rows.starts.dtype), rows.starts)
-        matrix = scipy.sparse.csr_matrix(parts, shape=(len(rows.starts) - 1, weights.shape[1]))
-        return np.asarray(matrix[which] @ weights.T)
-    return np.asarray(rows.values[which] @ weights.T)
+        if self.are_numbers:
+            return np.array([r2_score(self.truth, scores, sample_weight=self.importance)])
+        right = (scores > 0.0) == (self.truth > 0.0)
+        return np.average(right, axis=0, weights=self.importance)
 
 
 # ------------------------------------------------------------------ scikit-learn's shuffled orders

@@ -27,7 +27,7 @@ from onlinear.estimators.linear import estimator_lock, undo_if_refused
 from onlinear.estimators.online import OnlineClassifier, OnlineRegressor, parameters_of
 from onlinear.estimators.passes import orders
 from onlinear.files.container import PathLike
-from onlinear.learning.classes import Classes, distinct_labels, named_classes
+from onlinear.learning.classes import Classes, classes_of_labels, named_classes
 from onlinear.selection.configurations import Configuration, as_configuration, check_task, usual
 from onlinear.selection.race import Race, RaceExamples, RaceTask, rungs_of
 from onlinear.selection.race_stream import fold_table
@@ -139,7 +139,7 @@ class OnlineSearch(BaseEstimator):
             importance = importance_for(sample_weight, len(y))
             refuse_all_zero(importance)
             present = y[importance > 0.0]
-            self._begin(X, distinct_labels(present) if self.task == "classification" else None)
+            self._begin(X, classes_of_labels(present) if self.task == "classification" else None)
             self._plan(len(present), self.folds)
             examples = self._examples(X, y, importance)
             turns = orders(self.order, len(y), self.random_state)
@@ -173,12 +173,12 @@ class OnlineSearch(BaseEstimator):
             self._learn(self._examples(X, y, importance_for(sample_weight, len(y))), None)
         return self
 
-    def _named(self, classes: Any) -> np.ndarray | None:
+    def _named(self, classes: Any) -> Classes | None:
         if self.task == "regression":
             return None
         if classes is None:
             raise BadInput("classes must be passed on the first call to partial_fit: name all labels there will be")
-        return named_classes(classes)
+        return classes_of_labels(named_classes(classes))
 
     def _values(self) -> list[Any]:
         given = None if self.configurations is None else list(self.configurations)
@@ -197,13 +197,8 @@ class OnlineSearch(BaseEstimator):
         )
         return X, open_up(np.ascontiguousarray(numbers_of(y, len(y)))) if numbers else y
 
-    def _begin(self, X: Any, labels: np.ndarray | None) -> None:
-        if labels is not None and len(labels) < 2:
-            raise BadInput(
-                f"The number of classes has to be greater than one; got {len(labels)} class: "
-                "one class needs no classifier, more rows may hold another"
-            )
-        self._classes = None if labels is None else Classes.closed(labels)
+    def _begin(self, X: Any, classes: Classes | None) -> None:
+        self._classes = classes
         self._data_type = X.dtype
         self._ended = None
         self._pass_starts = [(0, 0)]
@@ -233,11 +228,7 @@ class OnlineSearch(BaseEstimator):
         self._dense = isinstance(rows, DenseRows)
         if self._classes is None:
             return RaceExamples(rows, y, importance)
-        codes = self._classes.codes_of(y)
-        unknown = np.flatnonzero((codes < 0) & (importance > 0.0))
-        if unknown.size:
-            row = int(unknown[0])
-            raise self._classes.unknown(y[row : row + 1].tolist()[0], row)
+        codes = self._classes.checked_codes(y, importance > 0.0)
         return RaceExamples(rows, codes, importance)
 
     def _learn(self, examples: RaceExamples, order: np.ndarray | None) -> None:

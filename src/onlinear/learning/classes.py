@@ -3,13 +3,16 @@
 Labels may be anything hashable. A class's number (its *code*) is the order in which it was first seen, or its place in
 the sorted order where all classes were known from the start. To the outside classes are sorted, where they can be.
 
+:class:`Classes` is what models and perceptrons in dual form have in common: it looks at labels before anything is
+learned, and lets classes appear while rows are.
+
 Two classes known from the start share one output. In a stream whose classes are open, one more output, the last, learns
 that "none of this" is right: when a new class appears, it has been that class's output all along.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from numbers import Number
@@ -39,6 +42,12 @@ ADVICE = (
     "learn another one; otherwise take fewer features (bits), or name all classes in the first call of "
     "partial_fit or learn_many (classes=...), and they may take what they take"
 )
+
+
+def label_at(labels: np.ndarray, row: int) -> Hashable:
+    """A label as Python's own object."""
+    label: Hashable = labels[row : row + 1].tolist()[0]
+    return label
 
 
 class Classes:
@@ -109,6 +118,59 @@ class Classes:
         distinct, places = np.unique(y, return_inverse=True)
         known = [self.codes.get(label, -1) for label in distinct.tolist()]
         return np.array(known, dtype=np.int64)[places]
+
+    def checked_code(self, label: Any) -> int:
+        """The code of one label; -1 for that of a new class. It is refused if it cannot be learned."""
+        try:
+            code = self.codes.get(label, -1)
+        except TypeError:
+            raise BadInput(f"the label {label!r} is not hashable: use a number, a string or a tuple") from None
+        if code < 0:
+            self.check_new([label])
+            if not self.open:
+                raise self.unknown(label, 0)
+        return code
+
+    def checked_codes(self, labels: np.ndarray, present: np.ndarray) -> np.ndarray:
+        """The same of many labels: all are refused if that of a row that is present cannot be learned."""
+        codes = self.codes_of(labels)
+        new = np.flatnonzero((codes < 0) & present)
+        if new.size and not self.open:
+            row = int(new[0])
+            raise self.unknown(label_at(labels, row), row)
+        if new.size:
+            self.check_new(labels[new].tolist())
+        return codes
+
+    def learn_in_order(
+        self,
+        labels: np.ndarray,
+        codes: np.ndarray,
+        present: np.ndarray,
+        learn: Callable[[int, int], object],
+        add_class: Callable[[Hashable], object],
+        label_of: Callable[[np.ndarray, int], Hashable] = label_at,
+    ) -> None:
+        """Learn rows in order; where the label of one that is present is new, its class appears between two rows.
+
+        ``learn(start, stop)`` learns rows whose ``codes``, which are written to, are known by then.
+        """
+        start = 0
+        while (new := np.flatnonzero((codes < 0) & present)).size:
+            row = int(new[0])
+            learn(start, row)
+            add_class(label_of(labels, row))
+            codes[row:] = self.codes_of(labels[row:])
+            start = row
+        learn(start, len(codes))
+
+    def check_named(self, named: np.ndarray) -> None:
+        """Refuse classes that are named again, and are others."""
+        if not np.array_equal(self.sorted, named):
+            raise BadInput(
+                f"`classes={named.tolist()}` is not the same as on last call to partial_fit, was: "
+                f"{self.sorted.tolist()}; leave it out, or call fit to start anew"
+            )
 
     def check_new(self, labels: Iterable[Hashable]) -> None:
         """Refuse labels that cannot become classes beside those that there are: missing, or text among numbers."""
@@ -240,6 +302,27 @@ def named_classes(classes: Any) -> np.ndarray:
     return distinct_labels(labels)
 
 
+def classes_from_call(classes: Any) -> Classes:
+    """The classes that the first call of ``partial_fit`` or ``learn_many`` names; open if it names none."""
+    if classes is None:
+        return Classes(open=True)
+    labels = named_classes(classes)
+    if len(labels) < 2:
+        raise BadInput("classes names fewer than two classes: name them all, or none")
+    return Classes.closed(labels)
+
+
+def classes_of_labels(y: np.ndarray) -> Classes:
+    """The classes of a whole training set, of which there have to be two."""
+    labels = distinct_labels(y)
+    if len(labels) < 2:
+        raise BadInput(
+            f"The number of classes has to be greater than one; got {len(labels)} class: "
+            "one class needs no classifier, more rows may hold another"
+        )
+    return Classes.closed(labels)
+
+
 def sorted_unique(y: np.ndarray) -> np.ndarray:
     try:
         return np.unique(y)
@@ -287,9 +370,9 @@ def sorted_labels(labels: list[Hashable]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_array(labels: list[Hashable]) -> np.ndarray:
-    """An array of labels; NumPy must not turn numbers into text or tuples into rows."""
+    """An array of labels; NumPy must not turn numbers into text or tuples into rows, nor drop a NUL behind a text."""
     labels = list(map(plain_label, labels))
-    texts = sum(isinstance(label, str) for label in labels)
+    texts = sum(isinstance(label, str) and not label.endswith("\0") for label in labels)
     numbers = sum(isinstance(label, int | float | np.number | np.bool_) for label in labels)
     found = np.array(labels) if len(labels) in (texts, numbers) else as_objects(labels)
     is_rounded = found.dtype.kind == "f" and len(places_beyond(found)) > 0

@@ -69,12 +69,12 @@ from onlinear.kernels.dicts.name_index import empty_slots, enter_all, move_all
 from onlinear.kernels.dicts.one_row import CANNOT, CODE, MARK, READ, Shape, answer_one_loop, learn_one_loop
 from onlinear.kernels.dicts.readers import adopting, hashed, known, reader
 from onlinear.kernels.learn.bank import leaves
-from onlinear.kernels.learn.scoring import link_of_pair
+from onlinear.kernels.learn.scoring import Weights, link_of_pair
 from onlinear.kernels.learn.state import SCORE
 from onlinear.learning.buffers import scratch_of
 from onlinear.learning.learner import NO_ROWS, Learner
 from onlinear.learning.model import Names
-from onlinear.learning.predictor import Predictor, numbers_of, row_of_a_table
+from onlinear.learning.predictor import row_of_a_table
 from onlinear.system.locks import BUSY
 
 #: entries a row may have before the scratch arrays grow
@@ -234,9 +234,8 @@ class DictPath:
 
     def _scores_at(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
         """The scores of a row, added up in the order of the compiled calls."""
-        weights, scales, intercepts = numbers_of(self.learner, columns)
-        row = row_of_a_table(np.arange(len(columns)), values)
-        return Predictor(weights, scales, intercepts, self.loss, None).scores(row)[0]
+        weights = Weights(*self.learner.scaled_weights_unlocked(columns))
+        return weights.scores(row_of_a_table(np.arange(len(columns)), values))[0]
 
 
 def is_compiled(loop: Any) -> bool:

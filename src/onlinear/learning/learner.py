@@ -8,13 +8,13 @@ from typing import Annotated, Any, NamedTuple, TypeGuard
 import numpy as np
 
 from onlinear.data.batch import Batch, Rows, Targets, check_columns, check_rows, length_of
-from onlinear.data.matrices import as_csr
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Averaged, Labels, Watched
 from onlinear.errors import Diverged, Refused
 from onlinear.kernels.learn.bank import bank_of, kind_of, shape_of
 from onlinear.kernels.learn.loops import interpreted_loop, learning_loop
 from onlinear.kernels.learn.read_weights import read_weights
+from onlinear.kernels.learn.scoring import Weights
 from onlinear.kernels.learn.state import (
     ACTIVE,
     COUNT,
@@ -95,13 +95,6 @@ class Mark(NamedTuple):
     loss: float
     mistakes: int
     training: bool
-
-
-class Frozen(NamedTuple):
-    """The weights as of a whole example: arrays nobody changes."""
-
-    weights: np.ndarray
-    intercepts: np.ndarray
 
 
 class Ready(NamedTuple):
@@ -590,7 +583,8 @@ class Learner:
         if all(is_ours(loss) or hasattr(loss, "slopes") for loss in self.losses):
             return ""
         columns = np.asarray(batch.rows.columns_of(row)).astype(np.intp)
-        scores = self._weights_in(columns, False) @ batch.rows.values_of(row) + self._intercepts(False)
+        weights = Weights(*self.scaled_weights_unlocked(columns, False))
+        scores = weights.scores(np.asarray(batch.rows.values_of(row))[None])[0]
         losses = self.losses if len(self.losses) > 1 else self.losses * self.outputs
         tried = (
             without_number(loss, float(score), float(batch.targets.target_of(row, m)))
@@ -609,12 +603,6 @@ class Learner:
         """The intercepts, averaged like the weights."""
         return self._read(averaged)[1]
 
-    def freeze(self) -> Frozen:
-        """Weights and intercepts as of a whole example, also beside a learning thread."""
-        weights, intercepts = self._read(True)
-        weights.flags.writeable = intercepts.flags.writeable = False
-        return Frozen(weights, intercepts)
-
     def _read(self, averaged: bool) -> tuple[np.ndarray, np.ndarray]:
         with self.lock, self.busy:
             return self._weights_in(slice(None), averaged), self._intercepts(averaged)
@@ -627,6 +615,24 @@ class Learner:
     def read_columns_unlocked(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As :meth:`read_columns`, for a caller who is alone with it."""
         return self._weights_in(columns, True), self._intercepts(True)
+
+    def scores(self, X: Any, *, averaged: bool = True) -> np.ndarray:
+        """The scores of rows given as an array or a sparse matrix, one column an output, as of a whole example."""
+        with self.lock, self.busy:
+            weights, scales, intercepts = self.scaled_weights_unlocked(slice(None), averaged)
+            weights = weights.copy()  # a view of the table
+        return Weights(weights, scales, intercepts).scores(X)
+
+    def scaled_weights_unlocked(self, columns: Any, averaged: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Weights ``[column, output]`` but for a scale, the scales, the intercepts, for a caller who is alone with it.
+
+        They score a row to the bit as it is learned, where the scale is multiplied last. They may be views.
+        """
+        intercepts = self._intercepts(averaged)
+        if (averaged and self._averages()) or self._sleeps():
+            return self._weights_in(columns, averaged).T, np.ones(self.outputs), intercepts
+        weights = self.table[:, 0, columns].T if self.facing is DenseRows else self.table[columns, :, 0]
+        return weights, self.counters[:, SCALE].copy(), intercepts
 
     def _weights_in(self, columns: Any, averaged: bool) -> np.ndarray:
         options = self._option_of_each()
@@ -702,12 +708,6 @@ class Learner:
                     forget(rule, table[m])
                     forget(rule, self.bias[m][:, None])
             self.change_any()
-
-    def scores(self, X: Any) -> np.ndarray:
-        """The scores of rows given as an array or a sparse matrix, one column an output."""
-        weights, intercepts = self._read(True)
-        rows = as_csr(X) if hasattr(X, "tocsr") else X
-        return np.asarray(rows @ weights.T) + intercepts
 
     # -------------------------------------------------------------- figures
 

@@ -34,6 +34,7 @@ from onlinear.learning.classes import (
     decoder_of,
     has_row_loss,
     kind_of_label,
+    label_at,
     outputs_for,
     refuse_fractions,
     targets_for,
@@ -343,15 +344,11 @@ class Model:
         """The codes of labels, -1 for those of new classes; all are refused if one cannot be learned."""
         known = self.classes
         assert known is not None
-        codes = known.codes_of(labels)
         present = importance > 0.0
-        new = np.flatnonzero((codes < 0) & present)
+        codes = known.checked_codes(labels, present)
+        new = labels[(codes < 0) & present]
         if new.size:
-            if not known.open:
-                row = int(new[0])
-                raise known.unknown(label_at(labels, row), row)
-            known.check_new(labels[new].tolist())
-            check_new_labels(known, self.learner, labels[new], present)
+            check_new_labels(known, self.learner, new, present)
         return codes
 
     def add_class(self, label: Hashable) -> int:
@@ -370,11 +367,7 @@ class Model:
                 if label not in known.codes:
                     self.add_class(label)
             known.open = False
-        if not np.array_equal(known.sorted, named):
-            raise BadInput(
-                f"`classes={named.tolist()}` is not the same as on last call to partial_fit, was: "
-                f"{known.sorted.tolist()}; leave it out, or call fit to start anew"
-            )
+        known.check_named(named)
 
     @property
     def by_output(self) -> bool:
@@ -440,7 +433,7 @@ class Model:
             batch.targets = Numbers(labels)
             self._learn(batch, 0, len(batch))
         else:
-            self._learn_labels(batch, labels, self.checked_codes(labels, importance), label_at)
+            self._learn_labels(batch, labels, self.checked_codes(labels, importance))
 
     def learn_row(self, rows: Rows, code: int) -> bool:
         """Learn one row of importance 1 and a known class; False, and nothing was done, where that takes more."""
@@ -458,22 +451,22 @@ class Model:
         return True
 
     def _learn_labels(
-        self, batch: Batch, labels: np.ndarray, codes: np.ndarray, label: Callable[[np.ndarray, int], Hashable]
+        self,
+        batch: Batch,
+        labels: np.ndarray,
+        codes: np.ndarray,
+        label_of: Callable[[np.ndarray, int], Hashable] = label_at,
     ) -> None:
-        """Learn the rows in order; where a label is new, its class appears between two rows."""
+        """Learn the rows in order, with their labels' codes, which are -1 for new classes."""
         assert self.classes is not None
-        new = np.flatnonzero((codes < 0) & (batch.importance > 0.0))
-        if new.size and not batch.sound:
+        present = batch.importance > 0.0
+        if not batch.sound and ((codes < 0) & present).any():
             check_rows(batch.rows, batch.names)
-        start = 0
-        while new.size:
-            row = int(new[0])
-            self._learn_codes(batch, codes, start, row)
-            self.add_class(label(labels, row))
-            codes[row:] = self.classes.codes_of(labels[row:])
-            start = row
-            new = np.flatnonzero((codes < 0) & (batch.importance > 0.0))
-        self._learn_codes(batch, codes, start, len(batch))
+
+        def learn(start: int, stop: int) -> None:
+            self._learn_codes(batch, codes, start, stop)
+
+        self.classes.learn_in_order(labels, codes, present, learn, self.add_class, label_of)
 
     def _learn_codes(self, batch: Batch, codes: np.ndarray, start: int, stop: int) -> None:
         """Learn the rows from one to another, whose classes are all known."""
@@ -598,10 +591,7 @@ class Model:
             importance = checked_importance(importance)
             if importance == 0.0:
                 return path.view.decoder.shown(path.scores(x))
-            try:
-                code = self.classes.codes.get(y, -1)
-            except TypeError:
-                raise BadInput(f"the label {y!r} is not hashable: use a number, a string or a tuple") from None
+            code = self.classes.checked_code(y)
             if code < 0:
                 code = self._new_label(path, x, y)
             codes = np.array([code])
@@ -615,10 +605,7 @@ class Model:
     def _new_label(self, path: DictPath, x: Any, label: Hashable) -> int:
         """Let a class appear; but first the row must be one that can be read."""
         assert self.classes is not None
-        self.classes.check_new([label])
         path.names.look_up(x)
-        if not self.classes.open:
-            raise self.classes.unknown(label, 0)
         check_new_labels(self.classes, self.learner, as_array([label]), ONE_ROW)
         code = self.add_class(label)
         self._tell_classes(path)
@@ -795,12 +782,6 @@ def plain(label: Any) -> Hashable:
     if isinstance(label, np.generic):
         label = label.item()
     return int(label) if isinstance(label, float) and label.is_integer() else label
-
-
-def label_at(labels: np.ndarray, row: int) -> Hashable:
-    """A label as Python's own object."""
-    label: Hashable = labels[row : row + 1].tolist()[0]
-    return label
 
 
 def is_one(importance: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Predictor: what a model has learned so far, for answers only. The one way from rows to scores, labels, probabilities.
+"""Predictor: what a model has learned so far, for answers only. The one way from rows to labels and probabilities.
 
 Nothing changes a predictor once it is made, so any number of threads may share one. A row gets the same bits alone and
 in a table, and those of ``predict_one``: see :mod:`onlinear.kernels.learn.scoring`.
@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.data.batch import Rows, check_columns, length_of, open_up, rows_of
-from onlinear.data.rows import LONG_DENSE, SparseRows
+from onlinear.data.rows import SparseRows
 from onlinear.errors import Refused
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.learn.scoring import FEW_OUTPUTS, link, score_by_column, score_dense, score_long, score_sparse
-from onlinear.kernels.learn.state import SCALE
+from onlinear.kernels.learn.scoring import Weights, link
 from onlinear.learning.classes import Classes, has_row_loss, output_of
 from onlinear.learning.learner import Learner
 from onlinear.learning.table_copies import can_be_updated
@@ -49,9 +47,7 @@ class Predictor:
         names: ExactNames | HashedNames | None = None,
     ) -> None:
         """Take over arrays that nobody else will change: ``table[column, output]`` times ``scales`` are the weights."""
-        self._table = np.ascontiguousarray(table)
-        self._scales = scales
-        self._intercepts = intercepts
+        self._weights = Weights(table, scales, intercepts)
         self._names = names
         self.loss = loss
         #: the labels, sorted where they can be; None for numbers
@@ -74,7 +70,7 @@ class Predictor:
             outputs, sign = answering_outputs(learner, classes)
             if averaged and can_be_updated(learner):
                 return cls._of_copy(learner, outputs, sign, features, classes, names)
-            weights, scales, intercepts = numbers_of(learner, slice(features), averaged)
+            weights, scales, intercepts = learner.scaled_weights_unlocked(slice(features), averaged)
             weights, intercepts = weights[:, outputs], intercepts[outputs]
             if sign < 0.0:
                 weights, intercepts = 0.0 - weights, 0.0 - intercepts  # and no -0.0
@@ -85,15 +81,13 @@ class Predictor:
         cls, learner: Learner, outputs: list[int], sign: float, features: int | None, classes: Any, names: Any
     ) -> Predictor:
         """As :meth:`of`, with weights of an earlier snapshot that nobody holds, as far as they have not changed."""
-        copies, columns = (
-            learner.copies_of(outputs, sign),
-            learner.features if features is None else min(features, learner.features),
-        )
+        columns = learner.features if features is None else min(features, learner.features)
+        copies = learner.copies_of(outputs, sign)
         copy = copies.take(learner, columns)
-        scales, intercepts = learner.counters[outputs, SCALE], learner._intercepts(True)[outputs]
+        scales, intercepts = (numbers[outputs] for numbers in learner.scaled_weights_unlocked(slice(0))[1:])
         intercepts = 0.0 - intercepts if sign < 0.0 else intercepts
         predictor = cls(copy.weights[:columns], scales, intercepts, learner.losses[0], classes, names)
-        copies.keep(copy, predictor)
+        copies.keep(copy, predictor._weights)
         return predictor
 
     @classmethod
@@ -112,12 +106,12 @@ class Predictor:
     @cached_property
     def weights(self) -> np.ndarray:
         """A row for each class, one row for two classes or a number. Read-only."""
-        return self._shared((self._table * self._scales).T)
+        return self._shared((self._weights.table * self._weights.scales).T)
 
     @cached_property
     def intercepts(self) -> np.ndarray:
         """One for each row of weights. Read-only."""
-        return self._shared(self._intercepts.copy())
+        return self._shared(self._weights.intercepts.copy())
 
     def _shared(self, numbers: np.ndarray) -> np.ndarray:
         numbers = np.ascontiguousarray(numbers[1:] - numbers[:1] if self._sees_pairs else numbers)
@@ -127,7 +121,7 @@ class Predictor:
     @property
     def _sees_pairs(self) -> bool:
         """Whether each of two classes has a score of its own."""
-        return self.labels is not None and len(self.labels) == len(self._intercepts) == 2
+        return self.labels is not None and len(self.labels) == self.outputs == 2
 
     @property
     def has_probabilities(self) -> bool:
@@ -138,33 +132,12 @@ class Predictor:
 
     def scores(self, rows: Any) -> np.ndarray:
         """The scores of an array, a sparse matrix, or the rows of a block; columns without weights count nothing."""
-        rows = as_rows(rows)
-        scores = np.empty((length_of(rows), self.outputs))
-        numbers = self._scales, self._intercepts, scores
-        if isinstance(rows, SparseRows):
-            starts, columns, values = known_columns(rows, len(self._table))
-            score_sparse(open_up(starts), open_up(columns), open_up(values), self._table[:, :, None], *numbers)
-            return scores
-        check_columns(rows, len(self._table))
-        values = rows.values
-        is_short = len(self._table) < LONG_DENSE
-        if is_short and self.outputs <= FEW_OUTPUTS and values.flags.fnc:
-            score_by_column(open_up(values), self._table, *numbers)
-        elif is_short:
-            score_dense(open_up(np.ascontiguousarray(values)), self._table, *numbers)
-        else:
-            score_long(open_up(np.ascontiguousarray(values)), self._by_output, *numbers)
-        return scores
-
-    @cached_property
-    def _by_output(self) -> np.ndarray:
-        """The table as long dense rows want it: ``[output, column]``."""
-        return np.ascontiguousarray(self._table.T)
+        return self._weights.scores(rows.rows if isinstance(rows, Block) else rows)
 
     @property
     def outputs(self) -> int:
         """How many columns scores have."""
-        return len(self._intercepts)
+        return len(self._weights.intercepts)
 
     def decision(self, scores: np.ndarray) -> np.ndarray:
         """The scores as ``decision_function`` gives them: a vector where one for each row says it all."""
@@ -231,19 +204,6 @@ def answering_outputs(learner: Learner, classes: Classes | None) -> tuple[list[i
     return [output], sign
 
 
-def numbers_of(learner: Learner, columns: Any, averaged: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights ``[column, output]`` but for a scale, the scales and the intercepts, for a caller who is alone with it.
-
-    They score a row to the bit as the learner does, which multiplies by the scale last.
-    """
-    intercepts = learner._intercepts(averaged)
-    if (averaged and learner._averages()) or learner._sleeps():
-        return learner._weights_in(columns, averaged).T, np.ones(learner.outputs), intercepts
-    by_output = learner.facing is not SparseRows
-    weights = learner.table[:, 0, columns].T if by_output else learner.table[columns, :, 0]
-    return weights, learner.counters[:, SCALE].copy(), intercepts
-
-
 def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:
     """The probability of each class from scores ``[row, output]``, by the loss's own link."""
     found = np.ones((len(scores), classes))
@@ -253,22 +213,6 @@ def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:
     return found
 
 
-def as_rows(rows: Any) -> Rows:
-    if isinstance(rows, Block):
-        return rows.rows
-    return rows if isinstance(rows, Rows) else rows_of(rows)
-
-
 def row_of_a_table(columns: np.ndarray, values: np.ndarray) -> SparseRows:
     """A row as one of a table."""
     return SparseRows(np.array([0, len(columns)], np.int32), columns.astype(np.uint32, copy=False), values)
-
-
-def known_columns(rows: SparseRows, width: int) -> SparseRows:
-    """The rows without their entries in columns from a width on."""
-    if not len(rows.columns) or rows.columns.max() < width:
-        return rows
-    is_known = rows.columns < width
-    before = np.concatenate([[0], np.cumsum(is_known)])
-    starts = before[rows.starts].astype(rows.starts.dtype)
-    return SparseRows(starts, rows.columns[is_known], rows.values[is_known])

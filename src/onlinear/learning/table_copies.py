@@ -18,10 +18,10 @@ import numpy as np
 from onlinear.data.batch import Rows
 from onlinear.data.rows import SparseRows
 from onlinear.kernels.learn.changes import BLOCK_BITS, note_columns
+from onlinear.kernels.learn.scoring import Weights
 
 if TYPE_CHECKING:
     from onlinear.learning.learner import Learner
-    from onlinear.learning.predictor import Predictor
 
 #: columns from which on copying them all is not what a snapshot takes longest for
 WIDE = 1 << 12
@@ -37,7 +37,7 @@ class TableCopy:
     def __init__(self, weights: np.ndarray, blocks: int) -> None:
         self.weights = weights
         self.stale = np.zeros(blocks, dtype=np.uint8)
-        self.holder: ref[Predictor] | None = None
+        self.holder: ref[Weights] | None = None
 
     @property
     def is_free(self) -> bool:
@@ -97,10 +97,10 @@ class TableCopies:
         copy.stale[blocks] = 0
 
     def _read(self, learner: Learner, columns: Any) -> np.ndarray:
-        weights = learner.table[columns, :, 0][:, self.outputs]
+        weights = learner.scaled_weights_unlocked(columns)[0][:, self.outputs]
         return 0.0 - weights if self.sign < 0.0 else weights  # and no -0.0
 
-    def keep(self, copy: TableCopy, holder: Predictor) -> None:
+    def keep(self, copy: TableCopy, holder: Weights) -> None:
         """Bring this copy up to date, too, once its holder is gone."""
         copy.holder = ref(holder)
         self.copies = [*self.copies[-MOST_COPIES + 1 :], copy]

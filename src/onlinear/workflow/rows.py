@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from onlinear.data.batch import take_sparse_rows
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import as_floats, missing_in
 from onlinear.errors import BadInput, BadLine, BadLineKind, OnlinearError
@@ -32,7 +33,7 @@ class RowsInMemory:
     def part(self, which: np.ndarray) -> RowsInMemory:
         """Some rows, in an order."""
         return RowsInMemory(
-            take_rows(self.rows, which), self.labels[which], self.importance[which], self.numbers[which]
+            take_sparse_rows(self.rows, which), self.labels[which], self.importance[which], self.numbers[which]
         )
 
     def with_numbers(self) -> RowsInMemory:
@@ -43,15 +44,6 @@ class RowsInMemory:
         """All rows as a block, whose origin is their number."""
         origin = RowNumbers("the table", self.numbers + 1, lambda place: b"")
         return Block(self.rows, self.labels, self.importance, origin, width=width_of(self.rows))
-
-
-def take_rows(rows: SparseRows, which: np.ndarray) -> SparseRows:
-    """Some rows, in an order."""
-    counts = np.diff(rows.starts)[which]
-    starts = np.zeros(len(which) + 1, rows.starts.dtype)
-    np.cumsum(counts, out=starts[1:])
-    entries = np.repeat(rows.starts[:-1][which] - starts[:-1], counts) + np.arange(starts[-1])
-    return SparseRows(starts, rows.columns[entries], rows.values[entries])
 
 
 def width_of(rows: SparseRows) -> int:
@@ -78,7 +70,12 @@ def read_labelled_rows(stream: Stream, has_label: np.ndarray | None, *, learns: 
     numbers = np.concatenate([counted for _, counted in read]) if read else np.empty(0, np.int64)
     if (absent := missing_in(labels)).any():  # a missing number is read as one
         there = np.flatnonzero(~absent)
-        rows, labels, importance, numbers = take_rows(rows, there), labels[there], importance[there], numbers[there]
+        rows, labels, importance, numbers = (
+            take_sparse_rows(rows, there),
+            labels[there],
+            importance[there],
+            numbers[there],
+        )
     if has_label is not None and not np.array_equal(numbers, np.flatnonzero(has_label)):
         raise OnlinearError(
             f"the table has {len(labels):,} rows with a label, but {has_label.sum():,} were counted: "
