@@ -169,6 +169,23 @@ def test_no_lock_of_reading_or_multiplying_stays_locked_behind_a_fork(tmp_path: 
         assert in_fork(work) == "20"
 
 
+def test_a_fork_amid_compiling_is_told_instead_of_waiting_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba
+    from numba.core.compiler_lock import global_compiler_lock
+
+    def compile_something() -> Any:
+        return numba.njit(lambda x: x + 1)(2)
+
+    monkeypatch.setattr(forks, "PATIENCE", 0.05)
+    with another_thread_in(global_compiler_lock):
+        found = in_fork(compile_something)
+    assert found.startswith("Refused: this process was forked while another thread compiled a loop")
+    monkeypatch.setattr(forks, "PATIENCE", 60.0)
+    with another_thread_in(global_compiler_lock, seconds=0.2):
+        assert in_fork(compile_something) == "3"
+    assert compile_something() == 3
+
+
 def test_locks_of_models_that_are_gone_are_forgotten() -> None:
     before = len(forks._known)
     models = [OnlineClassifier().partial_fit(X, Y, classes=["a", "b"]) for _ in range(3)]

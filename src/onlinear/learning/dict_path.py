@@ -69,12 +69,13 @@ from onlinear.kernels.dicts.name_index import empty_slots, enter_all, move_all
 from onlinear.kernels.dicts.one_row import CANNOT, CODE, MARK, READ, Shape, answer_one_loop, learn_one_loop
 from onlinear.kernels.dicts.readers import adopting, hashed, known, reader
 from onlinear.kernels.learn.bank import leaves
-from onlinear.kernels.learn.scoring import Weights, link_of_pair
+from onlinear.kernels.learn.scoring import link_of_pair
 from onlinear.kernels.learn.state import SCORE
 from onlinear.learning.buffers import scratch_of
 from onlinear.learning.learner import NO_ROWS, Learner
 from onlinear.learning.model import Names
 from onlinear.learning.predictor import row_of_a_table
+from onlinear.learning.weights import Weights
 from onlinear.system.locks import BUSY
 
 #: entries a row may have before the scratch arrays grow

@@ -14,7 +14,6 @@ from onlinear.errors import Diverged, Refused
 from onlinear.kernels.learn.bank import bank_of, kind_of, shape_of
 from onlinear.kernels.learn.loops import interpreted_loop, learning_loop
 from onlinear.kernels.learn.read_weights import read_weights
-from onlinear.kernels.learn.scoring import Weights
 from onlinear.kernels.learn.state import (
     ACTIVE,
     COUNT,
@@ -60,6 +59,7 @@ from onlinear.learning.buffers import (
     zeros,
 )
 from onlinear.learning.table_copies import TableCopies, note_rows
+from onlinear.learning.weights import Weights
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
 from onlinear.rules.adaptive import Normalised

@@ -16,10 +16,11 @@ from onlinear.data.rows import SparseRows
 from onlinear.errors import Refused
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
-from onlinear.kernels.learn.scoring import Weights, link
+from onlinear.kernels.learn.scoring import link
 from onlinear.learning.classes import Classes, has_row_loss, output_of
 from onlinear.learning.learner import Learner
 from onlinear.learning.table_copies import can_be_updated
+from onlinear.learning.weights import Weights
 
 
 class Predictor:

@@ -18,7 +18,7 @@ import numpy as np
 from onlinear.data.batch import Rows
 from onlinear.data.rows import SparseRows
 from onlinear.kernels.learn.changes import BLOCK_BITS, note_columns
-from onlinear.kernels.learn.scoring import Weights
+from onlinear.learning.weights import Weights
 
 if TYPE_CHECKING:
     from onlinear.learning.learner import Learner

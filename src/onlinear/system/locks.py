@@ -91,8 +91,13 @@ def entries_of(lock: Any) -> int:
 PATIENCE = 1.0
 
 _numbers = count()
-#: by number: what has a lock, and as which attribute
-_known: dict[int, tuple[ref[Any], str]] = {}
+#: by number: what has a lock, as which attribute, and what to say where it is lost
+_known: dict[int, tuple[ref[Any], str, str]] = {}
+#: what to say of a model whose lock is lost
+HALF_CHANGED = (
+    "this process was forked while another thread was busy with this model, which may be half changed here: "
+    "fork while no thread learns, load the model from a file, or let multiprocessing spawn its processes"
+)
 
 
 class Taken(threading.local):
@@ -108,11 +113,14 @@ _taken = Taken()
 class Lost:
     """In place of a lock that a thread held which is not in this process."""
 
+    def __init__(self, reason: str = HALF_CHANGED) -> None:
+        self.reason = reason
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> NoReturn:
+        raise Refused(self.reason)
+
     def __enter__(self) -> NoReturn:
-        raise Refused(
-            "this process was forked while another thread was busy with this model, which may be half changed here: "
-            "fork while no thread learns, load the model from a file, or let multiprocessing spawn its processes"
-        )
+        self.acquire()
 
     def __exit__(self, *_: object) -> None:
         """Nothing was entered."""
@@ -120,25 +128,30 @@ class Lost:
 
 def lock_of(holder: Any, attribute: str) -> Any:
     """A lock that ``holder`` will have as this attribute, and that survives a fork; its thread may take it again."""
-    number = next(_numbers)
-    _known[number] = ref(holder, lambda _: _known.pop(number, None)), attribute
+    watch_lock(holder, attribute, HALF_CHANGED)
     return threading.RLock()
 
 
-def _locks() -> list[tuple[Any, str, Any]]:
-    """All holders that there are, with their attributes and locks."""
+def watch_lock(holder: Any, attribute: str, reason: str) -> None:
+    """Let the reentrant lock that ``holder`` has as this attribute survive a fork; where it is lost, say why."""
+    number = next(_numbers)
+    _known[number] = ref(holder, lambda _: _known.pop(number, None)), attribute, reason
+
+
+def _locks() -> list[tuple[Any, str, Any, str]]:
+    """All holders that there are, with their attributes and locks, and what to say where these are lost."""
     found = []
-    for holder_of, attribute in list(_known.values()):
+    for holder_of, attribute, reason in list(_known.values()):
         holder = holder_of()
         lock = None if holder is None else vars(holder).get(attribute)
         if lock is not None and not isinstance(lock, Lost):
-            found.append((holder, attribute, lock))
+            found.append((holder, attribute, lock, reason))
     return found
 
 
 def _take_locks() -> None:
     """Take all locks at once, as far as they can be had in time: none is held while another is waited for."""
-    wanted = [lock for _, _, lock in _locks()]
+    wanted = [lock for _, _, lock, _ in _locks()]
     deadline = time.monotonic() + PATIENCE
     while True:
         held = next((lock for lock in wanted if not _take(lock)), None)
@@ -169,12 +182,12 @@ def _give_back() -> None:
 def _give_back_in_child() -> None:
     """Give back what was taken, and refuse what was not."""
     _give_back()
-    for holder, attribute, lock in _locks():
+    for holder, attribute, lock, reason in _locks():
         if lock.acquire(blocking=False):
             lock.release()
         else:
             with suppress(Exception):
-                vars(holder)[attribute] = Lost()
+                vars(holder)[attribute] = Lost(reason)
 
 
 if hasattr(os, "register_at_fork"):

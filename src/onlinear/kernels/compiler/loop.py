@@ -14,6 +14,9 @@ from onlinear.kernels.compiler.hints import uncounted
 from onlinear.kernels.compiler.inlining import inlined, register_overloads
 from onlinear.kernels.compiler.plain import is_plain
 
+if not is_plain("compiler_lock"):
+    from onlinear.kernels.compiler.internals import compiler_lock  # noqa: F401  # which a fork takes care of
+
 Loop = Callable[..., Any]
 
 

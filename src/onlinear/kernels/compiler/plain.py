@@ -31,7 +31,7 @@ OVERLOADING = (
     "text_bytes",
     "uncounted",
 )
-PIECES = frozenset({*OVERLOADING, "dicts", "disk_cache", "inlining", "lean_cache"})
+PIECES = frozenset({*OVERLOADING, "compiler_lock", "dicts", "disk_cache", "inlining", "lean_cache"})
 
 
 def find_plain_pieces(release: tuple[int, int], wanted: str) -> frozenset[str]:
