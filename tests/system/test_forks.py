@@ -170,6 +170,7 @@ def test_no_lock_of_reading_or_multiplying_stays_locked_behind_a_fork(tmp_path: 
 
 
 def test_locks_of_models_that_are_gone_are_forgotten() -> None:
+    gc.collect()  # those of other tests
     before = len(forks._known)
     models = [OnlineClassifier().partial_fit(X, Y, classes=["a", "b"]) for _ in range(3)]
     assert len(forks._known) > before
