@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from onlinear.kernels.compiler.inlining import register_overloads
 from onlinear.powers import LEAST, PARTS, ROOTS, exp_of_less, log_of_more
+
+register_overloads()
 
 EXACT = Context(prec=30)
 

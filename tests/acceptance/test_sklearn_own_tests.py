@@ -33,9 +33,11 @@ DEVIATIONS = {
 }
 
 PLUGIN = """
-import json, os
+import gc, json, os
 import onlinear
 import sklearn.linear_model as theirs
+
+gc.set_threshold(100_000, 20, 20)  # as in tests/conftest.py
 
 for name in ("Perceptron", "SGDClassifier", "SGDRegressor"):
     setattr(theirs, name, getattr(onlinear, name))

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 
 import onlinear
 from onlinear.estimators.passes import Stopping, Validation
+from onlinear.learning.learner import Learner
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -60,19 +61,33 @@ def beside(name: str, X: Any, y: Any, parameters: dict[str, Any], **extra: Any) 
     return ours
 
 
-@pytest.mark.parametrize("rows", ["dense", "sparse"])
+@pytest.fixture
+def rows_of_kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Dense rows, or the same as a sparse matrix, which are learned interpreted.
+
+    To compile every loss a second time would take half a minute, for the same bits (tests/laws). Losses know nothing of
+    rows, and every rate is compiled for sparse ones below.
+    """
+    if request.param == "dense":
+        return X
+    monkeypatch.setitem(Learner.__init__.__kwdefaults__, "compiled", False)
+    return SPARSE
+
+
+dense_and_sparse = pytest.mark.parametrize("rows_of_kind", ["dense", "sparse"], indirect=True)
+
+
+@dense_and_sparse
 @pytest.mark.parametrize("loss", CLASS_LOSSES)
-def test_every_classification_loss(loss: str, rows: str) -> None:
-    X_ = X if rows == "dense" else SPARSE
+def test_every_classification_loss(loss: str, rows_of_kind: Any) -> None:
     gentle = {"eta0": 0.01, "learning_rate": "constant"}
-    beside("SGDClassifier", X_, BINARY, {"loss": loss, **gentle, **ONE_PASS, "max_iter": 3})
+    beside("SGDClassifier", rows_of_kind, BINARY, {"loss": loss, **gentle, **ONE_PASS, "max_iter": 3})
 
 
-@pytest.mark.parametrize("rows", ["dense", "sparse"])
+@dense_and_sparse
 @pytest.mark.parametrize("loss", NUMBER_LOSSES)
-def test_every_regression_loss(loss: str, rows: str) -> None:
-    X_ = X if rows == "dense" else SPARSE
-    beside("SGDRegressor", X_, SCORES, {"loss": loss, **ONE_PASS, "max_iter": 3})
+def test_every_regression_loss(loss: str, rows_of_kind: Any) -> None:
+    beside("SGDRegressor", rows_of_kind, SCORES, {"loss": loss, **ONE_PASS, "max_iter": 3})
 
 
 @pytest.mark.parametrize(("rate", "penalty"), [*itertools.product(RATES, [None, "l2", "l1", "elasticnet"])])

@@ -13,7 +13,8 @@ from onlinear.kernels.compiler.plain import PIECES, VARIABLE, find_plain_pieces
 
 #: prints a line for each case: what was read or learned, in bits
 PROGRAM = """
-import builtins, hashlib, sys
+import builtins, gc, hashlib, sys
+gc.set_threshold(100_000, 20, 20)  # as in tests/conftest.py
 import numba  # Numba itself may import its insides, and does now
 import numpy as np, scipy.sparse
 

@@ -60,6 +60,7 @@ def interrupt_at(moment: int, call: Call, model: Any, number: int = signal.SIGIN
             passed += 1
             if passed > moment:
                 sent = True
+                sys.settrace(before)
                 signal.raise_signal(number)
         return trace
 

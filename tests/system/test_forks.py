@@ -187,6 +187,7 @@ def test_a_fork_amid_compiling_is_told_instead_of_waiting_for_the_compiler(monke
 
 
 def test_locks_of_models_that_are_gone_are_forgotten() -> None:
+    gc.collect()  # those of other tests
     before = len(forks._known)
     models = [OnlineClassifier().partial_fit(X, Y, classes=["a", "b"]) for _ in range(3)]
     assert len(forks._known) > before

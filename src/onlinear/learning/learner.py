@@ -597,15 +597,13 @@ class Learner:
 
     def weights(self, *, averaged: bool = True) -> np.ndarray:
         """The weights, one row an output: penalties paid, averaged if the settings say so. Changes nothing."""
-        return self._read(averaged)[0]
+        with self.lock, self.busy:
+            return self._weights_in(slice(None), averaged)
 
     def intercepts(self, *, averaged: bool = True) -> np.ndarray:
         """The intercepts, averaged like the weights."""
-        return self._read(averaged)[1]
-
-    def _read(self, averaged: bool) -> tuple[np.ndarray, np.ndarray]:
         with self.lock, self.busy:
-            return self._weights_in(slice(None), averaged), self._intercepts(averaged)
+            return self._intercepts(averaged)
 
     def read_columns(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights and intercepts of some columns only, as :meth:`weights` gives them."""
