@@ -142,7 +142,7 @@ class Job:
 
     def _save(self, *, unfinished: bool = False) -> None:
         if self.path is not None:
-            left = self._checkpoint().packed() if unfinished and self.can_go_on else None
+            left = self._checkpoint().pack() if unfinished and self.can_go_on else None
             trained = Trained(self.run.training, self.run.recipe, left)
             self.is_saved = False
             save(self.path, trained, slim=self.slim and not unfinished)
@@ -155,7 +155,7 @@ class Job:
             self.run.passes,
             self.run.every,
             full_path(self.bad.wanted),
-            self.bad.settled(),
+            self.bad.sync(),
             self.slim,
             self.run.progress_now(),
         )
@@ -222,12 +222,12 @@ class Checkpoint:
     slim: bool
     progress: Progress
 
-    def packed(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         """All of it as JSON."""
         return asdict(self) | {"log": None if self.log is None else self.log._asdict()}
 
     @classmethod
-    def unpacked(cls, packed: Any, totals: Totals) -> Checkpoint:
+    def unpack(cls, packed: Any, totals: Totals) -> Checkpoint:
         """What :meth:`packed` gave; whatever else it may be is refused. ``totals`` are what the model has learned."""
         said = CheckedEntries(
             packed, "checkpoint", ("files", "passes", "checkpoint_every", "bad_lines", "log", "slim", "progress")

@@ -29,7 +29,7 @@ class Proven(NamedTuple):
     examples: Examples | None
 
 
-def proven(parts: Parts) -> Proven:
+def prove(parts: Parts) -> Proven:
     """The certificate of a perceptron of all classes."""
     if parts.classes is None:
         return Proven(None, ["The theorems speak of classes, and here numbers are learned."], None)
