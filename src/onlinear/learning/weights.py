@@ -17,7 +17,8 @@ class ScoringWeights:
 
     The scale comes last, as it does where rows are learned.
 
-    >>> ScoringWeights(np.array([[1.0, -1.0], [2.0, 0.0]]), np.ones(2), np.zeros(2)).scores(np.array([[3.0, 1.0]])).tolist()
+    >>> weights = ScoringWeights(np.array([[1.0, -1.0], [2.0, 0.0]]), np.ones(2), np.zeros(2))
+    >>> weights.scores(np.array([[3.0, 1.0]])).tolist()
     [[5.0, -3.0]]
     """
 
