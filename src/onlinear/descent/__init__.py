@@ -1,7 +1,8 @@
 """Batch solvers: what learning online is compared with.
 
 They minimise the mean loss of all rows plus ``l2/2 |w|^2``, for the squared, the logistic and (not by Newton's
-method) the hinge loss, from zero until the objective is within epsilon of its lowest value, and show their course.
+method) the hinge and the perceptron loss, until the objective is within epsilon of its lowest value,
+and show their course.
 
 >>> import numpy as np
 >>> from onlinear.losses import Logistic

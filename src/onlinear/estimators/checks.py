@@ -255,7 +255,7 @@ def accuracy(predicted: np.ndarray, y: Any, sample_weight: Any) -> float:
 
 
 def check_frame(X: Any, fewest: int = 1) -> None:
-    """Refuse a frame that has no rows yet, too few columns, two of them with one name, or is sparse around what is not 0."""
+    """Refuse a frame without rows yet, with too few columns, two of one name, or sparse around what is not 0."""
     names = names_in(X)
     if len(names) < fewest:
         raise BadInput(f"the {type(X).__name__} has no columns: give at least one to learn from")
