@@ -44,9 +44,9 @@ def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> R
     """The regret of a classifier of two classes that went once over these rows, against ``|u| <= bound``.
 
     That of a perceptron is its mistakes minus the hinge losses of u, at most ``R |u| sqrt(mistakes)``: section 8 of
-    ``docs/theory.md``. The losses are those of the weights that learn, also where their average answers: of those regret
-    bounds speak. The intercept is the weight of a constant feature, and counts in the norm. ``epsilon`` is the gap per
-    row to which the best weights are sought.
+    ``docs/theory.md``. The losses are those of the weights that learn, also where their average answers: of those
+    regret bounds speak. The intercept is the weight of a constant feature, and counts in the norm. ``epsilon`` is the
+    gap per row to which the best weights are sought.
 
     >>> import onlinear
     >>> rows, labels = [[1.0], [-1.0], [2.0], [-0.5]], [1, 0, 1, 0]
