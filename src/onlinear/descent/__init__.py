@@ -1,7 +1,8 @@
 """Batch solvers: what learning online is compared with.
 
 They minimise the mean loss of all rows plus ``l2/2 |w|^2``, for the squared, the logistic and (not by Newton's
-method) the hinge loss, from zero until the objective is within epsilon of its lowest value, and show their course.
+method) the hinge and the perceptron loss, until the objective is within epsilon of its lowest value,
+and show their course.
 
 >>> import numpy as np
 >>> from onlinear.losses import Logistic
@@ -11,12 +12,14 @@ method) the hinge loss, from zero until the objective is within epsilon of its l
 >>> exact.steps < slow.steps, bool(0.0 <= slow.value - exact.value <= slow.gap <= 1e-6)
 (True, True)
 
+:func:`descend` takes any function with its gradient, from any start, with noise of any law.
 :func:`best_in_ball` finds the best weights of bounded length, which regret is measured against. ``docs/descent.md``
 shows how steps and seconds grow with the rows and with 1/epsilon.
 """
 
 from onlinear.descent.ball import best_in_ball
 from onlinear.descent.course import Point, Solution
+from onlinear.descent.functions import NOISES, Path, descend
 from onlinear.descent.gradient import gradient_descent
 from onlinear.descent.means import running_means
 from onlinear.descent.newton import newton
@@ -24,10 +27,13 @@ from onlinear.descent.objective import Objective, mean_loss
 from onlinear.descent.stochastic import second_order_sgd, sgd
 
 __all__ = [
+    "NOISES",
     "Objective",
+    "Path",
     "Point",
     "Solution",
     "best_in_ball",
+    "descend",
     "gradient_descent",
     "mean_loss",
     "newton",
