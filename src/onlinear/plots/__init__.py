@@ -14,6 +14,7 @@ True
 
 from onlinear.plots.boundary import BoundaryDisplay
 from onlinear.plots.loss_curve import LossCurveDisplay
+from onlinear.plots.losses import LossesDisplay
 from onlinear.plots.margin_box import MarginBoxDisplay
 from onlinear.plots.mistake_bound import MistakeBoundDisplay
 from onlinear.plots.oscillation import OscillationDisplay
@@ -22,6 +23,7 @@ from onlinear.plots.race import RaceDisplay
 __all__ = [
     "BoundaryDisplay",
     "LossCurveDisplay",
+    "LossesDisplay",
     "MarginBoxDisplay",
     "MistakeBoundDisplay",
     "OscillationDisplay",
