@@ -13,6 +13,7 @@ True
 """
 
 from onlinear.plots.boundary import BoundaryDisplay
+from onlinear.plots.descent import DescentDisplay
 from onlinear.plots.loss_curve import LossCurveDisplay
 from onlinear.plots.losses import LossesDisplay
 from onlinear.plots.margin_box import MarginBoxDisplay
@@ -22,6 +23,7 @@ from onlinear.plots.race import RaceDisplay
 
 __all__ = [
     "BoundaryDisplay",
+    "DescentDisplay",
     "LossCurveDisplay",
     "LossesDisplay",
     "MarginBoxDisplay",
