@@ -49,7 +49,7 @@ def test_the_gap_may_be_the_true_one() -> None:
 def test_the_lines_are_the_arrays_where_they_have_a_logarithm(by: str) -> None:
     shown = DescentDisplay(
         steps=[[0, 1, 5], [0, 2]],
-        seconds=[[0.0, 0.1, 0.3], [0.0, 0.2]],
+        seconds=[[0.01, 0.1, 0.3], [0.0, 0.2]],
         gaps=[[1.0, 0.5, 0.0], [1.0, 0.25]],
         names=["a", "b"],
         by=by,

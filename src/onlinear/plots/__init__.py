@@ -20,6 +20,7 @@ from onlinear.plots.margin_box import MarginBoxDisplay
 from onlinear.plots.mistake_bound import MistakeBoundDisplay
 from onlinear.plots.oscillation import OscillationDisplay
 from onlinear.plots.race import RaceDisplay
+from onlinear.plots.update import UpdateDisplay
 
 __all__ = [
     "BoundaryDisplay",
@@ -30,4 +31,5 @@ __all__ = [
     "MistakeBoundDisplay",
     "OscillationDisplay",
     "RaceDisplay",
+    "UpdateDisplay",
 ]

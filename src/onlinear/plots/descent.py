@@ -87,21 +87,12 @@ class DescentDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         self.lines_ = []
-        for places, gaps, name, (colour, style) in zip(
-            getattr(self, self.by), self.gaps, self.names, LOOKS, strict=False
-        ):
-            shown = (places > 0) & (gaps > 0.0)
+        for k, (name, (colour, style)) in enumerate(zip(self.names, LOOKS, strict=False)):
+            places, gaps = getattr(self, self.by)[k], self.gaps[k]
+            shown = (self.steps[k] > 0) & (places > 0) & (gaps > 0.0)
+            look: dict[str, Any] = {"color": colour, "linestyle": style, "linewidth": 2, "markersize": 4}
             marks = "o" if np.count_nonzero(shown) <= 40 else ""
-            self.lines_ += ax.plot(
-                places[shown],
-                gaps[shown],
-                color=colour,
-                linestyle=style,
-                linewidth=2,
-                marker=marks,
-                markersize=4,
-                label=name,
-            )
+            self.lines_ += ax.plot(places[shown], gaps[shown], marker=marks, label=name, **look)
         ax.set(xlabel=self.by, ylabel="gap to the lowest value", xscale="log", yscale="log")
         ax.legend()
 
