@@ -19,11 +19,13 @@ from onlinear.plots.losses import LossesDisplay
 from onlinear.plots.margin_box import MarginBoxDisplay
 from onlinear.plots.mistake_bound import MistakeBoundDisplay
 from onlinear.plots.oscillation import OscillationDisplay
+from onlinear.plots.path import BoundaryPathDisplay
 from onlinear.plots.race import RaceDisplay
 from onlinear.plots.update import UpdateDisplay
 
 __all__ = [
     "BoundaryDisplay",
+    "BoundaryPathDisplay",
     "DescentDisplay",
     "LossCurveDisplay",
     "LossesDisplay",
