@@ -21,6 +21,7 @@ from onlinear.plots.mistake_bound import MistakeBoundDisplay
 from onlinear.plots.oscillation import OscillationDisplay
 from onlinear.plots.path import BoundaryPathDisplay
 from onlinear.plots.race import RaceDisplay
+from onlinear.plots.trace import TraceDisplay
 from onlinear.plots.update import UpdateDisplay
 
 __all__ = [
@@ -33,5 +34,6 @@ __all__ = [
     "MistakeBoundDisplay",
     "OscillationDisplay",
     "RaceDisplay",
+    "TraceDisplay",
     "UpdateDisplay",
 ]
