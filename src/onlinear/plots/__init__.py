@@ -20,6 +20,7 @@ from onlinear.plots.margin_box import MarginBoxDisplay
 from onlinear.plots.mistake_bound import MistakeBoundDisplay
 from onlinear.plots.oscillation import OscillationDisplay
 from onlinear.plots.path import BoundaryPathDisplay
+from onlinear.plots.proof import ProofDisplay
 from onlinear.plots.race import RaceDisplay
 from onlinear.plots.trace import TraceDisplay
 from onlinear.plots.update import UpdateDisplay
@@ -33,6 +34,7 @@ __all__ = [
     "MarginBoxDisplay",
     "MistakeBoundDisplay",
     "OscillationDisplay",
+    "ProofDisplay",
     "RaceDisplay",
     "TraceDisplay",
     "UpdateDisplay",
