@@ -18,6 +18,7 @@ from onlinear.plots.loss_curve import LossCurveDisplay
 from onlinear.plots.losses import LossesDisplay
 from onlinear.plots.margin_box import MarginBoxDisplay
 from onlinear.plots.mistake_bound import MistakeBoundDisplay
+from onlinear.plots.orders import OrdersDisplay
 from onlinear.plots.oscillation import OscillationDisplay
 from onlinear.plots.path import BoundaryPathDisplay
 from onlinear.plots.proof import ProofDisplay
@@ -33,6 +34,7 @@ __all__ = [
     "LossesDisplay",
     "MarginBoxDisplay",
     "MistakeBoundDisplay",
+    "OrdersDisplay",
     "OscillationDisplay",
     "ProofDisplay",
     "RaceDisplay",
