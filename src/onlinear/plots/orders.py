@@ -84,7 +84,7 @@ class OrdersDisplay(Display):
         return cls(updates=updates, bound=bound, label=theorem.label).finish(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
-        self.lines_ = []
+        self.lines_: list[Any] = []
         last = max(map(len, self.updates))
         for k, counts in reversed(list(enumerate(self.updates))):
             reached = np.append(counts, counts[-1])

@@ -104,7 +104,8 @@ class BoundaryPathDisplay(Display):
         with replacing(file) as out, TemporaryDirectory() as folder:
             try:
                 drawn = Path(folder, "animation.gif")  # Matplotlib wants a name, and writes to nothing else
-                animation.save(drawn, writer=PillowWriter(fps=1000.0 / interval), dpi=dpi)
+                writer = PillowWriter(fps=1000.0 / interval)  # type: ignore[arg-type]  # any number will do
+                animation.save(drawn, writer=writer, dpi=dpi)
             finally:
                 pyplot.close(self.figure_)
             out.write(drawn.read_bytes())
@@ -133,9 +134,8 @@ class BoundaryPathDisplay(Display):
             name = readable_label(self.classes[int(sign > 0.0)])
             across, up = self.X[self.y == sign].T
             self.points_.append(ax.scatter(across, up, s=34, marker=marker, color=colour, label=name, zorder=3))
-        self.mistake_ = ax.scatter(
-            *self.X[self.rows[number]], s=170, facecolors="none", edgecolors="black", linewidth=1.6, zorder=4
-        )
+        across, up = self.X[self.rows[number]]
+        self.mistake_ = ax.scatter(across, up, s=170, facecolors="none", edgecolors="black", linewidth=1.6, zorder=4)
         ax.set(xlim=wide, ylim=high, aspect="equal", adjustable="box", xlabel="feature 1", ylabel="feature 2")
         ax.set_title(f"after update {number + 1} of {len(self.rows)}")
         ax.legend(loc="upper left", fontsize="small")

@@ -55,9 +55,13 @@ class ProofDisplay(Display):
         self.radius, self.margin, self.beta, self.step = float(radius), float(margin), float(beta), float(step)
 
     @property
+    def _room(self) -> np.ndarray:
+        return Theorem(self.beta, self.step).room(np.array(self.radius))
+
+    @property
     def bound(self) -> float:
         """Where the two lines cross."""
-        return float(Theorem(self.beta, self.step).room(np.float64(self.radius)) / self.margin**2)
+        return float(self._room) / self.margin**2
 
     def at_least(self, updates: Any) -> np.ndarray:
         """What the proof says of ``<w, u>``."""
@@ -65,8 +69,7 @@ class ProofDisplay(Display):
 
     def at_most(self, updates: Any) -> np.ndarray:
         """What it says of ``|w|``."""
-        room = Theorem(self.beta, self.step).room(np.float64(self.radius))
-        return np.asarray(self.step * np.sqrt(room * np.asarray(updates, dtype=np.float64)))
+        return np.asarray(self.step * np.sqrt(self._room * np.asarray(updates, dtype=np.float64)))
 
     @classmethod
     def from_estimator(

@@ -130,5 +130,5 @@ class UpdateDisplay(Display):
     def _name(self, ax: Axes, tip: np.ndarray, name: str, colour: str, points: np.ndarray) -> Any:
         """A name beside the tip of an arrow, on the side away from the origin."""
         size = float(np.linalg.norm(tip)) or 1.0
-        beside = tip + 0.07 * float(np.ptp(points, axis=0).max()) * tip / size
-        return ax.text(*beside, name, color=colour, fontsize="large", ha="center", va="center", zorder=7, bbox=PAPER)
+        across, up = tip + 0.07 * float(np.ptp(points, axis=0).max()) * tip / size
+        return ax.text(across, up, name, color=colour, fontsize="large", ha="center", va="center", zorder=7, bbox=PAPER)
