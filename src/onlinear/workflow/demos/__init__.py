@@ -24,6 +24,12 @@ DEMONSTRATIONS = {
     "proof": "the proof in two quantities: <w,u> grows faster than |w| may",
     "tight": "rows that reach the bound, and an adversary who forces mistakes",
     "margin": "how much of the best margin a margin perceptron promises and finds",
+    "xor": "no line separates it: the witness, the oscillation, four remedies",
+    "noisy": "wrong labels: R, D, gamma and Delta of Freund and Schapire's bound",
+    "voting": "20 orders of the same rows: the last weights, a vote, an average",
+    "descent": "gradient descent, Newton and SGD: steps and time to epsilon",
+    "mean": "learning a mean: which rates find it, and what heavy tails do",
+    "stream": "rows that depend on each other, on an adversary, or on the time",
 }
 
 

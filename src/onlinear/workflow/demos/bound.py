@@ -13,6 +13,7 @@ from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, VERMILION
 from onlinear.streams.synthetic import Separable
 from onlinear.workflow.demos.pictures import legend_above
+from onlinear.workflow.demos.seeds import seed_of
 from onlinear.workflow.demos.telling import paragraph
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def run_in(d: int, seed: int) -> InDimensions:
     model = MarginPerceptron(0.0, fit_intercept=False, max_iter=int(stream.bound) + 1)
     found = InDimensions(d, radius, margin, [], [])
     for order in range(ORDERS):
-        model.set_params(random_state=seed + order).fit(X, y)
+        model.set_params(random_state=seed_of(seed, order)).fit(X, y)
         found.updates.append(model.updates_)
         found.passes.append(model.n_iter_)
     return found

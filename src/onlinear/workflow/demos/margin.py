@@ -15,6 +15,7 @@ from onlinear.plots.drawing import BLUE, GREEN, GREY, VERMILION
 from onlinear.streams.synthetic import Separable
 from onlinear.theory.certifying import certify
 from onlinear.workflow.demos.pictures import legend_above
+from onlinear.workflow.demos.seeds import seed_of
 from onlinear.workflow.demos.telling import paragraph
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def compute(seed: int) -> MarginShares:
 def run_with(beta: float, X: Any, y: Any, seed: int) -> WithBeta:
     most = round((1.0 + 2.0 * beta) / MARGIN**2) + 1  # passes: each but the last has an update
     runs = [
-        MarginPerceptron(beta, fit_intercept=False, max_iter=most, random_state=seed + order).fit(X, y)
+        MarginPerceptron(beta, fit_intercept=False, max_iter=most, random_state=seed_of(seed, order)).fit(X, y)
         for order in range(ORDERS)
     ]
     margins = [margin_of(model.coef_[0], X, y) for model in runs]
