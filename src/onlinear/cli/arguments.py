@@ -72,7 +72,13 @@ Task = option(
 ClassNames = option(
     str | None, LEARNING, "All classes; or open, and more may come.", "--classes", metavar="A,B,..|open"
 )
-Passes = option(int, LEARNING, "Passes over the files.", min=1, metavar="N")
+Passes = option(int, LEARNING, "Passes over the files; none follows one that brings no update.", min=1, metavar="N")
+UntilSeparated = option(
+    bool,
+    LEARNING,
+    "Learn a perceptron, pass after pass, until one brings no update; at most 1,000 passes, or --passes.",
+    "--until-separated",
+)
 MostPasses = option(
     int,
     LEARNING,

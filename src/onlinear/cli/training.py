@@ -30,6 +30,7 @@ from onlinear.files.values import only_bad_models
 from onlinear.learning.classes import MOST_IN_STREAM, Classes, as_array, sorted_unique, task_of_numbers
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in, plain
+from onlinear.learning.rest import comes_to_rest
 from onlinear.parameters import ranges_of
 from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, SCHEDULES
 from onlinear.streams.columns import BLANKS
@@ -52,7 +53,7 @@ FREE |= {"bad_lines", "passes"}
 
 def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
     """The job that a command line asks for."""
-    wanted = context.params
+    wanted = until_separated(context) if context.params["until_separated"] else context.params
     if not (wanted["files"] or wanted["resume"]):
         raise Refused("there is no file to learn from: name one, or - for standard input")
     place = wanted["model"] or wanted["resume"]
@@ -70,6 +71,19 @@ def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
             raise Refused(f"--{name.replace('_', '-')} is {wanted[name]}: give at most {MOST}")
     check_outputs([place] if wanted["resume"] else [], expand(wanted["files"] or []))
     return begin_job(wanted, chosen) if wanted["resume"] is None else resume_job(context, wanted)
+
+
+def until_separated(context: click.Context) -> dict[str, Any]:
+    """The options of a run until no row asks for an update: the perceptron's, where others are not named."""
+    wanted = dict(context.params)
+    for name in ("average", "l1", "l2", "forget"):
+        if wanted[name]:
+            raise Refused(f"--until-separated learns weights that separate, and --{name} others: leave it out")
+    if not is_given(context, "rule"):
+        wanted["rule"] = "perceptron"
+    if not is_given(context, "passes"):
+        wanted["passes"] = MOST_PASSES
+    return wanted
 
 
 def resume_job(context: click.Context, wanted: dict[str, Any]) -> Job:
@@ -230,13 +244,15 @@ def raise_in_turn(error: BadSource | BadLine) -> Iterator[Block]:
 def training_for(labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], chosen: dict[str, float | None]) -> Model:
     """A training as the options and the first labels want it."""
     task = wanted["task"] or task_of(labels, wanted["loss"], wanted["classes"])
-    loss = wanted["loss"] or ("squared_error" if task == "regression" else "log_loss")
+    classes = None if task == "regression" else classes_for(labels, wanted["classes"])
+    loss = wanted["loss"] or usual_loss(classes, wanted["until_separated"])
     if loss not in (REGRESSION if task == "regression" else FOR_CLASSES):
         raise Refused(f"the loss {loss} is not for {task}: choose another, or another --task")
-    classes = None if task == "regression" else classes_for(labels, wanted["classes"])
     own_penalties = {"l1", "l2"} & set(RULES[wanted["rule"]]._fields)  # type: ignore[attr-defined]
     given = chosen | {name: wanted[name] for name in own_penalties}
     made_loss, made_rule = loss_and_rule(loss, wanted["rule"], wanted["schedule"], given)
+    if wanted["until_separated"] and not comes_to_rest(made_loss):
+        raise Refused(f"the loss {loss} always asks for updates: choose perceptron, or leave out --until-separated")
     settings = Settings(
         l1=0.0 if own_penalties else wanted["l1"],
         l2=0.0 if own_penalties else wanted["l2"],
@@ -247,6 +263,15 @@ def training_for(labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], cho
     training = Model(made_loss, made_rule, settings, classes, recipe.bits)
     training.adapting = adapting_for(training, wanted)
     return training
+
+
+def usual_loss(classes: Classes | None, until_separated: bool) -> str:
+    """The name of the loss for these classes, or for numbers (None), where none is named."""
+    if classes is None:
+        return "squared_error"
+    if not until_separated:
+        return "log_loss"
+    return "perceptron" if len(classes) == 2 and not classes.open else "multiclass_perceptron"
 
 
 def adapting_for(training: Model, wanted: dict[str, Any]) -> Adapting | None:

@@ -24,6 +24,7 @@ from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.checks import refuse_all_zero
 from onlinear.estimators.linear import Start, undo_if_refused
 from onlinear.learning.learner import Learner
+from onlinear.learning.rest import comes_to_rest
 from onlinear.system.interrupts import uninterrupted
 
 LARGEST_SEED = np.iinfo(np.int32).max
@@ -100,15 +101,6 @@ def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
             stacklevel=3,
         )
     return estimator
-
-
-def comes_to_rest(loss: Any) -> bool:
-    """Whether there are scores at which a loss asks for no update: a smooth loss always wants more."""
-    if hasattr(loss, "slopes"):
-        slopes = np.ones(2)
-        loss.slopes(np.array([30.0, 0.0]), 0, slopes)
-        return not slopes.any()
-    return loss.slope(30.0, 1.0) == 0.0 or loss.slope(1.0 + 1e-9, 1.0) == 0.0
 
 
 def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any) -> Any:
