@@ -38,6 +38,8 @@ SAVING = "Interrupted; saving what was learned. Ctrl-C ends without it."
 class Job:
     """A run, its bad lines, and where its model goes."""
 
+    #: whether the first labels come in runs; None where nobody has looked
+    label_runs: bool | None = None
     #: why labels are taken for classes or for amounts, where nobody has said it
     task_reason: str | None = None
     #: whether the last save is done, or there was none to do
@@ -159,6 +161,7 @@ class Job:
             self.bad.settled(),
             self.slim,
             self.run.progress_now(),
+            self.run.seed,
         )
 
     def document(self, seconds: float) -> dict[str, Any]:
@@ -177,6 +180,8 @@ class Job:
             "passes": self.run.progress.number - 1,
             "converged": self.run.is_at_rest if comes_to_rest(learner.losses[0]) else None,
             "per_pass": [pass_document(each, classes is not None) for each in self.run.per_pass()],
+            "shuffled": self.run.seed,
+            "label_runs": self.label_runs,
             "examples": figures.examples,
             "weight_sum": figures.importance,
             "mistakes": None if classes is None else figures.mistakes,
@@ -221,6 +226,7 @@ def describe_drift(adapting: Adapting) -> dict[str, Any]:
 
 #: whole numbers in a model file
 MOST = 1 << 62
+MOST_SEED = (1 << 64) - 1
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -235,17 +241,21 @@ class Checkpoint:
     log: Log | None  # how much of that file is right
     slim: bool
     progress: Progress
+    shuffled: int | None = None  # the seed, where rows are
 
     def packed(self) -> dict[str, Any]:
         """All of it as JSON."""
-        return asdict(self) | {"log": None if self.log is None else self.log._asdict()}
+        packed = asdict(self) | {"log": None if self.log is None else self.log._asdict()}
+        if self.shuffled is None:  # as older versions wrote it
+            del packed["shuffled"]
+        return packed
 
     @classmethod
     def unpacked(cls, packed: Any, totals: Totals) -> Checkpoint:
         """What :meth:`packed` gave; whatever else it may be is refused. ``totals`` are what the model has learned."""
-        said = CheckedEntries(
-            packed, "checkpoint", ("files", "passes", "checkpoint_every", "bad_lines", "log", "slim", "progress")
-        )
+        has_seed = isinstance(packed, dict) and "shuffled" in packed
+        names = ("files", "passes", "checkpoint_every", "bad_lines", "log", "slim", "progress")
+        said = CheckedEntries(packed, "checkpoint", (*names, "shuffled") if has_seed else names)
         passes, wish = said.whole("passes", least=1), said.text("bad_lines")
         log = None if said.values["log"] is None else unpacked_log(said.values["log"])
         if (log is None) != (wish in (FAIL, SKIP)):
@@ -258,6 +268,7 @@ class Checkpoint:
             log,
             said.flag("slim"),
             unpacked_progress(said.values["progress"], passes, totals),
+            said.whole("shuffled", most=MOST_SEED) if has_seed else None,
         )
 
     def command(self, resume: Path, test: Sequence[str] = ()) -> str:

@@ -37,6 +37,8 @@ def train(
     classes: cli.ClassNames = None,
     passes: cli.Passes = 1,
     until_separated: cli.UntilSeparated = False,
+    shuffle: cli.Shuffle = False,
+    seed: cli.SeedOfOrder = 0,
     l1: cli.L1 = 0.0,
     l2: cli.L2 = 0.0,
     average: cli.Average = False,
@@ -89,6 +91,8 @@ def closing_words(document: dict[str, Any]) -> Iterator[str]:
         yield (
             f"{document['mistakes']:,} predicted wrongly{where}: progressive error {document['progressive_error']:.2%}."
         )
+    if document["label_runs"] and document["shuffled"] is None:
+        yield "This error flatters, since the labels come in runs: say --shuffle."
     weighted = ", rows by their weights" if document["weight_sum"] != examples else ""
     yield f"Progressive loss {document['progressive_loss']:.4f} ({document['loss']}, {document['rule']}{weighted})."
     if document["converged"]:

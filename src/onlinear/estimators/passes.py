@@ -15,6 +15,7 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -25,6 +26,7 @@ from onlinear.estimators.checks import refuse_all_zero
 from onlinear.estimators.linear import Start, undo_if_refused
 from onlinear.learning.learner import Learner
 from onlinear.learning.rest import comes_to_rest
+from onlinear.learning.runs import come_in_runs
 from onlinear.system.interrupts import uninterrupted
 
 LARGEST_SEED = np.iinfo(np.int32).max
@@ -70,8 +72,9 @@ def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     if warm:
         estimator._refuse_slim()
     with undo_if_refused(estimator):
-        rows, targets, importance, _ = estimator._prepare(X, y, sample_weight, Start(), keep=warm)
+        rows, targets, importance, codes = estimator._prepare(X, y, sample_weight, Start(), keep=warm)
         refuse_all_zero(importance)
+        warn_of_runs(estimator, codes[importance > 0.0], stacklevel=4)
         model = estimator._model
         learner = model.learner
         batch = Batch(rows, targets, importance, model.column_names)
@@ -101,6 +104,17 @@ def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
             stacklevel=3,
         )
     return estimator
+
+
+def warn_of_runs(estimator: Any, codes: np.ndarray, *, stacklevel: int) -> None:
+    """Warn if labels come in runs, and rows are learned in the order in which they come."""
+    if estimator.order == "stream" and is_classifier(estimator) and come_in_runs(codes):
+        warnings.warn(
+            "the labels come in runs, as if the rows were sorted by them: what is learned first is forgotten while the "
+            'last class comes; shuffle the rows, or say order="shuffle"',
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any) -> Any:

@@ -17,6 +17,7 @@ from onlinear.features.blocks import Block
 from onlinear.kernels.text.row_keys import key_rows
 from onlinear.learning.model import Model, Totals
 from onlinear.learning.rest import rests_without_updates
+from onlinear.streams.shuffling import shuffled
 from onlinear.streams.stream import Stream, good_parts
 
 
@@ -82,16 +83,19 @@ class Run:
         progress: Progress | None = None,
         every: int = 0,
         begun: Iterator[Block] | None = None,
+        seed: int | None = None,
     ) -> None:
-        """``begun`` are the blocks of the first pass, if someone has begun to read them."""
+        """``begun`` are the blocks of the first pass, if someone has begun to read them; a ``seed`` shuffles rows."""
         self.training = training
         self.stream = stream
         self.recipe = stream.recipe
         self.passes = passes
         self.progress = progress or Progress()
         self.every = every
+        self.seed = seed
         self._begun = begun
-        self._digest = RowDigest()  # of the rows of this pass that were read
+        self._digest = RowDigest()  # of the rows of this pass in the order in which they are learned
+        self._read = RowDigest()  # the same as they stand in the files, where that is another order
         self._skip = self.progress.rows  # done before this run: to be read again, not learned
         if self.progress.number == 1 and not self._skip:
             self.progress.ends = [self._sums()]
@@ -162,7 +166,7 @@ class Run:
             0 if self.stream.stops_at_bad else self.progress.passed
         )  # the blocks end with a bad line that ends the run
         blocks, self._begun = self._begun or self.stream.blocks(), None
-        for block in blocks:
+        for block in self._in_order(blocks):
             if self._skip:
                 done, block = block.split(min(self._skip, len(block)))
                 self._digest.take(done, len(done))
@@ -172,7 +176,7 @@ class Run:
                 block.bad = done.bad[passed:] + block.bad  # a bad line may have ended the run
                 passed = max(passed - len(done.bad), 0)
                 if not self._skip:
-                    self._check_same(self.progress.digest, f"the first {self.progress.rows:,} rows")
+                    self._check_same(self._digest, self.progress.digest, f"the first {self.progress.rows:,} rows")
             if not self._skip:
                 yield block
         if self._skip:
@@ -182,9 +186,18 @@ class Run:
                 self.stream, f"there are {there:,} of the {self.progress.rows:,} rows that were learned"
             )
 
-    def _check_same(self, digest: str, what: str) -> None:
+    def _in_order(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        """The blocks of a pass in the order in which they are learned."""
+        return blocks if self.seed is None else shuffled(self._digested(blocks), self.seed, self.progress.number - 1)
+
+    def _digested(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        for block in blocks:
+            self._read.take(block, len(block))
+            yield block
+
+    def _check_same(self, found: RowDigest, digest: str, what: str) -> None:
         """Refuse rows that are not what they were."""
-        if self._digest.hexdigest() != digest:
+        if found.hexdigest() != digest:
             self._skip = self.progress.rows  # what is known of the rows is what the checkpoint says
             raise changed_files(self.stream, f"{what} are not those that were learned")
 
@@ -234,12 +247,13 @@ class Run:
             self.progress.passed += passes
 
     def _end_pass(self) -> None:
+        whole = self._digest if self.seed is None else self._read
         if self.progress.number == 1:
             self.progress.first = self.training.totals()
-            self.progress.whole = self._digest.hexdigest()
+            self.progress.whole = whole.hexdigest()
         else:
-            self._check_same(self.progress.whole, "the rows")
-        self._digest = RowDigest()
+            self._check_same(whole, self.progress.whole, "the rows")
+        self._digest, self._read = RowDigest(), RowDigest()
         self.progress.ends.append(self._sums())
         self.progress.number += 1
         self.progress.rows = self.progress.passed = 0
