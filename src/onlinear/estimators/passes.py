@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from onlinear.data.batch import Batch, take_rows
+from onlinear.data.rows import DenseRows
 from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.checks import refuse_all_zero
@@ -134,8 +135,11 @@ def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any)
         held_out = validation_rows(estimator, truth, importance)
         if held_out is None:
             refuse_all_zero(importance)
-        run_epochs(estimator, Batch(rows, targets, importance, estimator._model.column_names), held_out)
+        batch = Batch(rows, targets, importance, estimator._model.column_names)
+        run_epochs(estimator, batch, held_out)
     warn_of_epochs(estimator)
+    if estimator._textbook is not None and held_out is None:
+        warn_if_unseparated(estimator, batch)
     return estimator
 
 
@@ -159,6 +163,42 @@ def run_epochs(estimator: Any, batch: Batch, held_out: np.ndarray | None) -> Non
         if stopping.after(number):
             break
     stopping.leave(estimator.n_iter_ * np.count_nonzero(batch.importance))
+
+
+#: entries that are learned once more at most to see whether classes are separable that were left unseparated, where
+#: each pass counts as so many more
+TRIAL, TRIAL_PASS = 1_000_000, 5_000
+
+
+def warn_if_unseparated(estimator: Any, batch: Batch) -> None:
+    """Warn if ``tol`` has ended a fit before its weights separated classes that further passes do separate."""
+    if estimator.tol is None or estimator.penalty is not None or estimator.n_iter_ == estimator.max_iter:
+        return
+    rows = batch.rows
+    entries = rows.values.size if isinstance(rows, DenseRows) else int(rows.starts[-1])
+    turns, most = epoch_orders(estimator, len(batch), None), TRIAL // (TRIAL_PASS + entries)
+    more = passes_to_rest(estimator._model.copy().learner, batch, turns, most)
+    if more:
+        warnings.warn(
+            f"tol={estimator.tol} ended the fit after {estimator.n_iter_} passes, {more} before the classes were "
+            f"separated: {estimator._textbook} goes on until no mistake is left, as the perceptron is taught",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def passes_to_rest(learner: Learner, batch: Batch, turns: Iterator[Any], most: int) -> int:
+    """How many passes bring updates before one brings none; 0 if so many bring some."""
+    for number in range(most):
+        before = learner.updates.sum()
+        try:
+            learner.learn(batch, next(turns))
+        except Diverged:
+            return 0
+        if learner.updates.sum() == before:
+            return number
+        uninterrupted.let_through()
+    return 0
 
 
 def epoch_orders(estimator: Any, length: int, held_out: np.ndarray | None) -> Iterator[Any]:
