@@ -97,7 +97,7 @@ def put_progress(name: str, value: Any) -> Callable[[dict[str, Any]], Any]:
 
 
 CHECKPOINT = "files", "passes", "checkpoint_every", "bad_lines", "log", "slim", "progress"
-PROGRESS = "number", "rows", "passed", "bad_lines", "features", "first", "before", "digest", "whole"
+PROGRESS = "number", "rows", "passed", "bad_lines", "features", "first", "before", "digest", "whole", "ends"
 WRONG: list[Any] = [None, -1, 1.5, True, "", "x", [], [1], {}, 1 << 63]
 #: what is right, by name
 RIGHT = {
@@ -107,6 +107,7 @@ RIGHT = {
     "bad_lines": ["x"],
     "files": [],
     "whole": WRONG,  # it means nothing before the second pass
+    "ends": [[]],  # an older version wrote none
 }
 
 

@@ -80,7 +80,20 @@ Task = option(
 ClassNames = option(
     str | None, LEARNING, "All classes; or open, and more may come.", "--classes", metavar="A,B,..|open"
 )
-Passes = option(int, LEARNING, "Passes over the files.", min=1, metavar="N")
+Passes = option(int, LEARNING, "Passes over the files; none follows one that brings no update.", min=1, metavar="N")
+Shuffle = option(
+    bool,
+    LEARNING,
+    "Learn the rows in a random order, another in each pass, within buffers of 262,144 rows.",
+    "--shuffle",
+)
+SeedOfOrder = option(int, LEARNING, "Of the random order.", "--seed", min=0, max=(1 << 64) - 1, metavar="N")
+UntilSeparated = option(
+    bool,
+    LEARNING,
+    "Learn a perceptron, pass after pass, until one brings no update; at most 1,000 passes, or --passes.",
+    "--until-separated",
+)
 MostPasses = option(
     int,
     LEARNING,

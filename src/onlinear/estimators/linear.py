@@ -119,6 +119,7 @@ class LinearEstimator(BaseEstimator):
     bits: int | None = None
     names_cap: int | None = None
     average: Any = False
+    _textbook: str | None = None  # the class that does what is taught under this one's name
     _model: Model | None = None
     _learning_path: Any = None  # of dicts into the learner, where it is up to date with the parameters
     _path: Any = None  # of dicts to its answers, where these are those of the learner

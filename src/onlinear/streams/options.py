@@ -442,11 +442,11 @@ class ReadOptions:
     scale: Annotated[
         str | None,
         Option(
-            "standardise (the number columns of a table) or max-abs.",
-            '"standardise" (the number columns of a table) or "max-abs", by what was seen so far',
+            "unit (rows of length 1), max-abs, or standardise (the number columns of a table).",
+            '"standardise" (the number columns of a table), "max-abs", or "unit" (each row by its length)',
             kind=str,
             metavar="NAME",
-            choices=("standardise", "max-abs"),
+            choices=("standardise", "max-abs", "unit"),
         ),
     ] = None
 

@@ -18,14 +18,18 @@ from onlinear.streams.formats import FORMATS, Format, class_of, import_name, nam
 from onlinear.streams.packing import pack_value, unpack_value
 
 if TYPE_CHECKING:
-    from onlinear.features.scaling import Bounds, Clipping, ColumnsOf, MaxAbs, Standardise
+    from onlinear.features.scaling import Bounds, Clipping, ColumnsOf, MaxAbs, Standardise, UnitLength
     from onlinear.features.vocabulary import Vocabulary
 
 Arrays = dict[str, np.ndarray]
 #: what has a memory, by module and class: loaded by recipes that have it
 VOCABULARY = "features.vocabulary.Vocabulary"
 CLIPPING = "features.scaling.Clipping"
-SCALINGS = {"standardise": "features.scaling.Standardise", "max-abs": "features.scaling.MaxAbs"}
+SCALINGS = {
+    "standardise": "features.scaling.Standardise",
+    "max-abs": "features.scaling.MaxAbs",
+    "unit": "features.scaling.UnitLength",
+}
 
 
 class Recipe:
@@ -136,13 +140,13 @@ class Recipe:
         clipping: Clipping = import_name(CLIPPING)(self.bounds, self.format.numbers(), self._columns_of())
         return clipping
 
-    def _new_scaler(self, arrays: Arrays) -> MaxAbs | Standardise | None:
+    def _new_scaler(self, arrays: Arrays) -> MaxAbs | Standardise | UnitLength | None:
         """The scaler of these arrays, or one that has seen nothing."""
         if self.scaling is None:
             return None
         columns = self._number_columns() if self.scaling == "standardise" else ()
         cls = import_name(SCALINGS[self.scaling])
-        scaler: MaxAbs | Standardise = cls.from_arrays(arrays, *columns) if arrays else cls(*columns)
+        scaler: MaxAbs | Standardise | UnitLength = cls.from_arrays(arrays, *columns) if arrays else cls(*columns)
         return scaler
 
     def _number_columns(self) -> tuple[list[str], ColumnsOf]:
