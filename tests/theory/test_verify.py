@@ -91,6 +91,7 @@ WORD = {
     "classes",
     "replayed",
     "file_sha256",
+    "computed",
 }
 
 

@@ -44,6 +44,7 @@ def certify(
         from onlinear.files.trained import open_model
         from onlinear.streams.sources import expand, refuse_pipes
         from onlinear.streams.stream import open_stream
+        from onlinear.theory.computed import computed_words
         from onlinear.workflow.certificates import certificates_of, classes_of, examples_in, perceptron_of
         from onlinear.workflow.given_weights import read_weights
         from onlinear.workflow.run import MOST_PASSES
@@ -68,7 +69,7 @@ def certify(
         if output is not None:
             with writing(output) as file:
                 file.write(f"{text}\n".encode())
-        print(text if as_json else printable_lines(words_of(found)))
+        print(text if as_json else printable_lines([*words_of(found), *computed_words(found)]))
         is_kept = output is not None or as_json
         if is_kept and export is None and not learns_as_written(trained.recipe):
             say(NEEDS_EXPORT)

@@ -27,6 +27,7 @@ from onlinear.learning.rest import comes_to_rest
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.streams.sources import expand
 from onlinear.system.outputs import as_argument, is_in_place, printable
+from onlinear.theory.online_to_batch import FirstPass, bounds_from
 from onlinear.workflow.run import MOST_PASSES, VERSION, PassEnd, PassFigures, Progress, Run
 from onlinear.workflow.testing import figures_of
 
@@ -187,6 +188,7 @@ class Job:
             "mistakes": None if classes is None else figures.mistakes,
             "progressive_error": None if classes is None else figures.mistakes / figures.examples,
             "progressive_loss": figures.loss,
+            "online_to_batch": None if classes is None else bounds_from(FirstPass(*figures[:2])).document(),
             "features": progress.features,
             "seconds": seconds,
             "features_per_second": progress.features / seconds,

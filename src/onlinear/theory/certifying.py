@@ -17,6 +17,7 @@ from onlinear.streams.sources import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.streams.tables import columns_in
 from onlinear.theory.certificates import Certificate, certificate_of, within_floats
+from onlinear.theory.computed import counted_by, with_computed
 from onlinear.theory.examples import (
     Examples,
     against_rest,
@@ -65,7 +66,10 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
         check_names(model, X)
         matrix, labels = check_rows_and_labels(X, y, features)
         examples = examples_of(matrix, places_of(labels, model._classes))
-    return certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against)
+    found = certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against)
+    if hasattr(model, "_perceptrons"):  # which keep examples: no rule, and no count of a first pass
+        return found
+    return with_computed(found, model._learner, model._classes, examples, counted_by(model))
 
 
 def check_names(model: Any, X: Any) -> None:

@@ -25,6 +25,7 @@ from onlinear.streams.stream import Stream, open_alike
 from onlinear.system.outputs import printable
 from onlinear.theory.certificates import Certificate, is_one, run_numbers
 from onlinear.theory.certifying import certificates_for
+from onlinear.theory.computed import counted_by, with_computed
 from onlinear.theory.examples import Examples, against_rest, all_rows, examples_from, places_in
 from onlinear.theory.subjects import StepGroup, Subject, steps_of, subject_of
 from onlinear.verify import MOST_BYTES
@@ -36,7 +37,9 @@ def perceptron_of(stream: Stream, passes: int, intercept: bool = True) -> Traine
     labels = [block.labels for block in stream]
     classes, settings = classes_in(labels or [np.empty(0)]), Settings(intercept=intercept)
     training = Model(losses.Perceptron(), rules.PerceptronStep(), settings, classes, stream.recipe.bits)
-    for _ in range(passes):
+    for number in range(passes):
+        if number:
+            training.start_pass()
         before = training.learner.updates.sum()
         for block in stream:
             training.learn(block)
@@ -71,7 +74,10 @@ def certificates_of(
             mistakes = own_mistakes(trained, examples, place, len(again.pass_starts) - 1)
         return found._replace(replayed=True, mistakes=mistakes)
 
-    return certificates_for(subject, classes, examples, has_row_loss(learner), against)
+    found = certificates_for(subject, classes, examples, has_row_loss(learner), against)
+    if not all(each["replayed"] for each in ([found] if is_one(found) else found.values())):
+        return found  # of its run nothing is known
+    return with_computed(found, learner, classes, examples, counted_by(trained.training))
 
 
 def learned_again(trained: Trained, files: list[str], most_passes: int) -> Model | None:
