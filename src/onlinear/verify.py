@@ -21,7 +21,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
-MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_KERNELS, MOST_WORK = 1 << 50, 1 << 28, 1000, 20_000, 5e6, 5e9
+MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_KERNELS, MOST_WORK = 1 << 50, 1 << 28, 5000, 1 << 17, 5e6, 5e9
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
 DECIMAL = re.compile(r"[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?", re.ASCII)
 #: what a class and a column are named in a table: nothing that is missing or no number, no other delimiter, no quote
@@ -31,8 +31,9 @@ WHOLE = re.compile(r"[-+]?\d+(\.0*)?", re.ASCII)
 #: names of files that the learner reads otherwise
 OTHERS = re.compile(r"(?i).*\.(vw|tsv|jsonl?|ndjson|parquet|pq|arrow|feather|ipc|(?-i:(?!csv)(?i:csv)))")
 RATIO = re.compile(r"-?\d{1,4300}(/[1-9]\d{0,4299})?", re.ASCII)
+HEX = re.compile(r"0x[1-9a-f][0-9a-f]*", re.ASCII)  # where a whole number may have more digits
 FORM = {  # what a certificate and its parts hold, by kind; what has a ? may be null
-    int: "onlinear_certificate examples rows passes updates mistakes?",
+    int: "onlinear_certificate examples rows passes updates mistakes? undecided?",
     bool: "replayed holds? separable?",
     float: "radius norm margin_lower? margin_upper? bound?",
     str: "radius_squared norm_squared least_score pull? run_pull? run_squares? run_margin? promised_share? "
@@ -277,17 +278,20 @@ def check_not_separable(cert, kernel, rows):
     require(fits, f"witness: it has not 1 to {MOST_TERMS} terms, or is of a kernel that is not linear")
     fits = all(type(i) is int and 0 <= i < len(rows) for i in places) and all(type(r) is int for r in rivals)
     fits = fits and all(rows[i][0] != rival in classes for i, rival in zip(places, rivals, strict=True))
-    common, multipliers = 1, [ratio("multiplier", text) for text in texts]
+    multipliers, common = [int(a, 16) if HEX.fullmatch(str(a)) else ratio("multiplier", a) for a in texts], 1
     for a in multipliers:
         common = math.lcm(common, a.denominator) if common.bit_length() <= MOST_BITS else common
-    fits = fits and min(multipliers) > 0 and common.bit_length() <= MOST_BITS
-    require(fits, "witness: a row that is not there, no rival class, or multipliers not positive or too long")
     bits = common.bit_length() + max(a.numerator.bit_length() for a in multipliers)
-    require(bits * sum(len(rows[i][1]) for i in places) <= MOST_WORK, "witness: it would take hours to add up")
+    fits = fits and min(multipliers) > 0 and bits <= MOST_BITS
+    require(fits, "witness: a row that is not there, no rival class, or multipliers not positive or too long")
+    longest = max(abs(v).bit_length() for i in {*places} for v in rows[i][1].values())
+    work = sum(len(rows[i][1]) for i in places) * (16 + bits // 64) * (1 + longest // 64)
+    require(work <= MOST_WORK, "witness: it would take hours to add up")
     for (place, x), rival, a in zip([rows[i] for i in places], rivals, multipliers, strict=True):
         for output, sign in [(place, 1), (rival, -1)] if several else [(0, 1 if place else -1)]:
+            whole = sign * int(a * common)
             for j, v in x.items():
-                totals[output, j] += sign * int(a * common) * v * (kernel[3] > 0 if j < 0 else 1)
+                totals[output, j] += whole * v * (kernel[3] > 0 if j < 0 else 1)
     require(not any(totals.values()), "witness: its sum is not zero")
 
 

@@ -118,6 +118,7 @@ def writing(path: str) -> Iterator[BinaryIO]:
 def words_of(found: dict[str, Any]) -> Iterator[str]:
     """A certificate for people; of several classes one after the other."""
     from onlinear.theory.certificates import claim_of, is_one
+    from onlinear.theory.wording import cancelling_words
 
     if not is_one(found):
         for label, each in found.items():
@@ -125,6 +126,8 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
             yield from (f"  {line}" for line in words_of(each))
         return
     yield claim_of(found)
+    if found["separable"] is False:
+        yield cancelling_words(found)
     if found["replayed"]:
         mistakes = "" if found["mistakes"] is None else f" and {found['mistakes']:,} mistakes"
         yield f"{found['updates']:,} updates{mistakes} in {found['examples']:,} examples."

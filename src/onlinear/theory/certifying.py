@@ -29,6 +29,7 @@ from onlinear.theory.examples import (
 )
 from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
 from onlinear.theory.kernel_subjects import check_machine, kernel_subject, running_kernel
+from onlinear.theory.operations import MOST_OPERATIONS
 from onlinear.theory.subjects import Subject, running, steps_of, subject_of
 
 #: the subject for the class at a place of the sorted ones, over these rows; None asks for all classes together
@@ -83,9 +84,17 @@ def check_names(model: Any, X: Any) -> None:
 
 
 def certificates_for(
-    subjects: Subjects, classes: Classes, examples: Examples, together: bool, against: Any = None
+    subjects: Subjects,
+    classes: Classes,
+    examples: Examples,
+    together: bool,
+    against: Any = None,
+    most: int = MOST_OPERATIONS,
 ) -> Certificate | dict[Hashable, Certificate]:
-    """The certificate of two classes, or of several that move together; else one for each class against the rest."""
+    """The certificate of two classes, or of several that move together; else one for each class against the rest.
+
+    ``most`` limits the operations that each may take to decide what is separable.
+    """
     labels = [classes.labels[code] for code in classes.order.tolist()]
     present = places_in(examples)
     if len(present) == 1 and len(labels) <= 2 and not together:
@@ -98,14 +107,14 @@ def certificates_for(
         )
     if together:
         subject = subjects(None, examples)
-        return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))))
+        return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))), most)
     given = table_of(against, 1 if len(labels) == 2 else len(labels))
 
     def one(place: int, named: list[Any]) -> Certificate:
         seen = against_rest(examples, place)
         subject = subjects(place, seen)
         part = None if given is None else given[[0 if len(given) == 1 else place]]
-        return certificate_of(subject, seen, named, rival_of(subject, part))
+        return certificate_of(subject, seen, named, rival_of(subject, part), most)
 
     if len(labels) == 2:
         return one(1, labels)

@@ -179,13 +179,11 @@ def places_in(examples: Examples) -> list[int]:
     return sorted(seen)
 
 
-def columns_in_use(examples: Examples, most: int) -> np.ndarray | None:
-    """The columns that are not 0 in every row; None if there are more of them than asked for."""
+def columns_in_use(examples: Examples) -> np.ndarray:
+    """The columns that are not 0 in every row."""
     used = np.empty(0, dtype=np.int64)
     for block in examples():
         used = np.union1d(used, block.entries().indices)
-        if len(used) > most:
-            return None
     return used
 
 

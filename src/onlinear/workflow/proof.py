@@ -18,6 +18,8 @@ from onlinear.workflow.rows import RowsInMemory
 
 #: exact arithmetic takes its time: so many entries of rows are enough
 MOST_ENTRIES = 400_000
+#: and so many operations for each certificate: a few seconds
+MOST_OPERATIONS = 1 << 32
 PASSES = 20
 
 
@@ -49,7 +51,7 @@ def prove(parts: Parts) -> Proven:
         trim(training.learner, parts.features)
     examples = examples_from(lambda: [rows.block()], training.learner.features, parts.classes)
     subjects = learned_subjects(training.learner, parts.classes)
-    found: Any = certificates_for(subjects, parts.classes, examples, several)
+    found: Any = certificates_for(subjects, parts.classes, examples, several, most=MOST_OPERATIONS)
     return Proven(found, [claim_of(found), *said], examples)
 
 
