@@ -6,7 +6,7 @@ rival r. Anyone can seal a certificate, so nothing in it is believed: every numb
 * The rows tell R^2 = max K(x, x), the lower margin min <w, z> / |w|, the witness (weights with a positive margin, or
   multipliers that combine vectors z to exactly zero), and how many updates a perceptron can make.
 * They do not tell the counts of the run (examples, updates k, mistakes, the sums S of steps and Q of their squares):
-  that is the learner's word, and what follows from it is printed as such.
+  that is the learner's word, and what follows from it is printed as such, unless replay.py learns the rows again.
 """
 
 import csv
@@ -40,6 +40,7 @@ FORM = {  # what a certificate and its parts hold, by kind; what has a ? may be 
     list: "weights kernel classes",
     dict: "inseparable_bound?",
     (list, dict): "witness?",
+    (dict, str): "replay",  # how the run went, for replay.py
 }
 DEVIATION = {list: "weights", str: "gamma deviation_squared", float: "root bound", bool: "vacuous"}
 VECTOR, SUM = {list: "columns values", float: "intercept"}, {list: "rows amounts"}
@@ -91,7 +92,7 @@ def read_rows(path):
             entries = {int(j) - 1: float(x) for j, x in pairs} if fits else {}
             fits = len(entries) == len(pairs) and all(j >= 0 and math.isfinite(x) for j, x in entries.items())
             require(fits, f"rows: number {number} has a column 0 or one twice, or what is no finite number")
-            rows.append((label, {j: entries[j] for j in sorted(entries) if entries[j] != 0.0}))
+            rows.append((label, {j: entries[j] for j in sorted(entries)}))
     found = [label_of(label) for label, _ in rows]
     texts = any(type(label) is str for label in found)  # then 1 and 1.0 are two of them
     return [(row[0] if texts else label, row[1]) for label, row in zip(found, rows, strict=True)]
@@ -319,8 +320,9 @@ def check_bounds(cert, run, radius, weights, witness, deviating):
 
 def verify(cert, rows):
     """What a certificate proves of rows, each a place of a class and {column: value}, and what it only says."""
+    expect("version", cert.get("onlinear_certificate") if type(cert) is dict else None, 3)
     check_form("certificate", cert, FORM)
-    expect("version", cert["onlinear_certificate"], 2)
+    rows = [(place, {j: x for j, x in row.items() if x != 0.0}) for place, row in rows]
     expect("sha256", cert["sha256"], sha256_of({name: value for name, value in cert.items() if name != "sha256"}))
     expect("model_sha256", cert["model_sha256"], sha256_of(cert["weights"]))
     counts, kernel, n = Counter(place for place, _ in rows), kernel_in(cert["kernel"]), len(cert["weights"])
@@ -380,7 +382,8 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
     return said, word
 
 
-def main(arguments: list[str]) -> str | int:
+def main(arguments: list[str], replay=None) -> str | int:
+    """Print what is proven; ``replay`` is given a certificate and its rows, and raises Failed if they make another."""
     try:
         (certificate, file), lines = map(Path, arguments), []
         fits = certificate.is_file() and file.is_file() and certificate.stat().st_size <= MOST_BYTES
@@ -390,9 +393,12 @@ def main(arguments: list[str]) -> str | int:
         certs = [*found.values()] if found and all(type(c) is dict for c in found.values()) else [found]
         require(len(certs) <= max(1, len({label for label, _ in rows})), "classes: fewer than certificates")
         for cert in certs:
-            said, word = verify(cert, place_rows(rows, cert["classes"]))
+            said, word = verify(cert, placed := place_rows(rows, cert["classes"]))
             lines += ["verified, from the rows:", *(f"  {line}" for line in said)]
-            lines += ["not verified, the learner's word and what follows from it:", *(f"  {line}" for line in word)]
+            if replay is not None:
+                replay(cert, placed)
+            whose = "not verified, the learner's word" if replay is None else "verified, by learning the rows again,"
+            lines += [f"{whose} and what follows from it:", *(f"  {line}" for line in word)]
     except Failed as error:
         return f"NOT verified: {error}"
     except Exception as error:  # whatever is in the files, the answer is a sentence

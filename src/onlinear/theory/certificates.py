@@ -24,7 +24,7 @@ from onlinear.theory.margins import Margins, margins_of
 from onlinear.theory.separability import Inseparable, SeparatingWitness, separability
 from onlinear.theory.subjects import Subject, upper_margin
 
-FORMAT = 2
+FORMAT = 3
 
 Certificate = dict[str, Any]
 
@@ -82,6 +82,7 @@ def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Ce
             "updates": subject.updates,
             "mistakes": subject.mistakes,
             "replayed": subject.replayed,
+            "replay": subject.replay,
             **margin_numbers(proof),
             **run_numbers(subject),
             **bound_numbers(proof),
