@@ -30,7 +30,7 @@ else:
 
 #: a sparse row and dense rows of so many entries are long; and how many lanes they have
 LONG_SPARSE, LONG_DENSE, SPARSE_LANES, DENSE_LANES = 64, 128, 4, 16
-MOST_STEPS = 5e9  # entries that are looked at, before it takes hours
+MOST_STEPS = 2e9  # entries that are looked at, before it takes hours
 FORM = {  # what a certificate says of a run
     float: "rate margin",
     int: "average tie columns? seed?",
@@ -48,6 +48,7 @@ REFUSALS = {
     "adapted": "the model was changed where its data drifted",
     "order": "its rows were drawn with replacement, or shuffled by a seed that nobody knows: fit with order='stream', "
     "or with a whole number as random_state",
+    "long": "it would take hours to learn so many rows so often",
     "unlike": "certify has learned these rows again, and found other weights or counts: certify all rows that the "
     "model has learned from as it has had them, with their importance, and no others",
 }
@@ -237,7 +238,7 @@ def check_run(cert: dict[str, Any], rows: list[Any]) -> tuple[dict[str, Any], li
     fits = name == "linear" and len(cert["weights"]) == 1 and Fraction(float(squared)) == squared
     verifier.require(fits, "replay: not one vector of weights, or a constant feature whose square is no float")
     work = cert["passes"] * (len(rows) + sum(len(entries) for _, entries in rows))
-    verifier.require(work <= MOST_STEPS, "replay: it would take hours to learn so many rows so often")
+    verifier.require(work <= MOST_STEPS, f"replay: {REFUSALS['long']}")
     return how, numbers, float(squared)
 
 

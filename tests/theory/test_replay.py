@@ -20,6 +20,7 @@ from commands import run_here
 from onlinear import replay, verify as verifier
 from onlinear.data.rows import dense_dot, sparse_dot
 from onlinear.estimators.passes import orders, shuffled_orders
+from onlinear.kernels.learn.state import EXAMPLES
 from onlinear.theory.certificates import replace_and_seal
 from theory.drawn import draw, draw_classes, fitted, perceptrons
 
@@ -155,16 +156,20 @@ def test_each_class_against_the_rest() -> None:
         believed(each, rows_of(X, np.where(y == label, 1.0, -1.0)))
 
 
+@pytest.mark.parametrize(
+    "make", [lambda: onlinear.OnlineClassifier(loss="perceptron", rule="perceptron"), onlinear.AveragedPerceptron]
+)
 @pytest.mark.parametrize("first", [-1.0, 1.0])
-def test_classes_that_come_one_after_the_other(first: float) -> None:
+def test_classes_that_come_one_after_the_other(first: float, make: Callable[[], Any]) -> None:
     """Until another comes nothing is a mistake, and a tie is answered by the first."""
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, -2.0], [1.0, 1.0]])
     y = first * np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
-    model = onlinear.OnlineClassifier(loss="perceptron", rule="perceptron")
+    model = make()
     for _ in range(2):
         model.partial_fit(X, y)
     found = certified(model, X, y)
     assert found["replay"]["open"]
+    assert found["replay"]["order"] == "stream"
     assert found["mistakes"] < found["updates"]
     believed(found, rows_of(X, y))
     is_refused(replace_and_seal(found, mistakes=found["mistakes"] - 1), rows_of(X, y), "mistakes")
@@ -239,6 +244,9 @@ def test_a_run_that_would_take_hours_is_not_begun() -> None:
     passes = 10**9
     with pytest.raises(verifier.Failed, match="hours"):
         replay.replay(found | {"passes": passes}, rows_of(X, y))
+    model, X, y, _ = honest()
+    model._learner.counters[0, EXAMPLES] *= passes
+    assert certified(model, X, y)["replay"] == "long"
 
 
 # ------------------------------------------------------------------ runs that cannot be learned again

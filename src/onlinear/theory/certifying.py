@@ -29,7 +29,7 @@ from onlinear.theory.examples import (
 )
 from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
 from onlinear.theory.kernel_subjects import check_machine, kernel_subject, running_kernel
-from onlinear.theory.replays import STREAM, learned_alike, order_of_fit, replay_of
+from onlinear.theory.replays import STREAM, is_long, learned_alike, order_of_fit, replay_of
 from onlinear.theory.subjects import Subject, running, steps_of, subject_of
 
 #: the subject for the class at a place of the sorted ones, over these rows; None asks for all classes together
@@ -209,8 +209,10 @@ def estimator_subject(model: Any, place: int | None, examples: Examples) -> Subj
     replay = replay_of(steps, STREAM, is_open, examples)
     if isinstance(replay, str) or found.examples == 0:
         return found._replace(replay=replay)
+    if is_long(examples, found.examples):
+        return found._replace(replay="long")
     fitted = order_of_fit(model)
-    for order in dict.fromkeys([fitted or STREAM, STREAM]):
+    for order in [STREAM] if opened else dict.fromkeys([fitted or STREAM, STREAM]):
         if learned_alike(found, steps, order, is_open, examples):
             return found._replace(replayed=True, replay=replay_of(steps, order, is_open, examples))
     return found._replace(replay="order" if fitted is None else "unlike")

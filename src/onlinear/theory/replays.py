@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +11,11 @@ from onlinear.data.batch import Batch, Rows, importance_of
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Signs
 from onlinear.errors import Diverged
+from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
-from onlinear.rules.schedules import Constant
+from onlinear.learning.model import Model
 from onlinear.theory.examples import ExactRows, Examples
-from onlinear.theory.subjects import KINKS, StepGroup, Subject, subject_of
+from onlinear.theory.subjects import KINKS, StepGroup, Subject, steps_of, subject_of
 
 #: what a certificate says of how the run went: entries for the replay, or the word for why there are none
 Replay = dict[str, Any] | str
@@ -35,8 +35,8 @@ def rate_of(rule: Any) -> float | None:
     """The rate of a rule whose steps all have one."""
     if isinstance(rule, rules.PerceptronStep):
         return float(rule.rate)
-    if isinstance(rule, rules.SGD) and isinstance(rule.schedule, int | float | Constant):
-        return float(getattr(rule.schedule, "rate", rule.schedule))
+    if isinstance(rule, rules.SGD) and isinstance(rule.schedule, rules.Constant):
+        return float(rule.schedule.rate)
     return None
 
 
@@ -73,7 +73,7 @@ def importance_in(block: ExactRows) -> np.ndarray:
 
 def order_of_fit(model: Any) -> RowOrder | None:
     """The order in which ``fit`` of an estimator goes over its rows; None if nobody can know it."""
-    seed = getattr(model, "random_state", None)
+    seed: Any = getattr(model, "random_state", None)
     has_seed = isinstance(seed, int | np.integer)
     if hasattr(model, "shuffle"):
         if not model.shuffle:
@@ -85,46 +85,73 @@ def order_of_fit(model: Any) -> RowOrder | None:
     return RowOrder("shuffle", int(seed)) if name == "shuffle" and has_seed else None
 
 
+def is_long(examples: Examples, count: int) -> bool:
+    """Whether a replay of so many examples of these rows takes too long to be begun."""
+    rows = entries = 0
+    for block in examples():
+        rows, entries = rows + len(block.targets), entries + block.entries().nnz
+    return (rows + entries) * count > replay.MOST_STEPS * rows
+
+
 def learned_alike(found: Subject, steps: StepGroup, order: RowOrder, is_open: bool, examples: Examples) -> bool:
     """Whether the rows, learned in this order as often as they were, make the same weights, counts and sums of steps.
 
-    ``examples`` have the targets of one class against the rest. Mistakes of classes that came one after the other are
-    counted otherwise, and not compared.
+    ``examples`` have the targets of one class against the rest. A model that ``is_open`` never came by ``fit``, which
+    alone knows other orders than that of the stream.
     """
     blocks = [*examples()] if order is STREAM else [joined([*examples()])]
-    batches = [Batch(block.rows, Signs(steps.turn * block.targets), importance_in(block)) for block in blocks]
-    length = sum(map(len, batches))
-    alone = Learner(steps.loss, steps.rule, features=steps.learner.features, settings=steps.setting)
-    turns: Iterator[Any] = replay.orders(order.name, order.seed, length)
+    passes, rest = divmod(found.examples, sum(len(block.targets) for block in blocks))
+    if rest:
+        return False
     try:
-        for _ in range(found.examples // length):
-            turn = None if order is STREAM else np.array(next(turns))
-            for batch in batches:
-                alone.learn(batch, turn)
+        if is_open:
+            again = subject_of(learned_as_they_come(steps, blocks, passes))
+        else:
+            again = subject_of(learned_in_order(steps, order, blocks, passes))
     except Diverged:
         return False
-    again = subject_of(StepGroup(alone, [0], steps.turn, 1, steps.counts_mistakes))
-    return figures_of(again, is_open) == figures_of(found, is_open)
+    return numbers_in(again) == numbers_in(found)
 
 
-def figures_of(subject: Subject, is_open: bool) -> tuple[Any, ...]:
+def numbers_in(subject: Subject) -> tuple[Any, ...]:
+    """What a certificate says of a run."""
     weights, last = subject.weights.written(), subject.last.written()
-    mistakes = None if is_open else subject.mistakes
-    return weights, last, subject.examples, subject.updates, mistakes, subject.run, subject.pull
+    counts = subject.examples, subject.updates, subject.mistakes
+    return weights, last, counts, subject.run, subject.pull
+
+
+def learned_in_order(steps: StepGroup, order: RowOrder, blocks: list[ExactRows], passes: int) -> StepGroup:
+    """The steps of an output alone, whose targets were known from the start."""
+    alone = Learner(steps.loss, steps.rule, features=steps.learner.features, settings=steps.setting)
+    turns = replay.orders(order.name, order.seed, len(blocks[0].targets))
+    for _ in range(passes):
+        turn = None if order is STREAM else np.array(next(turns))
+        for block in blocks:
+            alone.learn(Batch(block.rows, Signs(steps.turn * block.targets), importance_in(block)), turn)
+    return StepGroup(alone, [0], steps.turn, 1, steps.counts_mistakes)
+
+
+def learned_as_they_come(steps: StepGroup, blocks: list[ExactRows], passes: int) -> StepGroup:
+    """The steps of a model that meets its classes, one or two, as they come."""
+    model = Model(steps.loss, steps.rule, steps.setting, Classes(open=True), columns=steps.learner.features)
+    for _ in range(passes):
+        for block in blocks:
+            model.learn_rows(block.rows, block.targets, importance_in(block))
+    assert model.classes is not None
+    return steps_of(model.learner, model.classes, len(model.classes) - 1)
 
 
 def joined(blocks: list[ExactRows]) -> ExactRows:
     """All rows in one block."""
-    first = blocks[0]
+    if len(blocks) == 1:
+        return blocks[0]
     targets = np.concatenate([block.targets for block in blocks])
     importance = np.concatenate([importance_in(block) for block in blocks])
-    return ExactRows(joined_rows([block.rows for block in blocks]), first.features, targets, importance)
+    return ExactRows(joined_rows([block.rows for block in blocks]), blocks[0].features, targets, importance)
 
 
-def joined_rows(parts: list[Rows]) -> Rows:
+def joined_rows(parts: list[Any]) -> Rows:
     first = parts[0]
-    if len(parts) == 1:
-        return first
     if isinstance(first, DenseRows):
         return DenseRows(np.concatenate([part.values for part in parts]))
     spans = [slice(part.starts[0], part.starts[-1]) for part in parts]

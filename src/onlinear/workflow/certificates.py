@@ -27,7 +27,7 @@ from onlinear.system.outputs import printable
 from onlinear.theory.certificates import Certificate, is_one, run_numbers
 from onlinear.theory.certifying import certificates_for
 from onlinear.theory.examples import ExactRows, Examples, against_rest, examples_from, places_in
-from onlinear.theory.replays import STREAM, Replay, replay_of
+from onlinear.theory.replays import STREAM, Replay, numbers_in, replay_of
 from onlinear.theory.subjects import StepGroup, Subject, steps_of, subject_of
 from onlinear.verify import MOST_BYTES
 from onlinear.workflow.run import MOST_PASSES
@@ -115,12 +115,6 @@ def why_not_again(training: Model) -> Replay:
 def numbers_of(learner: Learner, classes: Classes, place: int | None) -> tuple[Any, ...]:
     """What a certificate says of a run, of the class at a place of the sorted ones."""
     return numbers_in(subject_of(steps_of(learner, classes, place)))
-
-
-def numbers_in(subject: Subject) -> tuple[Any, ...]:
-    weights, last = subject.weights.written(), subject.last.written()
-    counts = subject.examples, subject.updates, subject.mistakes
-    return weights, last, counts, subject.run, subject.pull
 
 
 def differing_from(model: PathLike, certificate: str | os.PathLike[str]) -> str:
