@@ -21,6 +21,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
+VERSION = 3
 MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_KERNELS, MOST_WORK = 1 << 50, 1 << 28, 1000, 20_000, 5e6, 5e9
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
 DECIMAL = re.compile(r"[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?", re.ASCII)
@@ -208,10 +209,16 @@ def alike(kernel, x, z):
     return Fraction(round(DIGITS.scaleb(power, 40)), 10**40)
 
 
+def whole_of(x, unit):
+    """A float times a multiple of its denominator."""
+    numerator, denominator = x.as_integer_ratio()
+    return numerator * (unit // denominator)
+
+
 def scale(rows, kernel, sums):
     """Rows of whole numbers, with the constant feature at -1, and their kernel, if so many terms take no hours."""
     unit = max(x.as_integer_ratio()[1] for _, row in rows for x in (1.0, *row.values()))  # 1 / unit divides all values
-    whole = [(place, {-1: unit, **{j: int(Fraction(x) * unit) for j, x in row.items()}}) for place, row in rows]
+    whole = [(place, {-1: unit, **{j: whole_of(x, unit) for j, x in row.items()}}) for place, row in rows]
     kernel = (*kernel[:2], kernel[2] / unit**2, kernel[3] / unit**2)
     bits = max(v.bit_length() for _, row in whole for v in row.values())
     bits += sum(part.bit_length() for number in kernel[2:] for part in number.as_integer_ratio())
@@ -235,7 +242,9 @@ class Weights:
             else:  # <w, x> + b is the kernel of x and one more vector, (w, b / c^2)
                 b = Fraction(part["intercept"]) / unit / kernel[3] if part["intercept"] else 0
                 values = [b, *(Fraction(value) * unit for value in part["values"])]
-                kept = [(1, dict(zip([-1, *part["columns"]], values, strict=True)))]
+                one = math.lcm(*(value.denominator for value in values))  # whole numbers are quicker
+                values = [int(value * one) for value in values]
+                kept = [(Fraction(1, one), dict(zip([-1, *part["columns"]], values, strict=True)))]
             sums, total = [*sums, kept], total + sum(abs(a) for a, _ in kept)
             norm += sum(a * b * alike(kernel, x, z) for a, x in kept for b, z in kept)
         slack, self.stretch = Fraction(total, 10**40) if kernel[0] == "rbf" else 0, min(len(sums), 2)
@@ -320,7 +329,8 @@ def check_bounds(cert, run, radius, weights, witness, deviating):
 
 def verify(cert, rows):
     """What a certificate proves of rows, each a place of a class and {column: value}, and what it only says."""
-    expect("version", cert.get("onlinear_certificate") if type(cert) is dict else None, 3)
+    version = cert.get("onlinear_certificate") if type(cert) is dict else None
+    require(type(version) is int and version == VERSION, f"version: this is none of version {VERSION}: certify anew")
     check_form("certificate", cert, FORM)
     rows = [(place, {j: x for j, x in row.items() if x != 0.0}) for place, row in rows]
     expect("sha256", cert["sha256"], sha256_of({name: value for name, value in cert.items() if name != "sha256"}))

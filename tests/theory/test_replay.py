@@ -390,7 +390,7 @@ def test_certificates_of_another_version_are_refused(folder: Path) -> None:
     for option in ("", " --replay"):
         said = ended(f"verify cert rows.svm{option}")
         assert (said.code, said.out) == (1, "")
-        assert said.err.startswith("NOT verified: version: the certificate says 2, ")
+        assert said.err.startswith("NOT verified: version: ")
 
 
 # ------------------------------------------------------------------ alone
