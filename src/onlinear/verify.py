@@ -6,7 +6,7 @@ rival r. Anyone can seal a certificate, so nothing in it is believed: every numb
 * The rows tell R^2 = max K(x, x), the lower margin min <w, z> / |w|, the witness (weights with a positive margin, or
   multipliers that combine vectors z to exactly zero), and how many updates a perceptron can make.
 * They do not tell the counts of the run (examples, updates k, mistakes, the sums S of steps and Q of their squares):
-  that is the learner's word, and what follows from it is printed as such.
+  that is the learner's word, and what follows from it is printed as such, unless replay.py learns the rows again.
 """
 
 import csv
@@ -21,6 +21,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
+VERSION = 3
 MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_KERNELS, MOST_WORK = 1 << 50, 1 << 28, 5000, 1 << 17, 5e6, 5e9
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
 DECIMAL = re.compile(r"[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?", re.ASCII)
@@ -41,6 +42,7 @@ FORM = {  # what a certificate and its parts hold, by kind; what has a ? may be 
     list: "weights kernel classes",
     dict: "inseparable_bound?",
     (list, dict): "witness?",
+    (dict, str): "replay",  # how the run went, for replay.py
 }
 DEVIATION = {list: "weights", str: "gamma deviation_squared", float: "root bound", bool: "vacuous"}
 VECTOR, SUM = {list: "columns values", float: "intercept"}, {list: "rows amounts"}
@@ -92,7 +94,7 @@ def read_rows(path):
             entries = {int(j) - 1: float(x) for j, x in pairs} if fits else {}
             fits = len(entries) == len(pairs) and all(j >= 0 and math.isfinite(x) for j, x in entries.items())
             require(fits, f"rows: number {number} has a column 0 or one twice, or what is no finite number")
-            rows.append((label, {j: entries[j] for j in sorted(entries) if entries[j] != 0.0}))
+            rows.append((label, {j: entries[j] for j in sorted(entries)}))
     found = [label_of(label) for label, _ in rows]
     texts = any(type(label) is str for label in found)  # then 1 and 1.0 are two of them
     return [(row[0] if texts else label, row[1]) for label, row in zip(found, rows, strict=True)]
@@ -208,10 +210,16 @@ def alike(kernel, x, z):
     return Fraction(round(DIGITS.scaleb(power, 40)), 10**40)
 
 
+def whole_of(x, unit):
+    """A float times a multiple of its denominator."""
+    numerator, denominator = x.as_integer_ratio()
+    return numerator * (unit // denominator)
+
+
 def scale(rows, kernel, sums):
     """Rows of whole numbers, with the constant feature at -1, and their kernel, if so many terms take no hours."""
     unit = max(x.as_integer_ratio()[1] for _, row in rows for x in (1.0, *row.values()))  # 1 / unit divides all values
-    whole = [(place, {-1: unit, **{j: int(Fraction(x) * unit) for j, x in row.items()}}) for place, row in rows]
+    whole = [(place, {-1: unit, **{j: whole_of(x, unit) for j, x in row.items()}}) for place, row in rows]
     kernel = (*kernel[:2], kernel[2] / unit**2, kernel[3] / unit**2)
     bits = max(v.bit_length() for _, row in whole for v in row.values())
     bits += sum(part.bit_length() for number in kernel[2:] for part in number.as_integer_ratio())
@@ -235,7 +243,9 @@ class Weights:
             else:  # <w, x> + b is the kernel of x and one more vector, (w, b / c^2)
                 b = Fraction(part["intercept"]) / unit / kernel[3] if part["intercept"] else 0
                 values = [b, *(Fraction(value) * unit for value in part["values"])]
-                kept = [(1, dict(zip([-1, *part["columns"]], values, strict=True)))]
+                one = math.lcm(*(value.denominator for value in values))  # whole numbers are quicker
+                values = [int(value * one) for value in values]
+                kept = [(Fraction(1, one), dict(zip([-1, *part["columns"]], values, strict=True)))]
             sums, total = [*sums, kept], total + sum(abs(a) for a, _ in kept)
             norm += sum(a * b * alike(kernel, x, z) for a, x in kept for b, z in kept)
         slack, self.stretch = Fraction(total, 10**40) if kernel[0] == "rbf" else 0, min(len(sums), 2)
@@ -323,8 +333,10 @@ def check_bounds(cert, run, radius, weights, witness, deviating):
 
 def verify(cert, rows):
     """What a certificate proves of rows, each a place of a class and {column: value}, and what it only says."""
+    version = cert.get("onlinear_certificate") if type(cert) is dict else None
+    require(type(version) is int and version == VERSION, f"version: this is none of version {VERSION}: certify anew")
     check_form("certificate", {k: part for k, part in cert.items() if k != "computed"}, FORM)  # that is not proven
-    expect("version", cert["onlinear_certificate"], 2)
+    rows = [(place, {j: x for j, x in row.items() if x != 0.0}) for place, row in rows]
     expect("sha256", cert["sha256"], sha256_of({name: value for name, value in cert.items() if name != "sha256"}))
     expect("model_sha256", cert["model_sha256"], sha256_of(cert["weights"]))
     counts, kernel, n = Counter(place for place, _ in rows), kernel_in(cert["kernel"]), len(cert["weights"])
@@ -384,7 +396,8 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
     return said, word
 
 
-def main(arguments: list[str]) -> str | int:
+def main(arguments: list[str], replay=None) -> str | int:
+    """Print what is proven; ``replay`` is given a certificate and its rows, and raises Failed if they make another."""
     try:
         (certificate, file), lines = map(Path, arguments), []
         fits = certificate.is_file() and file.is_file() and certificate.stat().st_size <= MOST_BYTES
@@ -394,9 +407,12 @@ def main(arguments: list[str]) -> str | int:
         certs = [*found.values()] if found and all(type(c) is dict for c in found.values()) else [found]
         require(len(certs) <= max(1, len({label for label, _ in rows})), "classes: fewer than certificates")
         for cert in certs:
-            said, word = verify(cert, place_rows(rows, cert["classes"]))
+            said, word = verify(cert, placed := place_rows(rows, cert["classes"]))
             lines += ["verified, from the rows:", *(f"  {line}" for line in said)]
-            lines += ["not verified, the learner's word and what follows from it:", *(f"  {line}" for line in word)]
+            if replay is not None:
+                replay(cert, placed)
+            whose = "not verified, the learner's word" if replay is None else "verified, by learning the rows again,"
+            lines += [f"{whose} and what follows from it:", *(f"  {line}" for line in word)]
     except Failed as error:
         return f"NOT verified: {error}"
     except Exception as error:  # whatever is in the files, the answer is a sentence

@@ -90,6 +90,7 @@ WORD = {
     "pull",
     "classes",
     "replayed",
+    "replay",
     "file_sha256",
     "computed",
 }

@@ -55,6 +55,7 @@ Against = option(
 CertifiedModel = option(
     Path | None, MODEL_FILE, "The model file that the certificate is of.", "--model", "-m", file=INPUT
 )
+Replay = option(bool, OUTPUT, "Learn the rows again, too, and verify counts and weights.", "--replay")
 CertificateFile = option(
     str | None, OUTPUT, "Write the certificate to this file.", "--output", "-o", metavar="FILE", file=WRITTEN
 )

@@ -147,10 +147,18 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
         yield f"Bound ({found['bound_kind']}): {found['bound']:,.2f}."
 
 
-def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.CertifiedModel = None) -> None:
+def verify(
+    certificate: cli.Certificate,
+    file: cli.CertifiedRows,
+    model: cli.CertifiedModel = None,
+    replay: cli.Replay = False,
+) -> None:
     """Prove a certificate again, from the rows alone, by code that shares nothing with the learners."""
     with ending():
-        from onlinear.verify import main
+        if replay:
+            from onlinear.replay import main
+        else:
+            from onlinear.verify import main
 
         check_readable(certificate, "a certificate that certify has written")
         check_readable(file, "the rows that the certificate is of")

@@ -25,7 +25,7 @@ from onlinear.theory.operations import MOST_OPERATIONS
 from onlinear.theory.separability import Separability, SeparatingWitness, Undecided, separability
 from onlinear.theory.subjects import Subject, upper_margin
 
-FORMAT = 2
+FORMAT = 3
 #: from here on multipliers are written in hex, which takes no longer for thousands of digits
 LONG = 10**18
 
@@ -90,6 +90,7 @@ def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Ce
             "updates": subject.updates,
             "mistakes": subject.mistakes,
             "replayed": subject.replayed,
+            "replay": subject.replay,
             **margin_numbers(proof),
             **run_numbers(subject),
             **bound_numbers(proof),

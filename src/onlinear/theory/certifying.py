@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from onlinear.data.batch import importance_of
 from onlinear.data.matrices import as_csr
 from onlinear.data.whole_numbers import exact_array
 from onlinear.errors import BadInput, Refused
@@ -30,18 +31,22 @@ from onlinear.theory.examples import (
 from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
 from onlinear.theory.kernel_subjects import check_machine, kernel_subject, running_kernel
 from onlinear.theory.operations import MOST_OPERATIONS
+from onlinear.theory.replays import STREAM, is_long, learned_alike, order_of_fit, replay_of
 from onlinear.theory.subjects import Subject, running, steps_of, subject_of
 
 #: the subject for the class at a place of the sorted ones, over these rows; None asks for all classes together
 Subjects = Callable[[int | None, Examples], Subject]
 
 
-def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certificate | dict[Hashable, Certificate]:
+def certify(
+    model: Any, X: Any, y: Any = None, *, against: Any = None, sample_weight: Any = None
+) -> Certificate | dict[Hashable, Certificate]:
     """What is proven of a classifier that has learned these rows; of one class against the rest one for each.
 
     It holds the radius, the least margin and the bound exactly, and says whether the rows are separable, with a
     witness. Raises :class:`onlinear.BoundFailed` if a proven bound does not hold, which is a bug. That these rows are
-    those it has learned from is your word: only their number and the longest one are compared.
+    those it has learned from is your word, of which their number and the longest one are compared; ``replayed`` says
+    that they were learned again in the order of ``fit``, and made the same weights and counts.
 
     Parameters
     ----------
@@ -50,6 +55,7 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
     y : labels, one a row
     against : weights of your own that the run is held against, shaped as ``coef_``, or ``(coef, intercept)``. A bound
         holds for all weights, and the least that is found is certified.
+    sample_weight : the importance of each row, as ``fit`` was given it; rows of importance 0 are absent
 
     >>> import numpy as np, onlinear
     >>> X, y = np.eye(3), [1, -1, 1]
@@ -66,7 +72,11 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
     else:
         check_names(model, X)
         matrix, labels = check_rows_and_labels(X, y, features)
-        examples = examples_of(matrix, places_of(labels, model._classes))
+        importance = importance_of(sample_weight, len(labels))
+        present = importance > 0.0
+        if not present.all():
+            matrix, labels, importance = matrix[present], labels[present], importance[present]
+        examples = examples_of(matrix, places_of(labels, model._classes), importance)
     found = certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against)
     if hasattr(model, "_perceptrons"):  # which keep examples: no rule, and no count of a first pass
         return found
@@ -198,10 +208,27 @@ def subjects_of(model: Any) -> Subjects:
             mistakes = model.mistakes_ if len(outputs) == 1 else None
             found = kernel_subject(model._perceptrons, output, mistakes, examples)
         else:
-            found = learner_subjects(model._learner, model._classes)(place, examples)
+            found = estimator_subject(model, place, examples)
         return found._replace(whole_passes=not drawn)
 
     return subject
+
+
+def estimator_subject(model: Any, place: int | None, examples: Examples) -> Subject:
+    """The output of a linear estimator, and in which order it has learned these rows, if in one that is known."""
+    learner, classes, opened = model._learner, model._classes, model._model.opened
+    steps = steps_of(learner, classes, place)
+    found, is_open = subject_of(steps), opened and steps.counts_mistakes
+    replay = replay_of(steps, STREAM, is_open, examples)
+    if isinstance(replay, str) or found.examples == 0:
+        return found._replace(replay=replay)
+    if is_long(examples, found.examples):
+        return found._replace(replay="long")
+    fitted = order_of_fit(model)
+    for order in [STREAM] if opened else dict.fromkeys([fitted or STREAM, STREAM]):
+        if learned_alike(found, steps, order, is_open, examples):
+            return found._replace(replayed=True, replay=replay_of(steps, order, is_open, examples))
+    return found._replace(replay="order" if fitted is None else "unlike")
 
 
 def learner_subjects(learner: Learner, classes: Classes) -> Subjects:

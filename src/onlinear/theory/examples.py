@@ -81,14 +81,15 @@ class ExactRows(NamedTuple):
 Examples = Callable[[], Iterable[ExactRows]]
 
 
-def examples_of(matrix: Any, targets: np.ndarray) -> Examples:
+def examples_of(matrix: Any, targets: np.ndarray, importance: np.ndarray | None = None) -> Examples:
     """The rows of a matrix, in blocks: views of it."""
     rows, features = rows_of(matrix), matrix.shape[1]
 
     def blocks() -> Iterator[ExactRows]:
         for start in range(0, len(targets), BLOCK):
             stop = min(start + BLOCK, len(targets))
-            yield ExactRows(part_of(rows, start, stop), features, targets[start:stop])
+            own = None if importance is None else importance[start:stop]
+            yield ExactRows(part_of(rows, start, stop), features, targets[start:stop], own)
 
     return blocks
 

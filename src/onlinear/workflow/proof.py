@@ -13,6 +13,8 @@ from onlinear.learning.model import Model, trim
 from onlinear.theory.certificates import claim_of
 from onlinear.theory.certifying import Subjects, certificates_for, learner_subjects
 from onlinear.theory.examples import Examples, examples_from
+from onlinear.theory.replays import STREAM, replay_of
+from onlinear.theory.subjects import Subject, steps_of
 from onlinear.workflow.parts import Parts
 from onlinear.workflow.rows import RowsInMemory
 
@@ -58,7 +60,12 @@ def prove(parts: Parts) -> Proven:
 def learned_subjects(learner: Learner, classes: Classes) -> Subjects:
     """Those of a learner that has learned the rows here."""
     subjects = learner_subjects(learner, classes)
-    return lambda place, examples: subjects(place, examples)._replace(replayed=True)
+
+    def subject(place: int | None, examples: Examples) -> Subject:
+        replay = replay_of(steps_of(learner, classes, place), STREAM, classes.open, examples)
+        return subjects(place, examples)._replace(replayed=True, replay=replay)
+
+    return subject
 
 
 def some(rows: RowsInMemory) -> tuple[RowsInMemory, list[str]]:
