@@ -136,7 +136,13 @@ def draw_updates(ax: Axes, result: Streams) -> None:
     """Updates so far; the streams that no one vector separates are dashed."""
     colours = (BLUE, GREEN, PURPLE, "black", ORANGE, VERMILION)
     for run, colour in zip(result.runs, colours, strict=True):
-        ax.plot(run.rows, run.updates, "-" if run.fixed else "--", color=colour, label=run.stream)
+        ax.plot(
+            run.rows,
+            run.updates,
+            "-" if run.fixed else "--",
+            color=colour,
+            label=run.stream.replace("correlation ", ""),
+        )
     ax.axhline(result.bound, color=GREY, linestyle=":", linewidth=3, label="bound $(R/g)^2$")
     ax.set(xscale="log", yscale="log", xlabel="rows", ylabel="updates so far", ylim=(1, None))
     legend_above(ax, 2)
@@ -146,8 +152,7 @@ def draw_following(ax: Axes, result: Streams) -> None:
     """The error in each window; the average is dashed."""
     rows = np.arange(1, ROWS // WINDOW + 1) * WINDOW
     for each, colour in zip(result.following, (ORANGE, VERMILION), strict=True):
-        turned = f"turning by {each.angle:g}"
-        ax.plot(rows, each.last, "o-", color=colour, label=f"last, {turned}")
-        ax.plot(rows, each.average, "s--", color=colour, label=f"average, {turned}")
-    ax.set(xlabel="rows", ylabel=f"error of {WINDOW} rows while the truth turns", ylim=(0.0, None))
+        ax.plot(rows, each.last, "o-", color=colour, label=f"last weights, {each.angle:g}")
+        ax.plot(rows, each.average, "s--", color=colour, label=f"average, {each.angle:g}")
+    ax.set(xlabel="rows", ylabel=f"error of {WINDOW} rows, turning so much a row", ylim=(0.0, None))
     legend_above(ax, 2)
