@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onlinear.estimators.perceptron import MarginPerceptron
-from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, VERMILION
 from onlinear.streams.synthetic import Separable
 from onlinear.workflow.demos.pictures import legend_above
 from onlinear.workflow.demos.seeds import seed_of
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,12 +64,12 @@ def run_in(d: int, seed: int) -> InDimensions:
 
 
 def lines(result: Bounds) -> Iterator[str]:
-    cells = [("dimensions", "R", "g", f"updates in {ORDERS} orders", "passes", "(R/g)^2", "reached")]
+    cells: Cells = [("dimensions", "R", "g", f"updates in {ORDERS} orders", "passes", "(R/g)^2", "reached")]
     for run in result.runs:
         updates, passes = (" ".join(map(str, each)) for each in (run.updates, run.passes))
         figures = f"{run.radius:.3f}", f"{run.margin:.3f}", updates, passes
         cells.append((str(run.dimensions), *figures, f"{run.bound:.1f}", f"{max(run.updates) / run.bound:.0%}"))
-    yield from align_columns(cells)
+    yield from table(cells)
     yield from paragraph(
         f"{result.rows:,} rows each, uniform in the unit ball but for those nearer than g to the border of a hidden "
         "half-space, which are moved there. How many updates there are depends on the rows and their order; the bound "

@@ -10,10 +10,9 @@ import numpy as np
 
 from onlinear.descent import Objective, Solution, gradient_descent, mean_loss, newton, second_order_sgd, sgd
 from onlinear.learning.dual.threads import one_blas_thread
-from onlinear.learning.progress import align_columns
 from onlinear.losses import Logistic, Squared
 from onlinear.plots.drawing import BLUE, GREEN, ORANGE, VERMILION
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,19 +113,19 @@ def objective_of(loss: Any, rows: int, seed: int) -> Objective:
 def lines(result: DescentTable) -> Iterator[str]:
     for problem in result.problems:
         yield f"{problem.loss} loss, {problem.rows:,} rows of {FEATURES} features, l2 = {L2}"
-        cells = [("", "a step", "steps", *(f"to {gap:g}" for gap in GAPS), "seconds")]
+        cells: Cells = [("", "a step", "steps", *(f"to {gap:g}" for gap in GAPS), "seconds")]
         for method, run in zip(METHODS, problem.runs, strict=True):
             places = [run.first(gap) for gap in GAPS]
             steps = (f"{run.steps[place]:,}" for place in places)
-            cells.append((run.method.ljust(16), method.step, method.steps, *steps, f"{run.seconds[places[-1]]:.4f}"))
-        yield from align_columns(cells)
+            cells.append((run.method, method.step, method.steps, *steps, f"{run.seconds[places[-1]]:.4f}"))
+        yield from table(cells, names=True)
         yield ""
     yield f"seconds to {GAP:g} with more rows, logistic loss"
-    cells = [("".ljust(16), *(f"{problem.rows:,} rows" for problem in result.growing))]
+    cells = [("", *(f"{problem.rows:,} rows" for problem in result.growing))]
     for place, method in enumerate(METHODS):
         runs = [problem.runs[place] for problem in result.growing]
-        cells.append((method.name.ljust(16), *(f"{run.seconds[run.first(GAP)]:.4f}" for run in runs)))
-    yield from align_columns(cells)
+        cells.append((method.name, *(f"{run.seconds[run.first(GAP)]:.4f}" for run in runs)))
+    yield from table(cells, names=True)
     yield from paragraph(
         "A digit more costs gradient descent some steps, and SGD in the end ten times as many as it has made; more "
         "rows make the steps of gradient descent and Newton's method longer, and those of SGD not. Times are this "

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinear.estimators.perceptron import MarginPerceptron
-from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, GREEN, GREY, VERMILION
 from onlinear.streams.synthetic import Separable
 from onlinear.theory.certifying import certify
 from onlinear.workflow.demos.pictures import legend_above
 from onlinear.workflow.demos.seeds import seed_of
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,12 +82,12 @@ def margin_of(w: Any, X: Any, y: Any) -> float:
 
 
 def lines(result: MarginShares) -> Iterator[str]:
-    cells = [("beta", "updates", "bound", "margin found", "of the best", "promised")]
+    cells: Cells = [("beta", "updates", "bound", "margin found", "of the best", "promised")]
     for run in result.runs:
         share = f"{result.share_of(run):.1%}"
         promised = f"{run.promised:.1%}" if run.promised else "-"
         cells.append((f"{run.beta:g}", f"{run.updates:,}", f"{run.bound:,.0f}", f"{run.margin:.5f}", share, promised))
-    yield from align_columns(cells)
+    yield from table(cells)
     yield from paragraph(
         f"The least of {ORDERS} orders of {len(result.X)} rows. No unit vector has a margin above {result.most:.5f} on "
         "them: that is certified, and so the shares can only be larger."

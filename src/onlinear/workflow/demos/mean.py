@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinear.descent import running_means
-from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from onlinear.rules.schedules import Constant, Power
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,28 +104,32 @@ def kept_places(path: Any) -> Any:
 
 def lines(result: Means) -> Iterator[str]:
     yield f"Normal draws: the root mean squared error of {result.runs} runs"
-    cells = [("a_t".ljust(6), "sum a_t", "sum a_t^2", *(f"t = {t:,}" for t in MARKS))]
+    cells: Cells = [("a_t", "sum a_t", "sum a_t^2", *(f"t = {t:,}" for t in MARKS))]
     for each in result.normal:
         errors = (f"{error:.4f}" for error in each.errors)
-        cells.append((each.rate.ljust(6), SUMS[each.rate], SQUARES[each.rate], *errors))
-    yield from align_columns(cells)
+        cells.append((each.rate, SUMS[each.rate], SQUARES[each.rate], *errors))
+    yield from table(cells, names=True)
     yield from paragraph(
         "Rates with an infinite sum, whose squares have a finite one, suffice if the variance is bounded (Robbins & "
-        "Monro 1951). They are not needed: with t^-0.5 the error vanishes, too. Rates with a finite sum stop short, "
-        "and a constant one keeps the noise of the last draws."
+        "Monro 1951). They are not needed: with t^-0.5 the mean squared error vanishes, too. Rates with a finite sum "
+        "stop short, and a constant one keeps the noise of the last draws."
     )
     yield ""
+    yield from lines_of_tails(result)
+
+
+def lines_of_tails(result: Means) -> Iterator[str]:
     yield f"A heavy tail: P(|x| > s) = s^-{INDEX}, mean 0, infinite variance; {result.heavy_runs} runs"
-    cells = [("t up to", *(f"{10 ** (k + 1):,}" for k in range(DECADES)))]
+    cells: Cells = [("t up to", *(f"{10 ** (k + 1):,}" for k in range(DECADES)))]
     for each in result.heavy:
         cells.append((f"a_t = {each.rate}: steps a_t |x_t| > 1", *(f"{jumps:.1f}" for jumps in each.jumps)))
-        cells.append(("expected", *(f"{jumps:.1f}" for jumps in each.expected)))
-        cells.append(("farthest |w|", *(f"{far:.2f}" for far in each.farthest)))
-    yield from align_columns(cells)
+        cells.append(("  expected", *(f"{jumps:.1f}" for jumps in each.expected)))
+        cells.append(("  farthest |w|", *(f"{far:.2f}" for far in each.farthest)))
+    yield from table(cells, names=True)
     yield from paragraph(
-        "In each decade since the one before. With t^-0.6 such steps never end (Borel & Cantelli: their chances "
-        "t^-0.72 have an infinite sum), so w does not converge, although the noise has mean 0 and the rates satisfy "
-        "both conditions. With 1/t it does: that is the law of large numbers."
+        "A column is of the draws since the one before. With t^-0.6 such steps never end (Borel & Cantelli: their "
+        "chances t^-0.72 have an infinite sum), so w does not converge, although the noise has mean 0 and the rates "
+        "satisfy both conditions. With 1/t it does: that is the law of large numbers."
     )
 
 

@@ -10,12 +10,11 @@ import numpy as np
 
 from onlinear.estimators.perceptron import Perceptron
 from onlinear.learning.dual.unique import best_delta, extended_bound, unique_features
-from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, GREY, ORANGE, VERMILION
 from onlinear.streams.synthetic import Noisy
 from onlinear.theory.inseparable import best_gamma
 from onlinear.workflow.demos.pictures import legend_above
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,36 +96,31 @@ def updates_on(X: Any, y: Any) -> int:
 
 
 def lines(result: NoisyRuns) -> Iterator[str]:
-    cells = [("wrong labels", "updates", "R", "gamma", "D", "Delta", "bound", "")]
+    cells: Cells = [("wrong labels", "updates", "R", "gamma", "D", "Delta", "bound", "")]
     for run in result.runs:
-        for each in (run.plain, run.best) if run.flips else (run.plain,):
-            figures = each.gamma, each.deviation, each.delta
-            whose = (
-                ("", "", "")
-                if each is run.best and run.flips
-                else (f"{run.flips:,}", f"{run.updates:,}", f"{run.radius:.3f}")
-            )
-            word = "vacuous" if each.vacuous else ""
-            cells.append((*whose, *(f"{number:.3f}" for number in figures), f"{each.bound:,.0f}", word))
-    yield from (line.rstrip() for line in align_columns(cells))
+        cells.append((f"{run.flips:,}", f"{run.updates:,}", f"{run.radius:.3f}", *cells_of(run.plain)))
+        if run.flips:
+            cells.append(("", "", "", *cells_of(run.best)))
+    yield from table(cells)
     yield from paragraph(
         f"One pass over {result.rows:,} rows in {DIMENSIONS} dimensions; u is the vector that labelled them, and D^2 "
         "sums max(0, gamma - y <u,x>)^2. First gamma is the margin of the rows that are right, then the one for which "
-        "the bound is least. A bound of as many updates as rows says nothing: it is vacuous."
+        "the bound is least. A bound of at least as many updates as rows says nothing: it is vacuous."
     )
     yield ""
     yield f"Delta, with {SWEPT} wrong labels: (R^2 + Delta^2) (1 + D^2 / Delta^2) / gamma^2"
-    yield from align_columns(
-        [
-            ("Delta", *(f"{each.delta:.3f}" for each in result.sweep)),
-            ("bound", *(f"{each.bound:,.0f}" for each in result.sweep)),
-        ]
-    )
+    deltas, bounds = (f"{each.delta:.3f}" for each in result.sweep), (f"{each.bound:,.0f}" for each in result.sweep)
+    yield from table([("Delta", *deltas), ("bound", *bounds)])
+    extended = " ".join(f"{run.extended_updates:,}" for run in result.runs)
     yield from paragraph(
         "Each row with a feature of its own, of value Delta, makes them separable, and changes no update of the first "
-        f"pass: {' '.join(f'{run.extended_updates:,}' for run in result.runs)} with it. Novikoff's bound then "
-        "is the one above, and least at Delta = sqrt(R D)."
+        f"pass: {extended} with it. Novikoff's bound then is the one above, and least at Delta = sqrt(R D)."
     )
+
+
+def cells_of(each: AtGamma) -> tuple[str, ...]:
+    figures = (f"{number:.3f}" for number in (each.gamma, each.deviation, each.delta))
+    return (*figures, f"{each.bound:,.0f}", "vacuous" if each.vacuous else "")
 
 
 def draw(result: NoisyRuns, figure: Figure) -> None:

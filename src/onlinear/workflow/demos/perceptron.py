@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinear.estimators.perceptron import Perceptron
-from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, GREY, SIDES, VERMILION
 from onlinear.plots.following import examples_of, follow
 from onlinear.streams.synthetic import Separable
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +62,8 @@ def compute(seed: int) -> Trace:
     stream = Separable(n=ROWS, d=2, margin=MARGIN, seed=seed)
     X, y = next(stream.arrays(ROWS))
     X = X.round(2)
-    before, updates, trials = np.zeros(2), [], 0
+    updates: list[UpdateLine] = []
+    before, trials = np.zeros(2), 0
     for step in follow(Perceptron(fit_intercept=False), examples_of(X, y), PASSES):
         trials += 1
         if step.updates > len(updates):
@@ -77,14 +77,14 @@ def compute(seed: int) -> Trace:
 
 
 def lines(result: Trace) -> Iterator[str]:
-    cells = [("t", "x", "y", "score", "update", "w", "boundary")]
+    cells: Cells = [("t", "x", "y", "score", "update", "w", "boundary")]
     for each in result.updates:
         (x1, x2), y = result.X[each.row], result.y[each.row]
         update, angle = pair_of((y * x1, y * x2)), f"{each.boundary:.0f} deg"
         cells.append(
             (str(each.trial), pair_of((x1, x2)), f"{y:+d}", f"{each.score:+.2f}", update, pair_of(each.weights), angle)
         )
-    yield from align_columns(cells)
+    yield from table(cells)
     yield from paragraph(
         f"Pass {result.passes} over the {len(result.X)} rows brings no update: all are on their side. "
         f"{len(result.updates)} updates in {result.trials} trials. The bound allows {math.floor(result.bound)}: "
@@ -132,6 +132,8 @@ def draw_update(ax: Axes, result: Trace, number: int) -> None:
         ax.plot(*np.outer(across, ends), "--", color=GREY, label="the boundary before")
     ax.plot(*np.outer(side, ends), "-", color="black", label="and after")
     ax.plot(*X[update.row], "o", markersize=17, markerfacecolor="none", color="black", markeredgewidth=2.0, zorder=4)
-    ax.annotate("", 0.6 * w, (0.0, 0.0), arrowprops={"width": 2.5, "headwidth": 11, "color": "black"}, zorder=5)
+    ax.annotate(
+        "", (0.6 * w[0], 0.6 * w[1]), (0.0, 0.0), arrowprops={"width": 2.5, "headwidth": 11, "color": "black"}, zorder=5
+    )
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
     ax.set_title(f"update {number + 1}, at t = {update.trial}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KINDS = ("png", "svg", "pdf")
 #: as a slide has it: at 150 points an inch 1920 x 1080
 PAGE, POINTS = (12.8, 7.2), 150
-LETTERS = {
+LETTERS: dict[Any, Any] = {
     "font.size": 15,
     "axes.titlesize": 16,
     "figure.titlesize": 19,

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onlinear.estimators.perceptron import Perceptron
-from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, GREY, VERMILION
 from onlinear.plots.following import examples_of, follow
 from onlinear.streams.synthetic import Separable
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,13 +59,13 @@ def marks_of(last: int) -> list[int]:
 
 def lines(result: Quantities) -> Iterator[str]:
     updates = len(result.along)
-    cells = [("updates k", "k g", "<=", "<w,u>", "<=", "|w|", "<=", "sqrt(k) R")]
+    cells: Cells = [("updates k", "k g", "<=", "<w,u>", "<=", "|w|", "<=", "sqrt(k) R")]
     for k in marks_of(updates):
         low, high = k * result.margin, np.sqrt(k) * result.radius
         numbers = low, result.along[k - 1], result.length[k - 1], high
         first, *others = (f"{number:.4f}" for number in numbers)
         cells.append((str(k), first, *(part for other in others for part in ("", other))))
-    yield from align_columns(cells)
+    yield from table(cells)
     yield from paragraph(
         "An update adds y <u,x> >= g to <w,u>. To |w|^2 it adds 2 y <w,x> + |x|^2 <= R^2, because it was made where "
         "y <w,x> <= 0. A line that rises overtakes a root: k g = sqrt(k) R at k = (R/g)^2 = "

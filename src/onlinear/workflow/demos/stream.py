@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinear.estimators.perceptron import AveragedPerceptron, Perceptron
-from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from onlinear.streams.synthetic import Adversary, Dependent, Drifting, Separable
 from onlinear.workflow.demos.pictures import legend_above
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,11 +100,11 @@ def following(stream: Drifting) -> Following:
 
 
 def lines(result: Streams) -> Iterator[str]:
-    cells = [("rows".ljust(28), "how many", "updates", "(R/g)^2")]
+    cells: Cells = [("rows", "how many", "updates", "(R/g)^2")]
     for run in result.runs:
         bound = f"{result.bound}" if run.fixed else "no u, none"
-        cells.append((run.stream.ljust(28), f"{run.rows[-1]:,}", f"{run.updates[-1]:,}", bound))
-    yield from align_columns(cells)
+        cells.append((run.stream, f"{run.rows[-1]:,}", f"{run.updates[-1]:,}", bound))
+    yield from table(cells, names=True)
     yield from paragraph(
         f"All rows have length 1 at most and the margin {MARGIN:g}. The theorem asks for one vector that separates "
         "them all, and for nothing else: not that they are independent, nor that they are drawn. While the truth turns "
@@ -114,13 +113,13 @@ def lines(result: Streams) -> Iterator[str]:
     yield ""
     yield f"Error on {WINDOW} rows, each predicted before it was learned"
     windows = range(0, ROWS // WINDOW, 3)
-    cells = [("rows up to".ljust(34), *(f"{(window + 1) * WINDOW:,}" for window in windows))]
+    cells = [("rows up to", *(f"{(window + 1) * WINDOW:,}" for window in windows))]
     for each in result.following:
         degrees = math.degrees(each.angle * ROWS)
         for who, errors in (("last weights", each.last), ("average", each.average)):
             says = f"{degrees:.0f} degrees in all, {who}"
-            cells.append((says.ljust(34), *(f"{errors[window]:.1%}" for window in windows)))
-    yield from align_columns(cells)
+            cells.append((says, *(f"{errors[window]:.1%}" for window in windows)))
+    yield from table(cells, names=True)
     yield from paragraph(
         "The last weights follow; an average of all remembers what is true no longer. Streams that may drift are "
         "watched by detectors: docs/drift.md."
@@ -137,7 +136,13 @@ def draw_updates(ax: Axes, result: Streams) -> None:
     """Updates so far; the streams that no one vector separates are dashed."""
     colours = (BLUE, GREEN, PURPLE, "black", ORANGE, VERMILION)
     for run, colour in zip(result.runs, colours, strict=True):
-        ax.plot(run.rows, run.updates, "-" if run.fixed else "--", color=colour, label=run.stream)
+        ax.plot(
+            run.rows,
+            run.updates,
+            "-" if run.fixed else "--",
+            color=colour,
+            label=run.stream.replace("correlation ", ""),
+        )
     ax.axhline(result.bound, color=GREY, linestyle=":", linewidth=3, label="bound $(R/g)^2$")
     ax.set(xscale="log", yscale="log", xlabel="rows", ylabel="updates so far", ylim=(1, None))
     legend_above(ax, 2)
@@ -147,8 +152,7 @@ def draw_following(ax: Axes, result: Streams) -> None:
     """The error in each window; the average is dashed."""
     rows = np.arange(1, ROWS // WINDOW + 1) * WINDOW
     for each, colour in zip(result.following, (ORANGE, VERMILION), strict=True):
-        turned = f"turning by {each.angle:g}"
-        ax.plot(rows, each.last, "o-", color=colour, label=f"last, {turned}")
-        ax.plot(rows, each.average, "s--", color=colour, label=f"average, {turned}")
-    ax.set(xlabel="rows", ylabel=f"error of {WINDOW} rows while the truth turns", ylim=(0.0, None))
+        ax.plot(rows, each.last, "o-", color=colour, label=f"last weights, {each.angle:g}")
+        ax.plot(rows, each.average, "s--", color=colour, label=f"average, {each.angle:g}")
+    ax.set(xlabel="rows", ylabel=f"error of {WINDOW} rows, turning so much a row", ylim=(0.0, None))
     legend_above(ax, 2)

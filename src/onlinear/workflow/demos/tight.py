@@ -14,12 +14,11 @@ from onlinear.estimators.famous import AROWClassifier
 from onlinear.estimators.online import OnlineClassifier
 from onlinear.estimators.passive_aggressive import PassiveAggressiveClassifier
 from onlinear.estimators.perceptron import AveragedPerceptron, MarginPerceptron, Perceptron
-from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from onlinear.streams.synthetic import Adversary, TightExample
 from onlinear.theory.certifying import certify
 from onlinear.workflow.demos.pictures import legend_above
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,9 +92,9 @@ def forced_run(model: Any) -> ForcedRun:
 
 
 def lines(result: Tightness) -> Iterator[str]:
-    cells = [("rows e_1 ... e_T", "updates", "passes", "(R/g)^2, certified")]
+    cells: Cells = [("rows e_1 ... e_T", "updates", "passes", "(R/g)^2, certified")]
     cells += [(str(run.rows), str(run.updates), str(run.passes), run.bound) for run in result.runs]
-    yield from align_columns(cells)
+    yield from table(cells)
     yield from paragraph(
         "Each row is new to the weights, so each score is 0 and each row an update; the best margin is 1/sqrt(T). "
         "With y <w,x> < 0 for <= there would be no update at all."
@@ -104,7 +103,7 @@ def lines(result: Tightness) -> Iterator[str]:
     cells = [("against the adversary", "rounds", "wrong", "(R/g)^2")]
     for run in result.forced:
         cells.append((run.learner, str(len(run.wrong)), str(sum(run.wrong)), f"{result.bound:.0f}"))
-    yield from align_columns(cells)
+    yield from table(cells)
     yield from paragraph(
         "It shows e_t and the label that the score of e_t speaks against. Whatever the learner does, some unit vector "
         "has the margin g on all rows that it was shown."

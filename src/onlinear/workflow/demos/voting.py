@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onlinear.estimators.kernel import VotedPerceptron
-from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, GREEN, GREY, VERMILION
 from onlinear.streams.synthetic import Noisy
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,13 +53,13 @@ def compute(seed: int) -> ManyOrders:
 
 
 def lines(result: ManyOrders) -> Iterator[str]:
-    cells = [("who answers".ljust(16), "least error", "median", "most", "better than the last")]
+    cells: Cells = [("who answers", "least error", "median", "most", "better than the last")]
     for answer, says in ANSWERS.items():
         errors = np.array(result.errors_of(answer))
         figures = (f"{error:.2%}" for error in (errors.min(), np.median(errors), errors.max()))
         better = "" if answer == "last" else f"in {(errors < result.last).sum()} of {len(errors)} orders"
-        cells.append((says.ljust(16), *figures, better))
-    yield from (line.rstrip() for line in align_columns(cells))
+        cells.append((says, *figures, better))
+    yield from table(cells, names=True)
     yield from paragraph(
         f"{result.rows:,} rows in {DIMENSIONS} dimensions, each label wrong with the probability {NOISE:g}; the error "
         f"is that on {result.tested:,} other rows with true labels. The last weights have just been moved, perhaps by "
@@ -71,9 +70,9 @@ def lines(result: ManyOrders) -> Iterator[str]:
 def draw(result: ManyOrders, figure: Figure) -> None:
     """A point for each order and answer; the lines connect those of one order."""
     ax = figure.subplots()
-    table = 100.0 * np.array([result.errors_of(answer) for answer in ANSWERS])
-    ax.plot(range(len(ANSWERS)), table, "-", color=GREY, linewidth=1.0, alpha=0.6, zorder=1)
-    for place, (errors, colour) in enumerate(zip(table, (VERMILION, BLUE, GREEN), strict=True)):
+    percent = 100.0 * np.array([result.errors_of(answer) for answer in ANSWERS])
+    ax.plot(range(len(ANSWERS)), percent, "-", color=GREY, linewidth=1.0, alpha=0.6, zorder=1)
+    for place, (errors, colour) in enumerate(zip(percent, (VERMILION, BLUE, GREEN), strict=True)):
         ax.plot([place] * len(errors), errors, "o", color=colour, markersize=12, alpha=0.75)
         ax.plot([place - 0.16, place + 0.16], [np.median(errors)] * 2, color="black", linewidth=4)
         ax.annotate(f" median {np.median(errors):.1f} %", (place + 0.17, np.median(errors)), va="center")

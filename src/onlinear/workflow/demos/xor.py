@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,12 +13,11 @@ from sklearn.preprocessing import FunctionTransformer
 from onlinear.estimators.expansions import RandomFeatures
 from onlinear.estimators.kernel import KernelPerceptron, VotedPerceptron
 from onlinear.estimators.perceptron import MarginPerceptron, Perceptron
-from onlinear.learning.progress import align_columns
 from onlinear.plots.drawing import BLUE, GREEN, SIDES, VERMILION
 from onlinear.plots.following import examples_of, follow
 from onlinear.theory.certifying import certify
 from onlinear.workflow.demos.seeds import seed_of
-from onlinear.workflow.demos.telling import paragraph
+from onlinear.workflow.demos.telling import Cells, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +111,7 @@ def period_of(trials: list[Trial]) -> int:
 
 def learned(seed: int) -> list[Learned]:
     """The remedies: each lets the perceptron see more than x1 and x2."""
-    plain = {"max_iter": PASSES, "order": "stream"}
+    plain: dict[str, Any] = {"max_iter": PASSES, "order": "stream"}
     product = make_pipeline(FunctionTransformer(with_product), MarginPerceptron(0.0, **plain)).fit(X, Y)
     drawn = make_pipeline(RandomFeatures(COMPONENTS, random_state=seed_of(seed)), MarginPerceptron(0.0, **plain)).fit(
         X, Y
@@ -133,31 +131,39 @@ def with_product(rows: Any) -> Any:
 
 
 def lines(result: Xor) -> Iterator[str]:
-    yield "The witness, exactly: multipliers a of the rows with sum a y (x1, x2, 1) = 0"
-    cells = [("a", "y", "x1", "x2", "1")]
-    for row, a in zip(result.witness.rows, result.witness.multipliers, strict=True):
-        cells.append((str(Fraction(a)), f"{Y[row]:+d}", *(f"{x:.0f}" for x in X[row]), "1"))
-    yield from align_columns(cells)
-    yield from paragraph("Weights with y (<w,x> + b) > 0 on all rows would make that sum of zeros positive.")
+    yield from lines_of_witness(result.witness)
     yield ""
+    yield from lines_of_perceptron(result)
+    yield ""
+    cells: Cells = [("remedy", "updates", "passes", "wrong rows")]
+    cells += [(each.name, str(each.updates), str(each.passes), str(each.wrong)) for each in result.remedies]
+    yield from table(cells, names=True)
+
+
+def lines_of_witness(witness: Witness) -> Iterator[str]:
+    yield "The witness, exactly: multipliers a of the rows with sum a y (x1, x2, 1) = 0"
+    cells: Cells = [("a", "y", "x1", "x2", "1")]
+    for row, a in zip(witness.rows, witness.multipliers, strict=True):
+        cells.append((a, f"{Y[row]:+d}", *(f"{x:.0f}" for x in X[row]), "1"))
+    yield from table(cells)
+    yield from paragraph("Weights with y (<w,x> + b) > 0 on all rows would make that sum of zeros positive.")
+
+
+def lines_of_perceptron(result: Xor) -> Iterator[str]:
+    """The trials after which the weights are what they were before."""
     yield "A perceptron goes round, as each score comes again in every pass:"
-    cells = [("x1", "x2", "y", "score", "w1", "w2", "b")]
+    cells: Cells = [("x1", "x2", "y", "score", "w1", "w2", "b")]
     for trial in result.trials[-len(Y) * result.period :]:
         x1, x2 = X[trial.row]
         weights = (f"{w:+.0f}" for w in trial.weights)
         cells.append((f"{x1:.0f}", f"{x2:.0f}", f"{Y[trial.row]:+d}", f"{trial.score:+.0f}", *weights))
-    yield from align_columns(cells)
+    yield from table(cells)
     yield f"Its versions get {result.wrong_votes} of 4 rows wrong when they vote: that alone is no remedy."
-    yield ""
-    cells = [("remedy", "updates", "passes", "wrong rows")]
-    cells += [(each.name, str(each.updates), str(each.passes), str(each.wrong)) for each in result.remedies]
-    width = max(len(cell[0]) for cell in cells)
-    yield from align_columns([(name.ljust(width), *others) for name, *others in cells])
 
 
 def draw(result: Xor, figure: Figure) -> None:
     """The weights that go round, and what each remedy answers in the plane."""
-    left, right = figure.subfigures(1, 2, width_ratios=(5, 6))
+    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(5, 6))[0]
     draw_weights(left.subplots(3, 1, sharex=True), result)
     for ax, each in zip(right.subplots(2, 2).flat, learned(result.seed), strict=True):
         draw_answers(ax, each)
