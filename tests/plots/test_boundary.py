@@ -175,10 +175,12 @@ def test_the_normal_is_an_arrow_from_the_boundary_along_the_weights(intercept: b
         BoundaryDisplay.from_estimator(model, 100.0 * X, y, normal=True),
     ):
         np.testing.assert_allclose(shown.weights, w)
+        assert shown.normal_ is not None
         start, end = (np.asarray(place) for place in (shown.normal_.xyann, shown.normal_.xy))
         assert start @ w + b == pytest.approx(0.0, abs=1e-6)
         assert (end - start) @ w == pytest.approx(np.linalg.norm(end - start) * np.linalg.norm(w))
         assert shown.ax_.get_aspect() == 1.0  # else it would not look perpendicular
+    assert BoundaryDisplay.from_estimator(model, 9.0 + X, y, normal=True).normal_ is None  # it is not in the picture
     plain = BoundaryDisplay.from_learning(Perceptron(), X, y)
     assert not hasattr(plain, "normal_")
     assert plain.ax_.get_aspect() == "auto"

@@ -106,6 +106,7 @@ def test_the_lines_are_the_arrays() -> None:
         np.testing.assert_allclose(line.get_ydata(), slope(line.get_xdata()))
         assert line.get_xdata()[-1] > shown.bound == 9.0
     assert shown.bound_line_.get_xdata() == [9.0, 9.0]
+    assert (shown.ax_.get_xscale(), shown.ax_.get_yscale()) == ("linear", "linear")
     assert [text.get_text() for text in shown.ax_.get_legend().get_texts()] == [
         r"at most $R\,\sqrt{k}$",
         "$|w|$",
@@ -113,6 +114,15 @@ def test_the_lines_are_the_arrays() -> None:
         r"at least $k\,\gamma$",
         "they cross at 9",
     ]
+
+
+def test_a_far_bound_is_on_logarithmic_axes() -> None:
+    shown = ProofDisplay(updates=[0, 1], progress=[0, 1.2], length=[0, 9.0], radius=10.0, margin=1.0).plot()
+    assert shown.bound == 100.0
+    assert (shown.ax_.get_xscale(), shown.ax_.get_yscale()) == ("log", "log")
+    for line, slope in ((shown.least_line_, 1.0), (shown.most_line_, 0.5)):
+        rise = np.diff(np.log(line.get_ydata())) / np.diff(np.log(line.get_xdata()))
+        np.testing.assert_allclose(rise, slope)
 
 
 @pytest.mark.parametrize(

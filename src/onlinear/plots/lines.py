@@ -45,8 +45,13 @@ def arrow(ax: Axes, start: Any, end: Any, colour: str, **look: Any) -> Annotatio
     return ax.annotate("", xy=tuple(end), xytext=tuple(start), arrowprops=style | look, zorder=5)
 
 
-def draw_normal(ax: Axes, weights: np.ndarray, foot: np.ndarray, length: float) -> Annotation:
-    """An arrow from a point of the boundary to where the score rises fastest; its name beyond its tip."""
+def draw_normal(ax: Axes, weights: np.ndarray, foot: np.ndarray, length: float) -> Annotation | None:
+    """An arrow from a point of the boundary to where the score rises fastest; its name beyond its tip.
+
+    None if the point lies outside of the picture.
+    """
+    if not all(low < at < high for at, (low, high) in zip(foot, (ax.get_xlim(), ax.get_ylim()), strict=True)):
+        return None
     ahead = weights / float(np.linalg.norm(weights))
     tip, beyond = foot + length * ahead, 12.0 * ahead
     look: dict[str, Any] = {"fontsize": "large", "ha": "center", "va": "center", "zorder": 6, "bbox": PAPER}

@@ -116,29 +116,35 @@ class BoundaryPathDisplay(Display):
     def draw_update(self, ax: Axes, number: int) -> None:
         """The boundary after this update, counted from 0, and its normal; fainter, those before; the row encircled."""
         wide, high = square_limits(self.X)
-        reach = 4.0 * (wide[1] - wide[0] + high[1] - high[0])
-        centre, short = self.X.mean(axis=0), min(wide[1] - wide[0], high[1] - high[0])
+        ax.set(xlim=wide, ylim=high, aspect="equal", adjustable="box", xlabel="feature 1", ylabel="feature 2")
+        self._draw_boundaries(ax, number)
+        self._draw_rows(ax)
+        across, up = self.X[self.rows[number]]
+        self.mistake_ = ax.scatter(across, up, s=170, facecolors="none", edgecolors="black", linewidth=1.6, zorder=4)
+        ax.set_title(f"after update {number + 1} of {len(self.rows)}")
+        ax.legend(loc="upper left", fontsize="small")
+
+    def _draw_boundaries(self, ax: Axes, number: int) -> None:
         self.lines_, self.normal_ = [], None
+        sides = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
+        reach, centre = 4.0 * float(sides.sum()), self.X.mean(axis=0)
         for k in range(max(0, number - TRAIL), number + 1):
             ends = line_ends(self.weights[k, :2], float(self.weights[k, 2]), centre, reach)
-            now = k == number
-            if ends is not None:
-                look: dict[str, Any] = {"color": "black" if now else GREY, "linewidth": 2.0 if now else 1.0}
-                faded = 1.0 if now else 0.7 * (1.0 - (number - k) / (TRAIL + 1.0))
-                self.lines_ += ax.plot(*ends.T, linestyle="-" if now else "--", alpha=faded, zorder=2, **look)
-                foot = ends.mean(axis=0)
-                if now and wide[0] < foot[0] < wide[1] and high[0] < foot[1] < high[1]:
-                    self.normal_ = draw_normal(ax, self.weights[k, :2], foot, LENGTH * short)
+            if ends is None:
+                continue
+            if k < number:
+                faded = 0.7 * (1.0 - (number - k) / (TRAIL + 1.0))
+                self.lines_ += ax.plot(*ends.T, "--", color=GREY, linewidth=1.0, alpha=faded, zorder=2)
+            else:
+                self.lines_ += ax.plot(*ends.T, "-", color="black", linewidth=2.0, alpha=1.0, zorder=2)
+                self.normal_ = draw_normal(ax, self.weights[k, :2], ends.mean(axis=0), LENGTH * float(sides.min()))
+
+    def _draw_rows(self, ax: Axes) -> None:
         self.points_ = []
         for sign, marker, colour in ((-1.0, "o", VERMILION), (1.0, "^", BLUE)):
             name = readable_label(self.classes[int(sign > 0.0)])
             across, up = self.X[self.y == sign].T
             self.points_.append(ax.scatter(across, up, s=34, marker=marker, color=colour, label=name, zorder=3))
-        across, up = self.X[self.rows[number]]
-        self.mistake_ = ax.scatter(across, up, s=170, facecolors="none", edgecolors="black", linewidth=1.6, zorder=4)
-        ax.set(xlim=wide, ylim=high, aspect="equal", adjustable="box", xlabel="feature 1", ylabel="feature 2")
-        ax.set_title(f"after update {number + 1} of {len(self.rows)}")
-        ax.legend(loc="upper left", fontsize="small")
 
 
 def updates_of(estimator: Any, examples: PlottedExamples, passes: int) -> tuple[np.ndarray, np.ndarray]:

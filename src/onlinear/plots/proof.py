@@ -15,6 +15,9 @@ from onlinear.plots.theorems import Theorem, theorem_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: how many times as large as the updates a bound has to be for axes to be logarithmic
+FAR = 20.0
+
 
 class ProofDisplay(Display):
     """``<w, u>`` and ``|w|`` after each update k, between the lines that the proof puts around them.
@@ -122,8 +125,9 @@ class ProofDisplay(Display):
         return found.finish(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
+        far = self.bound > FAR * max(1.0, float(self.updates[-1]))
         last = max(1.25 * self.bound, 2.0)
-        grid = np.linspace(0.0, last, 400)
+        grid = np.geomspace(1.0, last, 400) if far else np.linspace(0.0, last, 400)
         if self.beta:
             curve = r"at most $a\,\sqrt{k\,(R^2 + 2 \beta\,/\,a)}$"
         else:
@@ -139,5 +143,9 @@ class ProofDisplay(Display):
         )
         (self.least_line_,) = ax.plot(grid, self.at_least(grid), "--", color=BLUE, label=line)
         self.bound_line_ = ax.axvline(self.bound, color=GREY, linestyle=":", label=f"they cross at {self.bound:.4g}")
-        ax.set(xlabel="updates $k$", xlim=(0, last), ylim=(0, None))
+        if far:  # a line and a parabola become lines of slope 1 and 1/2
+            ax.set(xscale="log", yscale="log", xlim=(0.8, last))
+        else:
+            ax.set(xlim=(0, last), ylim=(0, None))
+        ax.set(xlabel="updates $k$")
         ax.legend()
