@@ -242,10 +242,11 @@ def check_run(cert: dict[str, Any], rows: list[Any]) -> tuple[dict[str, Any], li
     return how, numbers, float(squared)
 
 
-def replay(cert: dict[str, Any], rows: list[Any]) -> None:
-    """That the rows, learned again, make all that the certificate says of its run; ``verify`` has looked at the rest.
+def replay(cert: dict[str, Any], rows: list[Any]) -> str:
+    """How the run went, if the rows, learned again, make all that the certificate says of it.
 
-    ``rows`` are each the place of a class and {column: value}, zeros that are written down among them.
+    ``verify`` has looked at the rest. ``rows`` are each the place of a class and {column: value}, zeros that are
+    written down among them.
     """
     how, importance, constant = check_run(cert, rows)
     laid_out = [Row(*row, how["columns"], h) for row, h in zip(rows, importance, strict=True)]
@@ -256,6 +257,18 @@ def replay(cert: dict[str, Any], rows: list[Any]) -> None:
     for name, found in learner.claims().items():
         if cert[name] is not None:
             verifier.expect(name, cert[name], found)
+    return sentence(how, cert["passes"])
+
+
+def sentence(how: dict[str, Any], passes: int) -> str:
+    """How a run went, in words: whoever chooses it otherwise proves other numbers."""
+    orders = {"stream": "as they stand", "shuffle": f"shuffled by NumPy's generator from the seed {how['seed']}"}
+    order = orders.get(how["order"], f"shuffled by scikit-learn's generator from the seed {how['seed']}")
+    steps = f"steps of {how['rate']}" if how["importance"] is None else f"steps of {how['rate']} times an importance"
+    average = f", averaged from example {how['average']} on" if how["average"] else ""
+    ties = "the first to come" if how["open"] else {1: "the second", -1: "the first"}[how["tie"]]
+    asked = f"asks for scores above {how['margin']} in {steps}{average}"
+    return f"The perceptron {asked}, in {passes} passes over the rows {order}; a tie answers {ties} class."
 
 
 def main(arguments: list[str]) -> str | int:

@@ -397,7 +397,7 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
 
 
 def main(arguments: list[str], replay=None) -> str | int:
-    """Print what is proven; ``replay`` is given a certificate and its rows, and raises Failed if they make another."""
+    """Print what is proven; ``replay`` of a certificate and its rows says how the run went, or raises Failed."""
     try:
         (certificate, file), lines = map(Path, arguments), []
         fits = certificate.is_file() and file.is_file() and certificate.stat().st_size <= MOST_BYTES
@@ -409,8 +409,7 @@ def main(arguments: list[str], replay=None) -> str | int:
         for cert in certs:
             said, word = verify(cert, placed := place_rows(rows, cert["classes"]))
             lines += ["verified, from the rows:", *(f"  {line}" for line in said)]
-            if replay is not None:
-                replay(cert, placed)
+            word = word if replay is None else [replay(cert, placed), *word]
             whose = "not verified, the learner's word" if replay is None else "verified, by learning the rows again,"
             lines += [f"{whose} and what follows from it:", *(f"  {line}" for line in word)]
     except Failed as error:

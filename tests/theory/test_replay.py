@@ -138,6 +138,18 @@ def test_zeros_that_are_stored_take_their_place_among_the_entries() -> None:
     is_refused(found, rows, "the certificate says")
 
 
+def test_rows_of_importance_0_are_absent() -> None:
+    X, y = tenths(50, 3)
+    weights = np.arange(50) % 3 / 2.0
+    model = fitted(onlinear.AveragedPerceptron(max_iter=4, order="stream"), X, y, sample_weight=weights)
+    found = certified(model, X, y, sample_weight=weights)
+    assert found["rows"] == 33
+    believed(found, rows_of(X[weights > 0.0], y[weights > 0.0]))
+    assert certified(model, X[weights > 0.0], y[weights > 0.0])["replay"] == "unlike"
+    with pytest.raises(onlinear.BadInput, match="leave sample_weight out"):
+        onlinear.certify(model, onlinear.open_stream(X, y), sample_weight=weights)
+
+
 @given(st.integers(0, 10**6), st.sampled_from([0, 3]), st.integers(0, 5), st.integers(1, 3), st.booleans())
 @settings(max_examples=30, deadline=None)
 def test_every_perceptron_that_has_a_bound(seed: int, flipped: int, which: int, passes: int, intercept: bool) -> None:
@@ -301,7 +313,9 @@ def test_what_was_the_learners_word_is_verified(folder: Path) -> None:
     assert (before.code, after.code) == (0, 0)
     assert "not verified, the learner's word and what follows from it:" in before.out
     heading = "verified, by learning the rows again, and what follows from it:"
-    assert after.out == before.out.replace("not verified, the learner's word and what follows from it:", heading)
+    run = "The perceptron asks for scores above 0.0 in steps of 1.0, in 2 passes over the rows as they stand; "
+    said = f"{heading}\n  {run}a tie answers the first class."
+    assert after.out == before.out.replace("not verified, the learner's word and what follows from it:", said)
 
 
 def test_a_forged_count_ends_the_command(folder: Path) -> None:
@@ -351,6 +365,19 @@ def test_prepared_rows_with_importance(folder: Path) -> None:
     assert json.loads((folder / "cert").read_text())["replay"]["importance"] is not None
     assert ended("verify cert rows.svm --replay").code == 0
     assert ended("verify cert rows.vw --replay").code == 1
+
+
+@pytest.mark.compiles
+def test_exported_tables_have_the_zeros_that_are_stored(folder: Path) -> None:
+    X, y = tenths(300, 90)
+    lines = [",".join(map(repr, [*row, int(t)])) for row, t in zip(X.tolist(), y.tolist(), strict=True)]
+    header = ",".join([*(f"c{j}" for j in range(90)), "y"])
+    (folder / "rows.csv").write_text("\n".join([header, *lines]) + "\n")
+    common = "--loss perceptron --rule perceptron --average --passes 4 --quiet"
+    assert ended(f"train rows.csv --target y --model m {common}").code == 0
+    assert ended("certify rows.csv --model m --output cert --export rows.svm").code == 0
+    assert ":0.0 " in (folder / "rows.svm").read_text()
+    assert ended("verify cert rows.svm --replay").code == 0
 
 
 def test_several_classes_on_the_command_line(folder: Path) -> None:

@@ -66,6 +66,8 @@ def certify(
     """
     features = check_model(model)
     if y is None:
+        if sample_weight is not None:
+            raise BadInput("a stream has the importance of its rows itself: leave sample_weight out")
         stream = X if isinstance(X, Stream) else open_stream(X)
         refuse_pipes(stream.files, "a certificate, which reads all rows more than once")
         examples = examples_from(lambda: stream, features, model._classes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,18 +53,20 @@ def replay_of(steps: StepGroup, order: RowOrder, is_open: bool, examples: Exampl
         return "rule"
     if steps.learner.slim:
         return "slim"
-    blocks = [*examples()]
-    importance = np.concatenate([importance_in(block) for block in blocks])
-    is_dense = isinstance(blocks[0].rows, DenseRows)
+    columns, importance = None, []
+    for block in examples():
+        columns = block.features if isinstance(block.rows, DenseRows) else None
+        importance.append(importance_in(block))
+    numbers = np.concatenate(importance)
     return {
         "rate": rate,
         "margin": float(getattr(steps.loss, "margin", 0.0)),
         "average": int(np.ceil(setting.average)),
         "tie": int(-steps.turn),
-        "columns": blocks[0].features if is_dense else None,
+        "columns": columns,
         "order": order.name,
         "seed": order.seed,
-        "importance": None if (importance == 1.0).all() else importance.tolist(),
+        "importance": None if (numbers == 1.0).all() else numbers.tolist(),
         "open": is_open,
     }
 
@@ -99,15 +103,17 @@ def learned_alike(found: Subject, steps: StepGroup, order: RowOrder, is_open: bo
     ``examples`` have the targets of one class against the rest. A model that ``is_open`` never came by ``fit``, which
     alone knows other orders than that of the stream.
     """
-    blocks = [*examples()] if order is STREAM else [joined([*examples()])]
-    passes, rest = divmod(found.examples, sum(len(block.targets) for block in blocks))
+    passes, rest = divmod(found.examples, sum(len(block.targets) for block in examples()))
     if rest:
         return False
     try:
         if is_open:
-            again = subject_of(learned_as_they_come(steps, blocks, passes))
-        else:
-            again = subject_of(learned_in_order(steps, order, blocks, passes))
+            again = subject_of(learned_as_they_come(steps, examples, passes))
+        elif order is STREAM:
+            again = subject_of(learned_in_order(steps, order, examples, passes))
+        else:  # across blocks
+            whole = joined([*examples()])
+            again = subject_of(learned_in_order(steps, order, lambda: [whole], passes))
     except Diverged:
         return False
     return numbers_in(again) == numbers_in(found)
@@ -120,22 +126,27 @@ def numbers_in(subject: Subject) -> tuple[Any, ...]:
     return weights, last, counts, subject.run, subject.pull
 
 
-def learned_in_order(steps: StepGroup, order: RowOrder, blocks: list[ExactRows], passes: int) -> StepGroup:
+def learned_in_order(steps: StepGroup, order: RowOrder, examples: Examples, passes: int) -> StepGroup:
     """The steps of an output alone, whose targets were known from the start."""
     alone = Learner(steps.loss, steps.rule, features=steps.learner.features, settings=steps.setting)
-    turns = replay.orders(order.name, order.seed, len(blocks[0].targets))
-    for _ in range(passes):
-        turn = None if order is STREAM else np.array(next(turns))
-        for block in blocks:
+    turns = repeat(None) if order is STREAM else permutations(order, examples)
+    for turn in islice(turns, passes):
+        for block in examples():
             alone.learn(Batch(block.rows, Signs(steps.turn * block.targets), importance_in(block)), turn)
     return StepGroup(alone, [0], steps.turn, 1, steps.counts_mistakes)
 
 
-def learned_as_they_come(steps: StepGroup, blocks: list[ExactRows], passes: int) -> StepGroup:
+def permutations(order: RowOrder, examples: Examples) -> Iterator[np.ndarray]:
+    """For each pass the order of the rows, which are one block."""
+    (block,) = examples()
+    return map(np.array, replay.orders(order.name, order.seed, len(block.targets)))
+
+
+def learned_as_they_come(steps: StepGroup, examples: Examples, passes: int) -> StepGroup:
     """The steps of a model that meets its classes, one or two, as they come."""
     model = Model(steps.loss, steps.rule, steps.setting, Classes(open=True), columns=steps.learner.features)
     for _ in range(passes):
-        for block in blocks:
+        for block in examples():
             model.learn_rows(block.rows, block.targets, importance_in(block))
     assert model.classes is not None
     return steps_of(model.learner, model.classes, len(model.classes) - 1)
