@@ -280,12 +280,12 @@ def check_margins(cert, found, radius, rows):
 
 
 def check_not_separable(cert, kernel, rows):
-    """Multipliers that combine vectors z to exactly zero."""
+    """Multipliers that combine vectors z to exactly zero; of a kernel that is not linear those of each row."""
     check_form("witness", cert["witness"], MULTIPLIERS)
     places, rivals, texts = (cert["witness"][name] for name in MULTIPLIERS[list].split())
     several, classes, totals = len(cert["weights"]) > 1, range(max(2, len(cert["classes"]))), Counter()
-    fits = kernel[0] != "rbf" and kernel[1] == 1 and 0 < len(places) == len(rivals) == len(texts) <= MOST_TERMS
-    require(fits, f"witness: it has not 1 to {MOST_TERMS} terms, or is of a kernel that is not linear")
+    fits, linear = 0 < len(places) == len(rivals) == len(texts) <= MOST_TERMS, kernel[0] != "rbf" and kernel[1] == 1
+    require(fits, f"witness: it has not 1 to {MOST_TERMS} terms, each with a rival and a multiplier")
     fits = all(type(i) is int and 0 <= i < len(rows) for i in places) and all(type(r) is int for r in rivals)
     fits = fits and all(rows[i][0] != rival in classes for i, rival in zip(places, rivals, strict=True))
     multipliers, common = [int(a, 16) if HEX.fullmatch(str(a)) else ratio("multiplier", a) for a in texts], 1
@@ -300,8 +300,8 @@ def check_not_separable(cert, kernel, rows):
     for (place, x), rival, a in zip([rows[i] for i in places], rivals, multipliers, strict=True):
         for output, sign in [(place, 1), (rival, -1)] if several else [(0, 1 if place else -1)]:
             whole = sign * int(a * common)
-            for j, v in x.items():
-                totals[output, j] += whole * v * (kernel[3] > 0 if j < 0 else 1)
+            for j, v in x.items() if linear else [(frozenset(x.items()), 1)]:
+                totals[output, j] += whole * v * (kernel[3] > 0 if j == -1 else 1)
     require(not any(totals.values()), "witness: its sum is not zero")
 
 

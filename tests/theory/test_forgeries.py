@@ -26,10 +26,12 @@ from theory.drawn import draw, draw_classes, fitted
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
 
+CONTRADICTION = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]]), np.array([-1.0, -1.0, 1.0])
+
 #: one certificate of each form
 NAMES = [
     *("separable", "not separable", "long multipliers", "no intercept", "xor", "margin", "classes"),
-    *("linear kernel", "poly kernel", "rbf kernel", "one class"),
+    *("linear kernel", "poly kernel", "rbf kernel", "contradiction", "one class"),
 ]
 #: a certificate, and the label and entries of each of its rows
 Case = tuple[dict[str, Any], list[tuple[Any, dict[int, float]]]]
@@ -61,6 +63,7 @@ def cases() -> dict[str, Case]:
         "linear kernel": case_of(onlinear.KernelPerceptron("linear", max_iter=3), *draw(3, 8, 2)),
         "poly kernel": case_of(onlinear.KernelPerceptron("poly", degree=2, max_iter=9), *XOR),
         "rbf kernel": case_of(onlinear.KernelPerceptron("rbf", gamma=0.5, max_iter=3), *draw(3, 8, 2, flipped=2)),
+        "contradiction": case_of(onlinear.KernelPerceptron("rbf", gamma=0.5, max_iter=3), *CONTRADICTION),
         "one class": one_class(),
     }
 
@@ -187,6 +190,8 @@ def check_by_hand(certificate: dict[str, Any], rows: list[Any], said: list[str])
     if certificate["separable"] is not None:
         if certificate["kernel"][0] == "linear":
             assert certificate["separable"] == separable_by_a_program(certificate, rows)
+        elif not certificate["separable"]:
+            assert len({(label, *x.items()) for label, x in rows}) > len({(*x.items(),) for _, x in rows})
         assert ("are separable by" in said[1]) == certificate["separable"]
         assert ("are not separable by" in said[1]) == (not certificate["separable"])
     if certificate["separable"]:
@@ -363,6 +368,9 @@ FORGERIES: list[tuple[str, str, Callable[[Any], None]]] = [
     ("classes", "a row that is its own rival", not_separable_by([0], [0], ["1"])),
     ("classes", "a rival that is no class", not_separable_by([0], [7], ["1"])),
     ("rbf kernel", "multipliers of a kernel", not_separable_by([0], [1], ["1"])),
+    ("contradiction", "other rows", not_separable_by([0, 1], [1, 1], ["1", "1"])),
+    ("contradiction", "other multipliers", not_separable_by([0, 2], [1, 0], ["1", "2"])),
+    ("contradiction", "two rows that are not alike", not_separable_by([1, 2], [1, 0], ["1", "1"])),
     ("poly kernel", "multipliers of a polynomial", not_separable_by([0, 1, 2, 3], [1, 0, 0, 1], ["1"] * 4)),
     # margins
     ("separable", "an upper margin below the lower", smaller_pull("1000000000", 1e-9)),

@@ -151,6 +151,20 @@ def test_columns_of_very_different_sizes(seed: int, flipped: bool, most: int) ->
     assert isinstance(found, Inseparable) == isinstance(separability(examples, space), Inseparable)
 
 
+@given(st.integers(0, 10**6), st.sampled_from([0, 1]), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_entries_of_very_different_sizes(seed: int, constant: int, by_weights: bool) -> None:
+    """Rows in which one entry is all that floats see of the others."""
+    rng = np.random.default_rng(seed)
+    rows, features = int(rng.integers(1, 25)), int(rng.integers(1, 7))
+    X = np.ldexp(rng.normal(size=(rows, features)), rng.integers(-40, 40, (rows, features)))
+    y = np.where(X @ rng.normal(size=features) > 0.0, 1.0, -1.0) if by_weights else rng.choice([-1.0, 1.0], rows)
+    examples, space = examples_of(X, y), LinearSpace(features, Fraction(constant))
+    found = separability(examples, space)
+    assert has_a_witness(found, examples, space)
+    assert not by_weights or isinstance(found, SeparatingWitness)
+
+
 def test_what_floats_cannot_tell() -> None:
     """Two points next to each other on a line, of which one more is of the wrong side, or none."""
     X = np.array([[1.0], [1.0 + 2.0**-52], [1.0 - 2.0**-53]])
@@ -190,6 +204,12 @@ def test_beyond_the_limit_at_once() -> None:
     y = np.r_[np.ones(6000), -1.0]
     found = separability(examples_of(X, y), LinearSpace(6000, Fraction(0)))
     assert found == Undecided(6000**3)
+
+
+def test_rows_that_contradict_each_other_do_so_in_any_space() -> None:
+    X, y = np.array([[1.0], [2.0], [1.0]]), np.array([1.0, -1.0, -1.0])
+    assert separability(examples_of(X, y), None) == Inseparable([0, 2], [0, 1], [1, 1])
+    assert separability(examples_of(X[:2], y[:2]), None) == Undecided(None)
 
 
 def test_many_rows_of_one_class() -> None:

@@ -1,6 +1,7 @@
 """Rows that no weights can bear, seen without a search: the same features with two classes, or none at all.
 
-Alike rows are found by a digest of 64 bits, and compared entry by entry. However many columns there are.
+Alike rows are found by a digest of 64 bits, and compared entry by entry, however many columns there are. They are alike
+in the feature space of any kernel.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from onlinear.theory.spaces import ClassSpace, Space
 FIRST, SECOND, THIRD = (np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
-def contradiction(examples: Examples, space: Space) -> tuple[list[int], list[int], list[int]] | None:
+def contradiction(examples: Examples, space: Space | None) -> tuple[list[int], list[int], list[int]] | None:
     """Rows, a rival class of each, and multipliers: a row of zeros, or the first that has been there as another class.
 
     A row of zeros asks for nothing that weights without an intercept could give.
     """
-    if not space.constant_squared:
+    if space is not None and not space.constant_squared:
         empty = first_empty(examples)
         if empty is not None:
             number, target = empty

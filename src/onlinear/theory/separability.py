@@ -13,6 +13,7 @@ tell, the simplex method in whole numbers can. All of it is within a limit that 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from operator import mul
 from typing import NamedTuple
@@ -62,13 +63,14 @@ Separability = SeparatingWitness | Inseparable | Undecided
 def separability(examples: Examples, space: Space | None, most: int = MOST_OPERATIONS) -> Separability:
     """Whether rows can be separated by weights of a space, with the witness.
 
-    Only the columns that rows use count as dimensions: a table has room for many more.
+    Only the columns that rows use count as dimensions: a table has room for many more. Where the space is that of a
+    kernel, weights cannot be written down, and only rows that contradict each other are a witness.
     """
-    if space is None:
-        return Undecided(None)
     found = contradiction(examples, space)
     if found is not None:
         return Inseparable(*found)
+    if space is None:
+        return Undecided(None)
     try:
         return decide(examples, space, Operations(most))
     except TooManyOperations as error:
@@ -82,28 +84,34 @@ def decide(examples: Examples, space: Space, operations: Operations) -> Separabi
     vectors = vectors_of(
         scipy.sparse.vstack([narrow.signed_rows(select_columns(block, used)) for block in examples()], format="csr")
     )
+    for guess in guesses(vectors, operations):
+        if isinstance(guess, dict):
+            targets = np.concatenate([block.targets for block in examples()])
+            return Inseparable(*space.places(list(guess), targets), list(guess.values()))
+        weights = hypothesis_in(space, space.embed(guess, used))
+        if margins_of(weights, examples).least > 0:
+            return SeparatingWitness(weights)
+    return Undecided(None)
 
-    def separates(weights: np.ndarray) -> SeparatingWitness | None:
-        found = hypothesis_in(space, space.embed(weights, used))
-        return SeparatingWitness(found) if margins_of(found, examples).least > 0 else None
 
+def guesses(vectors: Vectors, operations: Operations) -> Iterator[Cancelling | np.ndarray]:
+    """Multipliers, which cancel for certain, or weights, which separate as far as floats tell."""
     found = search(vectors, operations)
-    witness = None
-    if found.separates and found.nearest is not None:
-        witness = separates(vectors.weights(found.nearest.point))
-    cancelled = None
-    if witness is None and found.nearest is not None:
+    if found.nearest is not None:
+        if found.separates:
+            yield vectors.weights(found.nearest.point)
         cancelled = combination(vectors, found.nearest, operations)
-    if witness is None and cancelled is None:
-        settled = settle(vectors, found.chosen, operations)
-        if isinstance(settled, dict):
-            cancelled = settled
-        else:
-            witness = next(filter(None, (separates(rounded(settled, eighths)) for eighths in range(8, 16))), None)
-    if cancelled is None:
-        return witness or Undecided(None)
-    targets = np.concatenate([block.targets for block in examples()])
-    return Inseparable(*space.places(list(cancelled), targets), list(cancelled.values()))
+        if cancelled is not None:
+            yield cancelled
+    settled = settle(vectors, found.chosen, operations)
+    if isinstance(settled, dict):
+        yield settled
+        return
+    yield from (rounded(settled, eighths) for eighths in range(8, 16))
+    alike = vectors_of(vectors.exact, settled)  # the weights of which are all near 1
+    again = search(alike, operations).nearest
+    if again is not None:
+        yield alike.weights(again.point)
 
 
 def combination(vectors: Vectors, near: Nearest, operations: Operations) -> Cancelling | None:

@@ -5,7 +5,6 @@ Rows and columns may be multiplied by powers of two: what separates and what can
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -73,13 +72,15 @@ class Vectors(NamedTuple):
         return sum(terms, Fraction(0))
 
 
-def vectors_of(signed: Any) -> Vectors:
-    """The two forms of the rows of a compressed matrix."""
+def vectors_of(signed: Any, weights: list[Fraction] | None = None) -> Vectors:
+    """The two forms of the rows of a compressed matrix; in floats columns are alike, or their products with weights."""
     shares, exponents = np.frexp(signed.data)
     least = np.iinfo(np.int32).min // 4
     columns = np.full(signed.shape[1], least)
     np.maximum.at(columns, signed.indices, exponents)
     columns[columns == least] = 0
+    if weights is not None:
+        columns = np.array([int(k) if w == 0 else -size_of(w) for k, w in zip(columns, weights, strict=True)])
     exponents = exponents - columns[signed.indices]
     number = np.repeat(np.arange(signed.shape[0]), np.diff(signed.indptr))
     rows = np.full(signed.shape[0], least)
@@ -90,9 +91,14 @@ def vectors_of(signed: Any) -> Vectors:
 
 def rounded(weights: list[Fraction], eighths: int) -> np.ndarray:
     """Exact weights in floats, all multiplied by so many eighths and a power of two."""
-    sizes = [math.frexp(1.0)[1] if w == 0 else w.numerator.bit_length() - w.denominator.bit_length() for w in weights]
+    sizes = [size_of(w) for w in weights]
     shares = [float(w * eighths / 8 / Fraction(2) ** size) for w, size in zip(weights, sizes, strict=True)]
     return scaled(np.array(shares), np.array(sizes))
+
+
+def size_of(number: Fraction) -> int:
+    """The power of two that a number is near to."""
+    return number.numerator.bit_length() - number.denominator.bit_length()
 
 
 def scaled(shares: np.ndarray, exponents: np.ndarray) -> np.ndarray:

@@ -17,6 +17,8 @@ def cancelling_words(certificate: dict[str, Any]) -> str:
     'Row 1 + row 4 (of -1) = row 2 + row 3 (of 1), entry by entry: no weights score one below 0 and the other above it.'
     """
     rows, rivals, multipliers = (certificate["witness"][name] for name in ("rows", "rivals", "multipliers"))
+    if len(rows) == 1:
+        return f"Row {rows[0] + 1} is 0, entry by entry."
     digits = max(map(digits_of, multipliers))
     if len(rows) == 2 and rivals[0] != rivals[1] and multipliers[0] == multipliers[1]:
         return f"Rows {rows[0] + 1} and {rows[1] + 1} are the same, and of two classes."
