@@ -32,24 +32,33 @@ def certify(
     model: cli.Certified = None,
     reading: Any = None,
     passes: cli.MostPasses = 100,
+    intercept: cli.Intercept = True,
+    against: cli.Against = None,
     output: cli.CertificateFile = None,
     export: cli.ExportedRows = None,
     as_json: cli.AsJson = False,
 ) -> None:
     """Prove what can be proven of a model and the rows it has learned: margins, mistake bounds, separability."""
     with ending():
+        from onlinear.errors import Refused
         from onlinear.files.trained import open_model
         from onlinear.streams.sources import expand, refuse_pipes
         from onlinear.streams.stream import open_stream
         from onlinear.workflow.certificates import certificates_of, classes_of, examples_in, perceptron_of
+        from onlinear.workflow.given_weights import read_weights
         from onlinear.workflow.run import MOST_PASSES
 
         refuse_pipes(expand(files), "a certificate, which reads all rows more than once")
         if model is None:
-            trained = perceptron_of(open_stream(files, **reading), passes)
-        else:
+            trained = perceptron_of(open_stream(files, **reading), passes, intercept)
+        elif intercept:
             trained = open_model(model)
-        found: Any = certificates_of(trained, files, max(passes, MOST_PASSES))
+        else:
+            raise Refused(
+                "--no-intercept says how a perceptron is learned, and a model is given: leave one of them out"
+            )
+        weights = None if against is None else read_weights(against, trained, len(classes_of(trained)))
+        found: Any = certificates_of(trained, files, max(passes, MOST_PASSES), weights)
         if model is not None:
             digest = hashlib.sha256(model.read_bytes()).hexdigest()
             found = change_certificates(found, lambda _: {"file_sha256": digest})

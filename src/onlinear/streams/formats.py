@@ -122,7 +122,7 @@ def check_features(format: Any, source: Any, delimiter: str | None = None) -> No
 
     A target alone is learned by an intercept: one of numbers, of several columns, or of a plain name.
     """
-    columns = getattr(format, "columns", ())
+    columns: Any = getattr(format, "columns", ())
     if len(columns) == 1 and columns[0].kind == "target" and format.target_kind != "number":
         if delimiter is None and getattr(format, "header", True) and NAME.fullmatch(columns[0].name):
             return

@@ -31,12 +31,11 @@ from onlinear.verify import MOST_BYTES
 from onlinear.workflow.run import MOST_PASSES
 
 
-def perceptron_of(stream: Stream, passes: int) -> Trained:
-    """A perceptron that has learned a stream, pass after pass, until one brings no update."""
+def perceptron_of(stream: Stream, passes: int, intercept: bool = True) -> Trained:
+    """A perceptron, perhaps homogeneous, that has learned a stream, pass after pass, until one brings no update."""
     labels = [block.labels for block in stream]
-    training = Model(
-        losses.Perceptron(), rules.PerceptronStep(), Settings(), classes_in(labels or [np.empty(0)]), stream.recipe.bits
-    )
+    classes, settings = classes_in(labels or [np.empty(0)]), Settings(intercept=intercept)
+    training = Model(losses.Perceptron(), rules.PerceptronStep(), settings, classes, stream.recipe.bits)
     for _ in range(passes):
         before = training.learner.updates.sum()
         for block in stream:
@@ -47,13 +46,13 @@ def perceptron_of(stream: Stream, passes: int) -> Trained:
 
 
 def certificates_of(
-    trained: Trained, files: list[str], most_passes: int = MOST_PASSES
+    trained: Trained, files: list[str], most_passes: int = MOST_PASSES, against: Any = None
 ) -> Certificate | dict[Hashable, Certificate]:
     """What is proven of a model and the rows of files; of one class against the rest one for each.
 
     Of its run only if these rows, learned again in this order, make the same weights, counts and sums of steps: then
     they are what it has learned from. Otherwise what is left is true of its weights on any rows. A run of more passes
-    than ``most_passes`` is not learned again.
+    than ``most_passes`` is not learned again. Weights ``against`` are those of :func:`onlinear.certify`.
     """
     learner, classes, examples = trained.training.learner, classes_of(trained), examples_in(trained, files)
     places_in(examples)  # whatever is wrong with the rows is said before they are learned
@@ -72,7 +71,7 @@ def certificates_of(
             mistakes = own_mistakes(trained, examples, place, len(again.pass_starts) - 1)
         return found._replace(replayed=True, mistakes=mistakes)
 
-    return certificates_for(subject, classes, examples, has_row_loss(learner))
+    return certificates_for(subject, classes, examples, has_row_loss(learner), against)
 
 
 def learned_again(trained: Trained, files: list[str], most_passes: int) -> Model | None:
