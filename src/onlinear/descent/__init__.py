@@ -12,12 +12,14 @@ and show their course.
 >>> exact.steps < slow.steps, bool(0.0 <= slow.value - exact.value <= slow.gap <= 1e-6)
 (True, True)
 
+:func:`descend` takes any function with its gradient, from any start, with noise of any law.
 :func:`best_in_ball` finds the best weights of bounded length, which regret is measured against. ``docs/descent.md``
 shows how steps and seconds grow with the rows and with 1/epsilon.
 """
 
 from onlinear.descent.ball import best_in_ball
 from onlinear.descent.course import Point, Solution
+from onlinear.descent.functions import NOISES, Path, descend
 from onlinear.descent.gradient import gradient_descent
 from onlinear.descent.means import running_means
 from onlinear.descent.newton import newton
@@ -25,10 +27,13 @@ from onlinear.descent.objective import Objective, mean_loss
 from onlinear.descent.stochastic import second_order_sgd, sgd
 
 __all__ = [
+    "NOISES",
     "Objective",
+    "Path",
     "Point",
     "Solution",
     "best_in_ball",
+    "descend",
     "gradient_descent",
     "mean_loss",
     "newton",

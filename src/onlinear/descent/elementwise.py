@@ -102,6 +102,6 @@ def form_of(loss: Any) -> Form:
     if type(loss) not in FORMS:
         raise Refused(
             f"the batch solvers do not take the loss {type(loss).__name__}: they take Squared(), Logistic(), Hinge() "
-            "and Perceptron()"
+            "and Perceptron(); descend takes any function with its gradient"
         )
     return FORMS[type(loss)]
