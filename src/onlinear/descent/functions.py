@@ -79,7 +79,7 @@ def descend(
 def noise_of(noise: Any) -> Callable[[np.random.Generator, Any], Any] | None:
     """A law of noise by its name, or as it is."""
     if noise is None or callable(noise):
-        return noise  # type: ignore[no-any-return]
+        return noise
     if noise not in NOISES:
         raise BadInput(
             f"the noise is {noise!r}: choose one of {', '.join(NOISES)}, or give a function of rng and shape"
