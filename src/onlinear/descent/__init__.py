@@ -13,14 +13,15 @@ and show their course.
 (True, True)
 
 :func:`descend` takes any function with its gradient, from any start, with noise of any law.
-:func:`best_in_ball` finds the best weights of bounded length, which regret is measured against. ``docs/descent.md``
-shows how steps and seconds grow with the rows and with 1/epsilon.
+:func:`best_in_ball` finds the best weights of bounded length, which regret is measured against. :func:`steps_table` and
+:func:`rows_table` measure how steps and seconds grow with 1/epsilon and with the rows: ``docs/descent.md``.
 """
 
 from onlinear.descent.ball import best_in_ball
 from onlinear.descent.course import Point, Solution
 from onlinear.descent.functions import NOISES, Path, descend
 from onlinear.descent.gradient import gradient_descent
+from onlinear.descent.growth import StepsTable, drawn_problem, rows_table, steps_table
 from onlinear.descent.means import running_means
 from onlinear.descent.newton import newton
 from onlinear.descent.objective import Objective, mean_loss
@@ -32,12 +33,16 @@ __all__ = [
     "Path",
     "Point",
     "Solution",
+    "StepsTable",
     "best_in_ball",
     "descend",
+    "drawn_problem",
     "gradient_descent",
     "mean_loss",
     "newton",
+    "rows_table",
     "running_means",
     "second_order_sgd",
     "sgd",
+    "steps_table",
 ]
