@@ -37,6 +37,7 @@ BOUNDED = {
     ("crammer_singer", "sgd"): "multiclass margin perceptron",
     "Perceptron": "perceptron",
     "AveragedPerceptron": "perceptron",
+    "PocketPerceptron": "perceptron",
     "VotedPerceptron": "perceptron",
     "KernelPerceptron": "perceptron",
     "MarginPerceptron": "margin perceptron",
@@ -47,6 +48,7 @@ ON_ANY_ROWS = {
     ("multiclass_perceptron", "perceptron"),
     "Perceptron",
     "AveragedPerceptron",
+    "PocketPerceptron",
     "VotedPerceptron",
     "KernelPerceptron",
 }

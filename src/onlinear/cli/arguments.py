@@ -63,6 +63,9 @@ ExportedRows = option(
     str | None, OUTPUT, "Write the rows as the model sees them, for verify.", metavar="FILE", file=WRITTEN
 )
 Resume = option(Path | None, MODEL_FILE, "Go on with this model: where it stopped, or with more files.")
+StartAt = option(
+    Path | None, MODEL_FILE, "Learn anew, but start with the weights of this model.", "--start-at", file=INPUT
+)
 Every = option(int, MODEL_FILE, "Save the model after every N rows.", "--checkpoint-every", min=0, metavar="N")
 KeepPartial = option(bool, MODEL_FILE, "Save what was learned even if a bad line stops the run.", "--keep-partial")
 Slim = option(bool, MODEL_FILE, "Save only what predictions need.", "--slim")

@@ -27,6 +27,7 @@ def train(
     bad_lines: cli.BadLineWish = "fail",
     model: cli.Model = None,
     resume: cli.Resume = None,
+    start_at: cli.StartAt = None,
     checkpoint_every: cli.Every = 0,
     keep_partial: cli.KeepPartial = False,
     slim: cli.Slim = False,

@@ -28,6 +28,7 @@ from onlinear.features.blocks import Block
 from onlinear.files.trained import Trained, open_model
 from onlinear.files.values import only_bad_models
 from onlinear.learning.classes import MOST_IN_STREAM, Classes, as_array, sorted_unique, task_of_numbers
+from onlinear.learning.evidence import begin_at
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in, plain
 from onlinear.learning.rest import comes_to_rest
@@ -37,7 +38,7 @@ from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, SCHEDULES
 from onlinear.streams.columns import BLANKS
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import Format
-from onlinear.streams.options import ReadOptions
+from onlinear.streams.options import ReadOptions, read_options
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import Pipe, expand, source_label, with_looks
 from onlinear.streams.stream import Stream, open_alike, stream_of
@@ -73,7 +74,9 @@ def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
         if wanted[name] > MOST:  # a checkpoint with it could not be read again
             raise Refused(f"--{name.replace('_', '-')} is {wanted[name]}: give at most {MOST}")
     check_outputs([place] if wanted["resume"] else [], expand(wanted["files"] or []))
-    return begin_job(wanted, chosen) if wanted["resume"] is None else resume_job(context, wanted)
+    if wanted["resume"] is not None:
+        return resume_job(context, wanted)
+    return begin_job(wanted, chosen) if wanted["start_at"] is None else begin_at_model(context, wanted, chosen)
 
 
 def until_separated(context: click.Context) -> dict[str, Any]:
@@ -124,6 +127,43 @@ def check_repeated(context: click.Context, left: Checkpoint, wanted: dict[str, A
             raise Refused(f"{path} stopped on its way through {left.passes:,} passes: leave out --passes")
     elif left.passes > MOST_PASSES:
         raise Refused(f"{path} would make {left.passes:,} passes: say --passes {left.passes} if that is meant")
+
+
+def begin_at_model(context: click.Context, wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
+    """A new job that starts with the weights of a model, and reads files as that does."""
+    path = wanted["start_at"]
+    for name in (*read_options(), "task", "classes"):
+        if name in wanted and is_given(context, name):
+            raise Refused(f"--{name.replace('_', '-')} is settled in {path}, where it starts: leave it out")
+    trained = open_model(path)
+    if trained.training.learner.slim:
+        raise Refused(f"{path} was saved slim, for predictions only: start at one that was saved in full")
+    stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
+    stream.check_passes(wanted["passes"])
+    classes = trained.training.classes
+    loss = wanted["loss"] or usual_loss(classes, wanted["until_separated"])
+    training = new_model(loss, classes, trained.recipe, wanted, chosen)
+    start_with_weights(training, trained.training, path, loss)
+    bad = BadLines(wanted["bad_lines"])
+    stream.on_bad = bad.on_bad
+    seed, every = seed_of(training, wanted), wanted["checkpoint_every"]
+    return job_of(Run(training, stream, wanted["passes"], every=every, seed=seed), bad, wanted, wanted["model"])
+
+
+def start_with_weights(training: Model, before: Model, path: Path, loss: str) -> None:
+    """Give a model that has learned nothing the weights by which another answers."""
+    learner = training.learner
+    if learner.outputs != before.learner.outputs:
+        raise Refused(
+            f"{path} has {before.learner.outputs} columns of weights, and the loss {loss} {learner.outputs}: choose a "
+            "loss of its kind, one for all classes at once or one against the rest"
+        )
+    training.make_room(before.width)
+    shown, intercepts = before.learner.weights_and_intercepts()
+    weights = np.zeros((learner.outputs, learner.features))
+    columns = min(learner.features, shown.shape[1])
+    weights[:, :columns] = shown[:, :columns]
+    begin_at(learner, weights, intercepts)
 
 
 def is_given(context: click.Context, name: str) -> bool:
@@ -273,7 +313,15 @@ def training_for(labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], cho
     task = wanted["task"] or task_of(labels, wanted["loss"], wanted["classes"])
     classes = None if task == "regression" else classes_for(labels, wanted["classes"])
     loss = wanted["loss"] or usual_loss(classes, wanted["until_separated"])
-    if loss not in (REGRESSION if task == "regression" else FOR_CLASSES):
+    return new_model(loss, classes, recipe, wanted, chosen)
+
+
+def new_model(
+    loss: str, classes: Classes | None, recipe: Recipe, wanted: dict[str, Any], chosen: dict[str, float | None]
+) -> Model:
+    """A model that has learned nothing, for these classes, or for numbers (None), as the options want it."""
+    task = "regression" if classes is None else "classification"
+    if loss not in (REGRESSION if classes is None else FOR_CLASSES):
         raise Refused(f"the loss {loss} is not for {task}: choose another, or another --task")
     own_penalties = {"l1", "l2"} & set(RULES[wanted["rule"]]._fields)  # type: ignore[attr-defined]
     given = chosen | {name: wanted[name] for name in own_penalties}

@@ -108,6 +108,9 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
                 break
         machine.positions = {}  # rows that come later are others
 
+    def _check_stream(self) -> None:
+        """Refuse to learn from a stream what only ``fit`` can."""
+
     def _made(self) -> int:
         assert self._perceptrons is not None
         return sum(versions.made for versions in self._perceptrons.versions)
@@ -124,6 +127,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         sample_weight : importance of each row; 0 is a row absent
         """
         self._validate_params()
+        self._check_stream()
         with undo_if_refused(self):
             first = self._perceptrons is None
             if not first and not hasattr(self, "n_features_in_"):

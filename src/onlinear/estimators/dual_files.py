@@ -88,9 +88,15 @@ def pack_perceptrons(packer: Packer, machine: Perceptrons) -> Header:
         "importance": machine.importance,
         "radius2": machine.radius2,
         "square": machine.square,
-        "outputs": [{"updates": len(one.positions), "made": one.made, "debt": one.debt} for one in machine.versions],
+        "outputs": [pack_output(one) for one in machine.versions],
         "steps": [[step.place, step.position, step.amounts.tolist(), step.drops] for step in machine.steps],
     }
+
+
+def pack_output(versions: Versions) -> Header:
+    """What there is to say of the versions beside their updates."""
+    packed = {"updates": len(versions.positions), "made": versions.made, "debt": versions.debt}
+    return packed if versions.chosen is None else {**packed, "chosen": versions.chosen}
 
 
 def restore_dual(unpacker: Unpacker, cls: Any, header: Header) -> Any:
@@ -236,8 +242,17 @@ def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[V
         versions, stop = Versions(), start + output["updates"]
         versions.positions, versions.amounts, versions.times = (column[start:stop].tolist() for column in columns)
         versions.made, versions.debt, start = output["made"], output["debt"], stop
+        versions.chosen = unpack_chosen(output)
         answer.append(versions)
     return answer
+
+
+def unpack_chosen(output: Header) -> int | None:
+    """The version that a ratchet has chosen, if there was one."""
+    if "chosen" not in output:
+        return None
+    expect(is_count(output["chosen"]) and output["chosen"] < output["updates"], "a version in the pocket that none is")
+    return int(output["chosen"])
 
 
 def unpack_step(step: Any, machine: Perceptrons) -> Step:

@@ -67,13 +67,16 @@ class Turns:
         return not updated and seen_all
 
 
-def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """``fit`` for the native classes: pass after pass until one brings no update."""
-    warm = estimator.warm_start
+def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any, start: Start) -> Any:
+    """``fit`` for the native classes: pass after pass until one brings no update.
+
+    With a warm start it goes on with all that was learned, unless weights to ``start`` from are given.
+    """
+    warm = estimator.warm_start and start.weights is None and start.intercepts is None
     if warm:
         estimator._refuse_slim()
     with undo_if_refused(estimator):
-        rows, targets, importance, codes = estimator._prepare(X, y, sample_weight, Start(), keep=warm)
+        rows, targets, importance, codes = estimator._prepare(X, y, sample_weight, start, keep=warm)
         refuse_all_zero(importance)
         warn_of_runs(estimator, codes[importance > 0.0], stacklevel=4)
         model = estimator._model

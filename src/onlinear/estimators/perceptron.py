@@ -162,9 +162,14 @@ class AveragedPerceptron(LinearClassifier):
         settings = Settings(average=1.0, intercept=bool(self.fit_intercept))
         return LearnerRecipe(losses.Perceptron(), rules.PerceptronStep(), settings)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AveragedPerceptron:
-        """Learn from the rows, pass after pass, until one brings no update."""
-        return fit_passes(self, X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> AveragedPerceptron:
+        """Learn from the rows, pass after pass, until one brings no update.
+
+        ``coef_init`` and ``intercept_init`` are weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        return fit_passes(self, X, y, sample_weight, Start(coef_init, intercept_init))
 
 
 class MarginPerceptron(LinearClassifier):
@@ -221,6 +226,11 @@ class MarginPerceptron(LinearClassifier):
         settings = Settings(average=float(self.average), intercept=bool(self.fit_intercept))
         return LearnerRecipe(losses.Hinge(float(self.margin)), rules.PerceptronStep(float(self.rate)), settings)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginPerceptron:
-        """Learn from the rows, pass after pass, until one brings no update."""
-        return fit_passes(self, X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> MarginPerceptron:
+        """Learn from the rows, pass after pass, until one brings no update.
+
+        ``coef_init`` and ``intercept_init`` are weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        return fit_passes(self, X, y, sample_weight, Start(coef_init, intercept_init))

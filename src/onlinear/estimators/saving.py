@@ -49,7 +49,7 @@ OURS = frozenset(
 )
 
 #: those in dual form, whose files are others
-IN_DUAL_FORM = frozenset({"KernelPerceptron", "VotedPerceptron"})
+IN_DUAL_FORM = frozenset({"KernelPerceptron", "PocketPerceptron", "VotedPerceptron"})
 
 #: attributes that have a form of their own in a file
 APART = frozenset(
