@@ -13,7 +13,7 @@ import numpy as np
 from onlinear.estimators.famous import AROWClassifier
 from onlinear.estimators.online import OnlineClassifier
 from onlinear.estimators.passive_aggressive import PassiveAggressiveClassifier
-from onlinear.estimators.perceptron import AveragedPerceptron, MarginPerceptron, Perceptron
+from onlinear.estimators.perceptron import AveragedPerceptron, Perceptron
 from onlinear.plots.drawing import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from onlinear.streams.synthetic import Adversary, TightExample
 from onlinear.theory.certifying import certify
@@ -64,9 +64,12 @@ def compute(seed: int) -> Tightness:
 def tight_run(T: int, seed: int) -> TightRun:
     stream = TightExample(T, seed)
     X, y = (np.concatenate(parts) for parts in zip(*stream.arrays(), strict=True))
-    model = MarginPerceptron(0.0, fit_intercept=False, order="stream").fit(X, y)
+    model, updates = Perceptron(fit_intercept=False), [0]
+    while len(updates) < 2 or updates[-1] > updates[-2]:
+        model.partial_fit(X, y, classes=[-1, 1])  # the labels of few rows may be all alike
+        updates.append(model.updates_)
     proven: Any = certify(model, X, y)
-    return TightRun(T, model.updates_, model.n_iter_, str(Fraction(proven["bound_exact"])))
+    return TightRun(T, updates[-1], len(updates) - 1, str(Fraction(proven["bound_exact"])))
 
 
 def learners() -> list[Any]:
