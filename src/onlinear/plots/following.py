@@ -159,7 +159,7 @@ def proof_steps_of_weights(
 
 def proof_steps_of_kernel(estimator: Any, examples: PlottedExamples, passes: int) -> Iterator[ProofStep]:
     """An update adds a signed row to the hypothesis: its scores and its length follow from the kernels alone."""
-    model, alike = clone(estimator).set_params(vote="last"), signed_kernels(estimator, examples)
+    model, alike = clone(estimator), signed_kernels(estimator, examples)
     gains, squared, updates, labels = np.zeros(len(examples.y)), 0.0, 0, examples.labels
     radius = float(np.sqrt(alike.diagonal().max()))
     for _ in range(passes):
