@@ -30,7 +30,8 @@ from onlinear import (
     rules,
 )
 from onlinear.plots import MistakeBoundDisplay, OscillationDisplay
-from onlinear.plots.theorems import FREUND_SCHAPIRE, MARGIN_PERCEPTRON, PERCEPTRON
+from onlinear.plots.following import examples_of, proof_steps
+from onlinear.plots.theorems import FREUND_SCHAPIRE, MARGIN_PERCEPTRON, PERCEPTRON, theorem_of
 from onlinear.streams.synthetic import Noisy, Separable, TightExample
 
 
@@ -204,6 +205,23 @@ def test_rows_that_nothing_separates_have_freund_and_schapires_bound(passes: int
     assert np.isnan(shown.least).all()  # what any margin would prove at least says nothing of this bound
     assert (shown.updates <= shown.bound).all()
     assert (np.diff(shown.bound) >= 0.0).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Perceptron(), MarginPerceptron(0.3, rate=0.5), TheirPerceptron()],
+    ids=str,
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_that_change_nothing_may_be_learned_at_once(model: Any, sparse: bool) -> None:
+    X, y = next(Noisy(60, 3, flips=6, seed=4).arrays(60))
+    examples = examples_of(csr_matrix(X) if sparse else X, y)
+    theorem = theorem_of(model, 3, sparse)
+    found = list(proof_steps(model, examples, 3, theorem))
+    one_by_one = list(proof_steps(model, examples, 3, theorem._replace(averaged=True)))
+    assert len(found) == len(one_by_one) == 180
+    for step, alone in zip(found, one_by_one, strict=True):
+        np.testing.assert_array_equal(np.hstack(step), np.hstack(alone))
 
 
 @pytest.mark.parametrize(

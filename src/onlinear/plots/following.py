@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -13,7 +13,10 @@ from onlinear.data.matrices import as_csr
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.dual import DualClassifier
 
-#: by how much, relatively to the weights, a move may differ from a multiple of the row
+if TYPE_CHECKING:
+    from onlinear.plots.theorems import Theorem
+
+#: by how much, relatively to the weights, a move may differ from a multiple of the row, and a score from the learner's
 ROUNDING = 1e-9
 #: what a learner is told of the two sides
 LABELS = np.array([-1, 1])
@@ -78,45 +81,71 @@ def readable_label(label: Any) -> str:
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
-def follow(estimator: Any, examples: PlottedExamples, passes: int = 1) -> Iterator[LearnedStep]:
-    """Learn the rows one after the other with a clone, pass after pass, until a whole pass brings no update."""
+def follow(
+    estimator: Any, examples: PlottedExamples, passes: int = 1, quiet: Callable[[int], int] = int
+) -> Iterator[LearnedStep]:
+    """Learn the rows one after the other with a clone, pass after pass, until a whole pass brings no update.
+
+    The rows from i up to, but without, ``quiet(i)`` are known to change nothing: they are learned at once, which comes
+    out the same to the bit, and costs as much as a row alone.
+    """
     if isinstance(estimator, DualClassifier):
         raise Refused(f"{type(estimator).__name__} has no weights that could be drawn: choose a linear learner")
-    model, updates = clone(estimator), 0
+    model, updates, labels = clone(estimator), 0, examples.labels
     weights = np.zeros(examples.X.shape[1] + has_intercept(estimator))
     for _ in range(passes):
-        before = updates
-        for i, label in enumerate(examples.labels):
-            model.partial_fit(examples.X[i : i + 1], [label], classes=LABELS)
+        before, start = updates, 0
+        while start < len(labels):
+            stop = max(start + 1, quiet(start))
+            model.partial_fit(examples.X[start:stop], labels[start:stop], classes=LABELS)
+            yield from (LearnedStep(row, updates, weights) for row in range(start, stop - 1))
             now = weights_of(model, estimator)
             updates = int(getattr(model, "updates_", updates + (not np.array_equal(now, weights))))
-            weights = now
-            yield LearnedStep(i, updates, weights)
+            weights, start = now, stop
+            yield LearnedStep(stop - 1, updates, weights)
         if updates == before:
             return
 
 
+def end_of_quiet(gains: np.ndarray, start: int, threshold: float) -> int:
+    """The first row from ``start`` on of which ``y f(x)`` is not above a threshold; behind the last if there is none.
+
+    >>> end_of_quiet(np.array([2.0, 3.0, 1.0, 4.0]), 0, 1.0), end_of_quiet(np.array([2.0, 3.0, 1.0, 4.0]), 3, 1.0)
+    (2, 4)
+    """
+    loud = np.flatnonzero(gains[start:] <= threshold)
+    return start + int(loud[0]) if len(loud) else len(gains)
+
+
 def proof_steps(
-    estimator: Any, examples: PlottedExamples, passes: int = 1, constant: float = 1.0
+    estimator: Any, examples: PlottedExamples, passes: int = 1, theorem: Theorem | None = None
 ) -> Iterator[ProofStep]:
     """What is known after each example that is learned: of weights, or of a hypothesis in dual form.
 
-    ``constant`` is the feature that the intercept is the weight of.
+    A theorem says which rows bring no update, so that they need not be learned one by one.
     """
     if isinstance(estimator, DualClassifier):
         return proof_steps_of_kernel(estimator, examples, passes)
-    return proof_steps_of_weights(estimator, examples, passes, constant)
+    return proof_steps_of_weights(estimator, examples, passes, theorem)
 
 
 def proof_steps_of_weights(
-    estimator: Any, examples: PlottedExamples, passes: int, constant: float
+    estimator: Any, examples: PlottedExamples, passes: int, theorem: Theorem | None
 ) -> Iterator[ProofStep]:
+    constant = 1.0 if theorem is None else theorem.constant
     signed = signed_rows(estimator, examples, constant)
+    radius = longest_so_far(estimator, examples, constant)[-1]
     scale = np.ones(signed.shape[1])
     if has_intercept(estimator):
         scale[-1] = 1.0 / constant
     weights, gains, length, factors = np.zeros(signed.shape[1]), np.zeros(len(examples.y)), 0.0, 0.0
-    for step in follow(estimator, examples, passes):
+
+    def quiet(start: int) -> int:
+        if theorem is None or theorem.averaged:  # an average moves with every row
+            return start
+        return end_of_quiet(gains, start, theorem.beta + ROUNDING * (theorem.beta + radius * length))
+
+    for step in follow(estimator, examples, passes, quiet):
         now = step.weights * scale
         changed = not np.array_equal(now, weights)
         if changed:
@@ -130,17 +159,23 @@ def proof_steps_of_weights(
 
 def proof_steps_of_kernel(estimator: Any, examples: PlottedExamples, passes: int) -> Iterator[ProofStep]:
     """An update adds a signed row to the hypothesis: its scores and its length follow from the kernels alone."""
-    model, alike = clone(estimator).set_params(vote="last"), signed_kernels(estimator, examples)
-    gains, squared, updates = np.zeros(len(examples.y)), 0.0, 0
+    model, alike = clone(estimator), signed_kernels(estimator, examples)
+    gains, squared, updates, labels = np.zeros(len(examples.y)), 0.0, 0, examples.labels
+    radius = float(np.sqrt(alike.diagonal().max()))
     for _ in range(passes):
-        before = updates
-        for i, label in enumerate(examples.labels):
-            model.partial_fit(examples.X[i : i + 1], [label], classes=LABELS)
+        before, start = updates, 0
+        while start < len(labels):
+            length = float(np.sqrt(squared))
+            stop = max(start + 1, end_of_quiet(gains, start, ROUNDING * radius * length))
+            model.partial_fit(examples.X[start:stop], labels[start:stop], classes=LABELS)
+            last = stop - 1
+            yield from (ProofStep(row, updates, False, gains, length, float(updates)) for row in range(start, last))
             changed, updates = model.updates_ > updates, model.updates_
             if changed:
-                squared += 2.0 * gains[i] + alike[i, i]
-                gains = gains + alike[i]
-            yield ProofStep(i, updates, changed, gains, float(np.sqrt(squared)), float(updates))
+                squared += 2.0 * gains[last] + alike[last, last]
+                gains = gains + alike[last]
+            yield ProofStep(last, updates, changed, gains, float(np.sqrt(squared)), float(updates))
+            start = stop
         if updates == before:
             return
 

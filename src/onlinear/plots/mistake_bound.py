@@ -123,7 +123,7 @@ class ProgressPoint:
         updates, last, lower, upper, order = [], [], [], [], []
         low, rows = -np.inf, 0  # so many were seen
         self.gains, self.length = np.zeros(len(examples.y)), 0.0
-        for now in proof_steps(estimator, examples, passes, theorem.constant):
+        for now in proof_steps(estimator, examples, passes, theorem):
             order.append(now.row)
             self.gains, self.length = now.gains, now.length
             rows = max(rows, now.row + 1)

@@ -51,14 +51,14 @@ class OrdersDisplay(Display):
         y: Any,
         *,
         orders: int = 20,
-        passes: int = 100,
+        passes: int = 20,
         u: Any = None,
         seed: int = 0,
         class_: Any = None,
         ax: Axes | None = None,
         plot: bool = True,
     ) -> OrdersDisplay:
-        """Learn the rows with a clone in so many orders, each until a pass brings no update.
+        """Learn the rows with a clone in so many orders, each until a pass brings no update, at most so many passes.
 
         The bound is that of the margin of ``u``, or else of the largest margin that any of the orders has ended with.
         Of several classes ``class_`` is learned against the rest.
@@ -73,7 +73,7 @@ class OrdersDisplay(Display):
             chosen = np.arange(count) if k == 0 else drawn.permutation(count)
             ordered = PlottedExamples(examples.X[chosen], examples.y[chosen], examples.classes)
             made = []
-            for now in proof_steps(estimator, ordered, passes, theorem.constant):
+            for now in proof_steps(estimator, ordered, passes, theorem):
                 made.append(now.updates)
             updates.append(made)
             margin = max(margin, float(now.gains.min()) / now.length if now.length else 0.0)

@@ -82,12 +82,14 @@ class ProofDisplay(Display):
         y: Any,
         *,
         u: Any = None,
-        passes: int = 1000,
+        passes: int = 100,
         class_: Any = None,
         ax: Axes | None = None,
         plot: bool = True,
     ) -> ProofDisplay:
-        """Learn the rows with a clone of a perceptron until a pass brings no update. Others have no such proof.
+        """Learn the rows with a clone of a perceptron until a pass brings no update, at most so many passes.
+
+        Others than perceptrons have no such proof.
 
         u is scaled to length 1; without one it is the direction in which the learner ends, also in the space of a
         kernel. It has to separate the rows. An intercept is the weight of one more feature, always 1: ``u`` may have
@@ -97,7 +99,7 @@ class ProofDisplay(Display):
         theorem = theorem_of(estimator, examples.X.shape[1], issparse(examples.X))
         ends = None if u is None else scores_by(u, estimator, examples, theorem.constant)
         rows, lengths, steps = [], [0.0], [0.0]
-        for now in proof_steps(estimator, examples, passes, theorem.constant):
+        for now in proof_steps(estimator, examples, passes, theorem):
             if now.changed:
                 rows.append(now.row)
                 lengths.append(now.length)

@@ -31,6 +31,7 @@ class Theorem(NamedTuple):
     beta: float = 0.0
     step: float = 1.0
     constant: float = 1.0  # the feature that the intercept is the weight of
+    averaged: bool = False  # it answers with the average of its weights
 
     def room(self, radius: np.ndarray) -> np.ndarray:
         """What a squared margin divides: ``R^2 + 2 beta / a``."""
@@ -60,7 +61,8 @@ def theorem_of(estimator: Any, features: int, sparse: bool) -> Theorem:
         raise no_bound(estimator, "it pays a penalty")
     if rule_rate(rule, 1.0) != rule_rate(rule, 2.0):
         raise no_bound(estimator, "its steps become smaller")
-    return Theorem(getattr(loss, "margin", 0.0), rule_rate(rule, 1.0), math.sqrt(settings.intercept_rate))
+    margin, constant = getattr(loss, "margin", 0.0), math.sqrt(settings.intercept_rate)
+    return Theorem(margin, rule_rate(rule, 1.0), constant, settings.average > 0.0)
 
 
 def no_bound(estimator: Any, reason: str) -> Refused:
