@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         measures as measures,
         rules as rules,
         selection as selection,
+        theory as theory,
     )
     from onlinear.errors import (
         BadInput as BadInput,
@@ -123,6 +124,7 @@ _HOMES = {
     "race": "onlinear.workflow.race_result",
     "rules": "onlinear.rules",
     "selection": "onlinear.selection",
+    "theory": "onlinear.theory",
     "unique_features": "onlinear.learning.dual.unique",
 }
 

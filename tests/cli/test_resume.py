@@ -343,7 +343,7 @@ def test_bad_lines_go_on_in_a_pipe_of_which_nothing_can_be_read() -> None:
 def test_nothing_of_an_open_file_is_counted_on() -> None:
     with open("log", "wb") as log, badlines.BadLines(f"/dev/fd/{log.fileno()}") as bad:
         bad.take(BadLine("a", 1, 2, "why"), b"text")
-        assert bad.settled() == badlines.Log(0, NOTHING)
+        assert bad.sync() == badlines.Log(0, NOTHING)
     assert Path("log").read_bytes() == b"# a:1:2: why\ntext\n"
 
 

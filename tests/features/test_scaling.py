@@ -62,8 +62,8 @@ def scaler_of(kind: type) -> Any:
 def restored(scaler: Any, arrays: dict[str, np.ndarray]) -> Any:
     """A scaler of the same kind, from arrays."""
     if isinstance(scaler, Standardise):
-        return Standardise.restored(arrays, scaler.names, scaler.columns_of)
-    return type(scaler).restored(arrays)
+        return Standardise.from_arrays(arrays, scaler.names, scaler.columns_of)
+    return type(scaler).from_arrays(arrays)
 
 
 def bits_of(arrays: dict[str, np.ndarray]) -> Any:

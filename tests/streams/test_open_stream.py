@@ -184,6 +184,22 @@ def test_a_table_without_features_is_refused(tmp_path: Path) -> None:
         open_stream(file, delimiter=",")
     with pytest.raises(Refused, match="name columns that are texts"):
         open_stream(file, ngrams=2)
+    for text in ("a^b\n1^x\n2^y\n", "1^x\n2^y\n"):  # no delimiter that is looked for
+        file.write_text(text)
+        with pytest.raises(OnlinearError, match="is the delimiter right"):
+            open_stream(file)
+    file.write_text("a,b\n1,2\n")
+    assert next(iter(open_stream(file, target="b", ignore=["a"]))).width == 0
+
+
+@pytest.mark.parametrize("text", ["y\n1\n2\n4\n", "1\n2\n4\n", "wage w\nlow\nhigh\nlow\n", "y,w\n1,1\n2,1\n4,1\n"])
+def test_a_target_alone_is_a_table(tmp_path: Path, text: str) -> None:
+    """An intercept alone is a model: of a mean, or of how frequent classes are."""
+    file = tmp_path / "rows.csv"
+    file.write_text(text)
+    block = next(iter(open_stream(file, target="y" if text[0] == "y" else None, weight="w" if "," in text else None)))
+    assert block.width == 0
+    assert block.labels.tolist() == (["low", "high", "low"] if "low" in text else [1.0, 2.0, 4.0])
 
 
 @pytest.mark.parametrize("option", ["ignore", "categories", "text", "missing", "numbers"])

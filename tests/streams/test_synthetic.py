@@ -19,7 +19,7 @@ from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model
 from onlinear.streams import arrays
 from onlinear.streams.arrays import Generated
-from onlinear.streams.synthetic import Adversary, Dependent, Drifting, Noisy, Separable, TightExample
+from onlinear.streams.synthetic import Adversary, Dependent, Drifting, LogisticLabels, Noisy, Separable, TightExample
 
 STREAMS: list[Generated] = [
     Separable(2500, 3, margin=0.2, seed=4),
@@ -28,6 +28,7 @@ STREAMS: list[Generated] = [
     Drifting(2500, 3, angle=0.01, seed=4),
     Dependent(2500, 3, correlation=0.9, seed=4),
     TightExample(1300, seed=4),
+    LogisticLabels(2500, 3, strength=1.0, seed=4),
 ]
 by_name = pytest.mark.parametrize("stream", STREAMS, ids=repr)
 

@@ -44,9 +44,18 @@ Model = option(Path | None, MODEL_FILE, "Where to save the model.", "--model", "
 Certified = option(
     Path | None, MODEL_FILE, "The model; by default a perceptron is learned.", "--model", "-m", file=INPUT
 )
+Against = option(
+    Path | None,
+    MODEL_FILE,
+    "Weights of your own, which the bound is tried with, too: a line of all, or a name and a weight in each.",
+    "--against",
+    metavar="FILE",
+    file=INPUT,
+)
 CertifiedModel = option(
     Path | None, MODEL_FILE, "The model file that the certificate is of.", "--model", "-m", file=INPUT
 )
+Replay = option(bool, OUTPUT, "Learn the rows again, too, and verify counts and weights.", "--replay")
 CertificateFile = option(
     str | None, OUTPUT, "Write the certificate to this file.", "--output", "-o", metavar="FILE", file=WRITTEN
 )

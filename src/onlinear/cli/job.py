@@ -27,6 +27,7 @@ from onlinear.learning.rest import comes_to_rest
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.streams.sources import expand
 from onlinear.system.outputs import as_argument, is_in_place, printable
+from onlinear.theory.online_to_batch import FirstPass, bounds_from
 from onlinear.workflow.run import MOST_PASSES, VERSION, PassEnd, PassFigures, Progress, Run
 from onlinear.workflow.testing import figures_of
 
@@ -145,7 +146,7 @@ class Job:
 
     def _save(self, *, unfinished: bool = False) -> None:
         if self.path is not None:
-            left = self._checkpoint().packed() if unfinished and self.can_go_on else None
+            left = self._checkpoint().pack() if unfinished and self.can_go_on else None
             trained = Trained(self.run.training, self.run.recipe, left)
             self.is_saved = False
             save(self.path, trained, slim=self.slim and not unfinished)
@@ -158,7 +159,7 @@ class Job:
             self.run.passes,
             self.run.every,
             full_path(self.bad.wanted),
-            self.bad.settled(),
+            self.bad.sync(),
             self.slim,
             self.run.progress_now(),
             self.run.seed,
@@ -187,6 +188,7 @@ class Job:
             "mistakes": None if classes is None else figures.mistakes,
             "progressive_error": None if classes is None else figures.mistakes / figures.examples,
             "progressive_loss": figures.loss,
+            "online_to_batch": None if classes is None else bounds_from(FirstPass(*figures[:2])).document(),
             "features": progress.features,
             "seconds": seconds,
             "features_per_second": progress.features / seconds,
@@ -243,7 +245,7 @@ class Checkpoint:
     progress: Progress
     shuffled: int | None = None  # the seed, where rows are
 
-    def packed(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         """All of it as JSON."""
         packed = asdict(self) | {"log": None if self.log is None else self.log._asdict()}
         if self.shuffled is None:  # as older versions wrote it
@@ -251,7 +253,7 @@ class Checkpoint:
         return packed
 
     @classmethod
-    def unpacked(cls, packed: Any, totals: Totals) -> Checkpoint:
+    def unpack(cls, packed: Any, totals: Totals) -> Checkpoint:
         """What :meth:`packed` gave; whatever else it may be is refused. ``totals`` are what the model has learned."""
         has_seed = isinstance(packed, dict) and "shuffled" in packed
         names = ("files", "passes", "checkpoint_every", "bad_lines", "log", "slim", "progress")

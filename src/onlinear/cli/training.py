@@ -104,7 +104,7 @@ def resume_job(context: click.Context, wanted: dict[str, Any]) -> Job:
     if trained.unfinished is None:
         return go_on_with_files(trained, wanted)
     with only_bad_models(path):
-        left = Checkpoint.unpacked(trained.unfinished, trained.training.totals())
+        left = Checkpoint.unpack(trained.unfinished, trained.training.totals())
     check_repeated(context, left, wanted)
     wish = wanted["bad_lines"] if is_given(context, "bad_lines") else left.bad_lines
     return go_on_where_it_stopped(trained, left, wish, wanted)

@@ -71,7 +71,7 @@ def stand_ins(goal: Objective, epsilon: float) -> Iterator[tuple[Objective, floa
         return
     width = max(1.0, 2.0 * epsilon)
     while True:
-        yield replace(goal, loss=SmoothedHinge(goal.loss.margin, width)), 0.25 * width
+        yield replace(goal, loss=SmoothedHinge(goal.margin, width)), 0.25 * width
         if width <= 2.0 * epsilon:
             return
         width = max(0.2 * width, 2.0 * epsilon)
@@ -151,7 +151,7 @@ class Search:
         reach = self.radius * float(np.linalg.norm(gradient))
         gap = float(gradient @ u) + reach
         shares = self.goal.shares * abs(slopes)
-        bound = self.goal.loss.margin * float(shares.sum()) - reach if is_hinge(self.goal) else value - gap
+        bound = self.goal.margin * float(shares.sum()) - reach if is_hinge(self.goal) else value - gap
         blur = ROUNDING * (abs(value) + abs(bound) + self.radius * float(shares @ self.lengths))
         self.bound = max(self.bound, bound - blur)
         return gap

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.descent.objective import Objective, is_hinge
-from onlinear.errors import BadInput, Diverged, Refused
+from onlinear.descent.gaps import GapWithoutPenalty
+from onlinear.descent.objective import Objective, is_hinge, is_perceptron
+from onlinear.errors import BadInput, Diverged
 
 
 class Point(NamedTuple):
@@ -42,22 +43,25 @@ class Course:
 
     The clock starts when the course is made.
 
-    The gap is ``value - optimum`` if the optimum is known. Otherwise it is certified:
+    The gap is ``value - optimum`` if the optimum is known. Otherwise it is certified, with a penalty:
 
     * ``f(w) - f* <= |gradient|^2 / (2 l2)`` for a smooth loss, because f is l2-strongly convex,
     * ``f(w) - dual`` for the hinge, where the solver brings shares ``0 <= a <= 1`` of the rows: see
       :meth:`~onlinear.descent.objective.Objective.dual_value`. (The bound above holds for the hinge too, but need not
       go to 0: at the optimum only some of its subgradients vanish.)
+
+    Without one it is what :class:`~onlinear.descent.gaps.GapWithoutPenalty` knows, at worst the value itself. Of the
+    perceptron loss that is the gap, since the weights 0 have the value 0; as they say nothing of any row, a solver has
+    arrived only where every row is right.
     """
 
     def __init__(self, objective: Objective, epsilon: float, optimum: float | None) -> None:
         if not epsilon > 0.0:
             raise BadInput(f"epsilon is {epsilon}: give a gap above 0 to stop at")
-        if optimum is None and objective.l2 == 0.0:
-            raise Refused(
-                "without a penalty the gap cannot be certified: give l2 above 0, or the optimum if you know it"
-            )
         self.objective, self.epsilon, self.optimum = objective, epsilon, optimum
+        self.rows_decide = is_perceptron(objective) and objective.l2 == 0.0
+        if objective.l2 == 0.0 and optimum is None:
+            self.unpenalised = GapWithoutPenalty(objective)
         self.points: list[Point] = []
         self.bound = -math.inf  # the best dual so far
         self.spent = 0.0
@@ -73,11 +77,13 @@ class Course:
         gap = self.gap(value, w, shares)
         self.points.append(Point(steps, value, gap, self.spent))
         self.since = time.perf_counter()
-        return gap <= self.epsilon
+        return gap <= self.epsilon and not (self.rows_decide and self.objective.slopes(w).any())
 
     def gap(self, value: float, w: Any, shares: Callable[[], Any]) -> float:
         if self.optimum is not None:
             return value - self.optimum
+        if self.objective.l2 == 0.0:
+            return self.unpenalised.at(w, value)
         if is_hinge(self.objective):
             self.bound = max(self.bound, self.objective.dual_value(shares()))
             return value - self.bound
@@ -87,3 +93,15 @@ class Course:
     def solution(self, w: Any) -> Solution:
         last = self.points[-1]
         return Solution(w, last.value, last.gap, last.steps, last.seconds, tuple(self.points))
+
+
+def started(objective: Objective, start: Any) -> Any:
+    """The weights that a solver starts with: 0, or a copy of those given."""
+    if start is None:
+        return np.zeros(objective.features)
+    weights = np.array(start, dtype=np.float64).reshape(-1)
+    if len(weights) != objective.features or not np.isfinite(weights).all():
+        raise BadInput(
+            f"the start has {len(weights)} numbers for {objective.features} features: give a finite number for each"
+        )
+    return weights

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from onlinear.errors import Refused
-from onlinear.losses import Hinge, Logistic, Squared
+from onlinear.losses import Hinge, Logistic, Perceptron, Squared
 from onlinear.parameters import NOT_NEGATIVE, POSITIVE
 
 
@@ -84,6 +84,10 @@ FORMS: dict[type, Form] = {
         values=lambda loss, s, y: np.maximum(0.0, loss.margin - y * s),
         slopes=lambda loss, s, y: np.where(y * s <= loss.margin, -y, 0.0),
     ),
+    Perceptron: Form(
+        values=lambda loss, s, y: np.maximum(0.0, -y * s),
+        slopes=lambda loss, s, y: np.where(y * s <= 0.0, -y, 0.0),
+    ),
     SmoothedHinge: Form(
         values=smoothed_values,
         slopes=lambda loss, s, y: -y * share(loss, s, y),
@@ -97,6 +101,7 @@ def form_of(loss: Any) -> Form:
     """The loss on arrays; a loss without one is refused by name."""
     if type(loss) not in FORMS:
         raise Refused(
-            f"the batch solvers do not take the loss {type(loss).__name__}: they take Squared(), Logistic() and Hinge()"
+            f"the batch solvers do not take the loss {type(loss).__name__}: they take Squared(), Logistic(), Hinge() "
+            "and Perceptron(); descend takes any function with its gradient"
         )
     return FORMS[type(loss)]

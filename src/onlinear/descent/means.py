@@ -16,9 +16,10 @@ def running_means(draws: Any, schedule: Any = None) -> Any:
 
     With the rate ``1/t``, which is taken without a schedule, the estimate is the mean of the draws so far. It converges
     to E x with any rates that sum to infinity while their squares do not (Robbins & Monro 1951; with probability 1:
-    Blum 1954), if the draws have *bounded variance*: without it the noise need not average out, and the mean of
-    Cauchy draws is as scattered as one draw. Rates that sum to a finite number stop short, rates whose squares do not
-    (a constant) keep the noise of the last draws.
+    Blum 1954), if the draws have *bounded variance*. These conditions suffice: rates ``t^-1/2`` still find the mean in
+    mean square. Rates that sum to a finite number stop short, a constant rate keeps the noise of the last draws, and
+    with rates ``t^-0.6`` symmetric Pareto draws of index 1.2, whose mean is 0 and whose variance is infinite, throw the
+    estimate off for ever.
 
     >>> running_means([4.0, 0.0, 2.0])
     array([4., 2., 2.])

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from onlinear.descent.course import Course, Solution
+from onlinear.descent.course import Course, Solution, started
 from onlinear.descent.objective import WIDE, Objective, diagonal_moment
 from onlinear.errors import Refused
 
@@ -23,8 +23,10 @@ def newton(
     epsilon: float,
     optimum: float | None = None,
     max_steps: int = 100,
+    start: Any = None,
 ) -> Solution:
-    """``w <- w - step H^-1 gradient(w)`` from w = 0, with step 1, 1/2, 1/4, ... until the value falls enough.
+    """``w <- w - step H^-1 gradient(w)`` from the ``start`` (0), with step 1, 1/2, 1/4, ... until the value falls
+    enough.
 
     Near the optimum the whole step is taken and the gap's digits double in every step (Boyd & Vandenberghe 2004,
     section 9.5). Up to 1000 features H is factored, in O(n d^2); beyond, conjugate gradients solve with products
@@ -41,7 +43,7 @@ def newton(
             "use gradient_descent, sgd, second_order_sgd or best_in_ball"
         )
     course = Course(objective, epsilon, optimum)
-    w = np.zeros(objective.features)
+    w = started(objective, start)
     for steps in range(max_steps):
         if course.look(steps, w):
             return course.solution(w)

@@ -14,11 +14,13 @@ from onlinear.data.batch import check_columns, check_rows, importance_of, number
 from onlinear.data.matrices import as_csr
 from onlinear.descent.elementwise import Form, form_of
 from onlinear.errors import BadInput, Refused
-from onlinear.losses import Hinge, Squared
+from onlinear.losses import Hinge, Perceptron, Squared
 from onlinear.registry import loss_of
 
 #: beyond so many features no d x d matrix is built: products with it stand in
 WIDE = 1000
+#: share of the largest eigenvalue below which rounding may be all that there is of one
+FAINT = 1e-10
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,11 @@ class Objective:
     def smooth(self) -> bool:
         """Whether the loss has a curvature."""
         return self.form.curvatures is not None
+
+    @property
+    def margin(self) -> float:
+        """Where the kink of a hinge is; that of the perceptron loss at 0."""
+        return float(getattr(self.loss, "margin", 0.0))
 
     # ---------------------------------------------------------------- at the weights w
 
@@ -86,17 +93,25 @@ class Objective:
         """The same for the row with the longest features alone; infinite for the hinge."""
         return self.form.bend(self.loss) * float(squared_lengths(self.rows).max()) + self.l2
 
+    @cached_property
+    def convexity(self) -> float:
+        """The smallest eigenvalue that the Hessian has anywhere, at least: l2, and of the squared loss its own."""
+        if not isinstance(self.loss, Squared) or self.features > WIDE:
+            return self.l2
+        eigenvalues = np.linalg.eigvalsh(second_moment(self.rows, self.shares))
+        return self.l2 + (float(eigenvalues[0]) if eigenvalues[0] > FAINT * eigenvalues[-1] else 0.0)
+
     def dual_value(self, shares: Any) -> float:
         """A lower bound of the penalised hinge: ``margin mean(a) - |mean(a y x)|^2 / (2 l2)``, any ``0 <= a <= 1``."""
         pull = self.pull(shares * self.targets)
-        return float(self.loss.margin * (self.shares @ shares) - (pull @ pull) / (2.0 * self.l2))
+        return float(self.margin * (self.shares @ shares) - (pull @ pull) / (2.0 * self.l2))
 
 
 def mean_loss(X: Any, y: Any, loss: Any, l2: float = 0.0, sample_weight: Any = None) -> Objective:
     """The objective ``sum h loss / sum h + l2/2 |w|^2`` with the importance h of the rows, 1 if not given.
 
-    ``X`` is an array or a SciPy matrix, ``y`` numbers for the squared loss and -1 or +1 for the others. The
-    intercept is the caller's: append a column of ones.
+    ``X`` is an array or a SciPy matrix, ``y`` numbers for the squared loss and -1 or +1 for the others: the logistic,
+    the hinge and the perceptron loss. The intercept is the caller's: append a column of ones.
 
     >>> from onlinear.losses import Squared
     >>> f = mean_loss([[1.0], [3.0]], [0.0, 2.0], Squared())
@@ -133,7 +148,19 @@ def checked_matrix(X: Any) -> Any:
 
 
 def is_hinge(objective: Objective) -> bool:
-    return isinstance(objective.loss, Hinge)
+    """Whether the loss is a hinge, of which the perceptron loss is that with the margin 0."""
+    return isinstance(objective.loss, Hinge | Perceptron)
+
+
+def is_perceptron(objective: Objective) -> bool:
+    """Whether the weights 0 have the least loss there is, though they say nothing of any row."""
+    return is_hinge(objective) and objective.margin == 0.0
+
+
+def row_scale(objective: Objective) -> float:
+    """How fast the slope of a row's loss changes along the longest row, if that of a hinge bends like a parabola's."""
+    bend = objective.form.bend(objective.loss) if objective.smooth else 1.0
+    return bend * float(squared_lengths(objective.rows).max()) or 1.0
 
 
 def squared_lengths(rows: Any) -> Any:

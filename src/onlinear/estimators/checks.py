@@ -100,16 +100,23 @@ def check_rows_and_targets(estimator: Any, X: Any, y: Any, *, reset: bool, numbe
         order="C",
         reset=reset,
         ensure_all_finite=False,
+        ensure_min_features=fewest_columns(estimator),
         y_numeric=numbers,
     )
 
 
 def checked_rows(estimator: Any, X: Any) -> Any:
     """X for a prediction: finite, with the features that were learned."""
-    X = plausible(X)
+    fewest = fewest_columns(estimator)
+    X = plausible(X, fewest)
     if not hasattr(estimator, "n_features_in_"):
         X = in_order_of_names(estimator, X)
-    return validate_rows(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+    return validate_rows(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False, ensure_min_features=fewest)
+
+
+def fewest_columns(estimator: Any) -> int:
+    """With how few columns an estimator learns: with none if an intercept alone is a model to it."""
+    return int(not (getattr(estimator, "_learns_intercept_alone", False) and estimator.fit_intercept))
 
 
 def validate_rows(estimator: Any, X: Any, **options: Any) -> Any:
@@ -126,7 +133,7 @@ def validate_rows(estimator: Any, X: Any, **options: Any) -> Any:
 def validate_with_targets(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
     """X and y by scikit-learn's ``validate_data``; a cell or a target that cannot be is refused with its row."""
     numbers = bool(options.get("y_numeric"))
-    X, y = plausible(X), plausible_targets(y, numbers)
+    X, y = plausible(X, options.get("ensure_min_features", 1)), plausible_targets(y, numbers)
     try:
         X, checked_y = validate_data(estimator, X, y, **options)
     except Exception as error:  # each kind of frame has errors of its own
@@ -169,13 +176,16 @@ def check_knows_classes(estimator: Any, classes: Any) -> None:
         )
 
 
-def plausible(X: Any) -> Any:
-    """X as scikit-learn may look at it: a sparse matrix in CSR whose parts fit each other; neither dicts nor dates."""
+def plausible(X: Any, fewest: int = 1) -> Any:
+    """X as scikit-learn may look at it: a sparse matrix in CSR whose parts fit each other; neither dicts nor dates.
+
+    A frame has so many columns at least.
+    """
     if scipy.sparse.issparse(X):  # also the one of SciPy's that is a dict
         return as_csr(X)
     if type(X) is not np.ndarray and is_frame(X):
-        check_frame(X)
-        X = without_batches(X)
+        check_frame(X, fewest)
+        X = without_batches(X) if names_in(X) else np.empty((len(X), 0))
     if type(X) is np.ndarray and X.dtype.kind in "biuf":
         return X
     refuse_dicts(X)
@@ -244,10 +254,10 @@ def accuracy(predicted: np.ndarray, y: Any, sample_weight: Any) -> float:
     return float(np.average(right, weights=sample_weight))
 
 
-def check_frame(X: Any) -> None:
-    """Refuse a frame that has no rows yet, no columns, two of them with one name, or is sparse around what is not 0."""
+def check_frame(X: Any, fewest: int = 1) -> None:
+    """Refuse a frame without rows yet, with too few columns, two of one name, or sparse around what is not 0."""
     names = names_in(X)
-    if not names:
+    if len(names) < fewest:
         raise BadInput(f"the {type(X).__name__} has no columns: give at least one to learn from")
     check_different(names)
     if type(X).__module__.startswith("polars"):

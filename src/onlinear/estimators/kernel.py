@@ -46,7 +46,8 @@ class KernelPerceptron(DualClassifier):
         the start; None keeps all. Shrinks and removes as the self-tuned Forgetron does (Dekel, Shalev-Shwartz &
         Singer 2008), whose guarantee :mod:`onlinear.learning.dual.forgetron` states. It is one on the mistakes made
         while learning, by the last version. Of older versions only what they have of the kept examples is left to vote.
-    max_iter : most passes of ``fit``, which ends when a pass brings no update
+    max_iter : most passes of ``fit``, which ends when a pass brings no update. A first pass alone is not enough for the
+        versions to agree even where a kernel separates the rows, as RBF does those of XOR; ``partial_fit`` takes one.
     order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"
     random_state : seed for that order, and for ``vote="random"``
 
@@ -60,7 +61,7 @@ class KernelPerceptron(DualClassifier):
 
     >>> import numpy as np
     >>> X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), ["no", "yes", "yes", "no"]
-    >>> model = KernelPerceptron("poly", degree=2, vote="last", max_iter=100).fit(X, y)
+    >>> model = KernelPerceptron("rbf").fit(X, y)
     >>> model.converged_, model.predict(X).tolist()
     (True, ['no', 'yes', 'yes', 'no'])
     """
@@ -82,7 +83,7 @@ class KernelPerceptron(DualClassifier):
         coef0: float = 1.0,
         vote: str = "vote",
         budget: int | None = None,
-        max_iter: int = 1,
+        max_iter: int = 10,
         order: str = "stream",
         random_state: Any = 0,
     ) -> None:
@@ -104,7 +105,7 @@ class VotedPerceptron(DualClassifier):
     """The perceptron whose versions vote, each as often as it survived a row. Freund & Schapire 1999, Figure 1.
 
     :class:`KernelPerceptron` with the linear kernel; ``fit_intercept`` adds a feature that is always 1. See there for
-    the other parameters.
+    the other parameters; ``fit`` takes one pass unless ``max_iter`` says more.
 
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])

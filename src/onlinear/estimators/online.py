@@ -83,7 +83,7 @@ class OnlineClassifier(LinearClassifier):
     l1, l2 : strengths of the penalties
     average : answer with the average of the weights: True, or the example from which on
     forget : the share of its evidence that the rule forgets with each example, for drifting streams
-    fit_intercept : learn an intercept
+    fit_intercept : learn an intercept, which is a model by itself: rows may have no columns
     max_iter : most passes of ``fit``, which stops after one without an update (``converged_``)
     order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"
     random_state : seed for that order
@@ -101,6 +101,7 @@ class OnlineClassifier(LinearClassifier):
     """
 
     _parameter_constraints = {**OPTIONS, **WEIGHED}
+    _learns_intercept_alone = True
 
     def __init__(
         self,
@@ -165,6 +166,7 @@ class OnlineRegressor(LinearRegressor):
     """
 
     _parameter_constraints = OPTIONS
+    _learns_intercept_alone = True
 
     def __init__(
         self,

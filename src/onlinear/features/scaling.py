@@ -19,7 +19,7 @@ from onlinear.data.batch import Rows
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.errors import OnlinearError
 from onlinear.features.blocks import Block, width_of
-from onlinear.features.state import Arrays, damaged, vector
+from onlinear.features.state import Arrays, damage_error, vector
 from onlinear.kernels.text import scaling as kernel
 
 
@@ -112,11 +112,11 @@ class MaxAbs:
         return {"largest": self._largest[: self._width].copy()}
 
     @classmethod
-    def restored(cls, arrays: Mapping[str, np.ndarray]) -> MaxAbs:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> MaxAbs:
         """The scaler that :meth:`arrays` are of. It goes on to the same bits."""
         largest = vector(arrays, "largest", np.float64)
         if not (np.isfinite(largest) & (largest >= 0.0)).all():
-            raise damaged("largest")
+            raise damage_error("largest")
         scaler = cls()
         scaler._make_room(len(largest))
         scaler._largest[: len(largest)] = largest
@@ -162,13 +162,13 @@ class Standardise:
         return {name: numbers.copy() for name, numbers in self._moments._asdict().items()}
 
     @classmethod
-    def restored(cls, arrays: Mapping[str, np.ndarray], names: Sequence[str], columns_of: ColumnsOf) -> Standardise:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], names: Sequence[str], columns_of: ColumnsOf) -> Standardise:
         """The scaler that :meth:`arrays` are of. It goes on to the same bits."""
         scaler = cls(names, columns_of)
         counts = vector(arrays, "counts", np.int64, len(names))
         means, deviations = (vector(arrays, name, np.float64, len(names)) for name in ("means", "deviations"))
         if not ((counts >= 0) & np.isfinite(means) & np.isfinite(deviations) & (deviations >= 0.0)).all():
-            raise damaged("means and deviations")
+            raise damage_error("means and deviations")
         scaler._moments = kernel.Moments(counts.copy(), means.copy(), deviations.copy())
         return scaler
 
@@ -189,7 +189,7 @@ class UnitLength:
         return {}
 
     @classmethod
-    def restored(cls, arrays: Mapping[str, np.ndarray]) -> UnitLength:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> UnitLength:
         """Another one: there is nothing to remember."""
         return cls()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import PurePath
@@ -11,7 +12,6 @@ from typing import Any, Protocol
 from onlinear.errors import OnlinearError, Refused
 from onlinear.features.blocks import Block
 from onlinear.features.naming import MOST_FEATURES, Naming
-from onlinear.streams.columns import FEATURE_KINDS
 from onlinear.streams.options import ReadOptions
 from onlinear.streams.sources import inner_name, source_label
 
@@ -113,10 +113,19 @@ def import_name(path: str) -> Any:
     return getattr(import_module(f"onlinear.{module}"), name)
 
 
-def check_features(format: Format, source: Any) -> None:
-    """Refuse a table in which nothing is left to learn from."""
-    columns = getattr(format, "columns", None)
-    if columns is not None and all(column.kind not in FEATURE_KINDS for column in columns):
+#: what the name of a target may look like that stands alone: one with other characters has lost its delimiter
+NAME = re.compile(r"[\w .-]+")
+
+
+def check_features(format: Any, source: Any, delimiter: str | None = None) -> None:
+    """Refuse a table of one column that looks as if a wrong delimiter had not cut it.
+
+    A target alone is learned by an intercept: one of numbers, of several columns, or of a plain name.
+    """
+    columns: Any = getattr(format, "columns", ())
+    if len(columns) == 1 and columns[0].kind == "target" and format.target_kind != "number":
+        if delimiter is None and getattr(format, "header", True) and NAME.fullmatch(columns[0].name):
+            return
         name = source if isinstance(source, str) else type(source).__name__
         raise OnlinearError(f"{name}: has no column to learn from beside the target: is the delimiter right?")
 

@@ -220,7 +220,7 @@ def stream_of(source: Any, options: ReadOptions, on_bad: OnBad | None = None) ->
         return Stream([source], Arrays(), on_bad, recipe=Recipe(Arrays(), options.scale))
     sources, name = sources_of(source, options.format)
     found = format_of(name, sources, options)
-    check_features(found, sources[0])
+    check_features(found, sources[0], options.delimiter)
     if options.words != DEFAULTS.words and not options.text:
         raise Refused("ngrams, lower, presence and unit_length say how texts are cut: name columns that are texts")
     recipe = Recipe(found, options.scale, bounds_in(options))

@@ -9,10 +9,12 @@ import scipy.sparse
 
 from onlinear import losses
 from onlinear.descent import best_in_ball
+from onlinear.descent.objective import squared_lengths
 from onlinear.errors import Refused
 from onlinear.learning.learner import Learner
 from onlinear.theory.certifying import check_names, check_rows_and_labels, learner_of
 from onlinear.theory.examples import places_of, signs
+from onlinear.theory.subjects import Subject, steps_of, subject_of
 
 #: losses that the comparator suffers in place of others: best fixed weights for the perceptron loss are 0
 RIVALS = {losses.Perceptron: losses.Hinge(), losses.Binomial: losses.Logistic()}  # the latter are one, computed twice
@@ -22,7 +24,10 @@ class Regret(NamedTuple):
     """The progressive loss of a run beside that of the best weights u with ``|u| <= bound``, summed over the rows.
 
     ``of`` is at most the true regret and misses it by at most ``gap``: the best loss is only known to that. The
-    comparator suffers the loss named ``against``: for the perceptron loss, whose best fixed weights are 0, the hinge.
+    comparator suffers the loss named ``against``. The best fixed weights of the perceptron loss are 0, and the theorem
+    compares others: a perceptron's ``progressive`` is its number of mistakes, a tie being one (its updates), and its
+    comparator suffers the hinge. ``allowed`` is then the most that ``of`` can be, ``R bound sqrt(mistakes)``, where all
+    steps are of one size; else None.
     """
 
     of: float
@@ -32,21 +37,23 @@ class Regret(NamedTuple):
     weights: np.ndarray
     bound: float
     against: str
+    allowed: float | None = None
 
 
 def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> Regret:
     """The regret of a classifier of two classes that went once over these rows, against ``|u| <= bound``.
 
-    The losses are those of the weights that learn, also where their average answers: of those regret bounds speak. The
-    intercept is the weight of a constant feature, and counts in the norm. ``epsilon`` is the gap per row to which
-    the best weights are sought.
+    That of a perceptron is its mistakes minus the hinge losses of u, at most ``R |u| sqrt(mistakes)``: section 8 of
+    ``docs/theory.md``. The losses are those of the weights that learn, also where their average answers: of those
+    regret bounds speak. The intercept is the weight of a constant feature, and counts in the norm. ``epsilon`` is the
+    gap per row to which the best weights are sought.
 
     >>> import onlinear
     >>> rows, labels = [[1.0], [-1.0], [2.0], [-0.5]], [1, 0, 1, 0]
     >>> model = onlinear.Perceptron(max_iter=1, tol=None, shuffle=False).fit(rows, labels)
     >>> found = regret(model, rows, labels, bound=1.0)
-    >>> found.against, round(found.best, 1), found.gap <= 4e-4
-    ('Hinge', 0.5, True)
+    >>> found.progressive, found.against, round(found.best, 1), found.gap <= 4e-4, found.of <= found.allowed
+    (2.0, 'Hinge', 0.5, True, True)
     """
     learner = learner_of(model)
     check_names(model, X)
@@ -63,8 +70,13 @@ def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> R
     rival = RIVALS.get(type(loss), loss)
     rows = with_constant(matrix, learner)
     best = best_in_ball(rows, signs(places == 1), rival, bound, epsilon)
-    suffered = float(learner.unaveraged_loss_sums[0]) / max(learner.importance, 1e-300)
-    progressive, total = suffered * len(labels), best.value * len(labels)
+    allowed = None
+    if isinstance(loss, losses.Perceptron):
+        progressive = float(learner.updates[0])
+        allowed = allowed_regret(subject_of(steps_of(learner, model._classes, 1)), rows, bound)
+    else:
+        progressive = float(learner.unaveraged_loss_sums[0]) / max(learner.importance, 1e-300) * len(labels)
+    total = best.value * len(labels)
     return Regret(
         progressive - total,
         best.gap * len(labels),
@@ -73,7 +85,20 @@ def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> R
         best.weights,
         float(bound),
         type(rival).__name__,
+        allowed,
     )
+
+
+def allowed_regret(subject: Subject, rows: Any, bound: float) -> float | None:
+    """``R bound sqrt(k)`` for k updates of one size; None of a run that the theorem does not cover.
+
+    Each of them adds ``y <u, x>``, at least 1 less the hinge loss of u, to ``<u, w>``, so that k less all these losses
+    is at most ``|u| |w| <= bound R sqrt(k)``.
+    """
+    run = subject.run
+    if run is None or not run.is_plain:
+        return None
+    return bound * float(np.sqrt(squared_lengths(rows).max() * run.updates))
 
 
 def with_constant(matrix: Any, learner: Learner) -> Any:

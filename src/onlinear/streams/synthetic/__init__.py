@@ -9,13 +9,23 @@
 >>> model.updates_ <= stream.bound
 True
 
-:class:`Separable`, :class:`Noisy`, :class:`Drifting`, :class:`Dependent` and :class:`TightExample` are streams: iterate
-over blocks with ``X`` and ``y``, or over ``arrays(block)``, or give them to :func:`onlinear.open_stream`. An
-:class:`Adversary` looks at the weights before it shows the next row.
+:class:`Separable`, :class:`Noisy`, :class:`LogisticLabels`, :class:`Drifting`, :class:`Dependent` and
+:class:`TightExample` are streams: iterate over blocks with ``X`` and ``y``, or over ``arrays(block)``, or give them to
+:func:`onlinear.open_stream`. An :class:`Adversary` looks at the weights before it shows the next row.
 """
 
 from onlinear.streams.synthetic.adversary import Adversary, TightExample
 from onlinear.streams.synthetic.changing import Dependent, Drifting
+from onlinear.streams.synthetic.known import LogisticLabels, Risks
 from onlinear.streams.synthetic.separable import Noisy, Separable
 
-__all__ = ["Adversary", "Dependent", "Drifting", "Noisy", "Separable", "TightExample"]
+__all__ = [
+    "Adversary",
+    "Dependent",
+    "Drifting",
+    "LogisticLabels",
+    "Noisy",
+    "Risks",
+    "Separable",
+    "TightExample",
+]

@@ -1,0 +1,108 @@
+"""Weights of a user's own from a file, for the model that they are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from onlinear.errors import BadInput, BadSource
+from onlinear.features.naming import cells_of
+from onlinear.files.trained import Trained
+from onlinear.learning.classes import has_row_loss
+from onlinear.system.outputs import printable
+
+#: what stands for the intercept where weights are named
+INTERCEPT = "(intercept)"
+
+
+class Line(NamedTuple):
+    """The words of a line, and where it is."""
+
+    place: str
+    words: list[str]
+
+
+def read_weights(path: Path, trained: Trained, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """``(coef, intercept)`` for a model, shaped as its ``coef_`` and ``intercept_``.
+
+    Of a model that knows its columns by number a line holds the weights of an output, all of them, and perhaps the
+    intercept behind them. Where columns have names a line holds a name and its weight, the others being 0; the name
+    ``(intercept)`` is the intercept's. What is between words is blanks, and ``#`` begins a comment.
+    """
+    lines = list(lines_in(path))
+    if not lines:
+        raise BadInput(f"{printable(path)}: has no weights: write them in a line, or a name and its weight in each")
+    outputs = classes if classes > 2 or has_row_loss(trained.training.learner) else 1
+    naming = trained.recipe.format.naming
+    return numbered_weights(lines, trained, outputs) if naming is None else named_weights(lines, trained, outputs)
+
+
+def lines_in(path: Path) -> Iterator[Line]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise BadSource(f"{printable(path)}: cannot be read ({why}): name a text file of weights") from None
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("#")[0].replace(",", " ").split()
+        if words:
+            yield Line(f"{printable(path)}:{number}", words)
+
+
+def numbered_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    width, features = trained.training.width, trained.training.learner.features
+    if len(lines) != outputs:
+        raise BadInput(
+            f"{lines[0].place}: there are {len(lines)} lines of weights, and the model has {outputs} output(s)"
+        )
+    coef, intercept = np.zeros((outputs, features)), np.zeros(outputs)
+    for output, line in enumerate(lines):
+        if len(line.words) not in (width, width + 1):
+            raise BadInput(
+                f"{line.place}: there are {len(line.words)} weights, and the rows have {width} columns: "
+                "give one for each, and perhaps the intercept"
+            )
+        numbers = [number_in(line, word) for word in line.words]
+        coef[output, :width] = numbers[:width]
+        intercept[output] = numbers[width] if len(numbers) > width else 0.0
+    return coef, intercept
+
+
+def named_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    if outputs > 1:
+        raise BadInput(f"{lines[0].place}: weights with names are those of two classes, and the model has {outputs}")
+    coef, intercept = np.zeros((1, trained.training.learner.features)), np.zeros(1)
+    for line in lines:
+        name = " ".join(line.words[:-1])
+        weight = number_in(line, line.words[-1])
+        if not name:
+            raise BadInput(
+                f"{line.place}: the columns of these rows have names: write a name and its weight in each line"
+            )
+        if name == INTERCEPT:
+            intercept[0] = weight
+        else:
+            coef[0, column_of(line, name, trained)] += weight
+    return coef, intercept
+
+
+def column_of(line: Line, name: str, trained: Trained) -> int:
+    known, bits = trained.recipe.exact_names, trained.recipe.bits
+    if bits is not None:
+        return int(cells_of([name], bits)[0])
+    if known is None or name not in known:
+        raise BadInput(f"{line.place}: the model knows no feature {name!r}: name one that onlinear inspect shows")
+    return known.index(name)
+
+
+def number_in(line: Line, word: str) -> float:
+    try:
+        number = float(word)
+    except ValueError:
+        number = np.nan
+    if not np.isfinite(number):
+        raise BadInput(f"{line.place}: {word!r} is no finite number: mend it")
+    return number
