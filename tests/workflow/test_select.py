@@ -15,6 +15,7 @@ import pytest
 import onlinear
 from onlinear.errors import BadInput, BadLine, OnlinearError, Refused
 from onlinear.files.trained import open_model, save
+from onlinear.theory.online_to_batch import FirstPass, bounds_from
 from onlinear.verify import verify
 from onlinear.workflow.ledger import Ledger
 from onlinear.workflow.report import page, words
@@ -306,6 +307,24 @@ def test_an_interrupted_race_still_gives_a_model(tmp_path: Path) -> None:
     assert found.result["path"] is None
     assert found.result["test"]["rows"] == 30
     page(found.result)
+
+
+def test_what_follows_for_new_rows_where_the_race_was_one_pass(tmp_path: Path) -> None:
+    """The bounds of the winner's progressive error, which 22 configurations share; else why there are none."""
+    file = tables.iris(tmp_path / "iris.csv")
+    result = selected(file, tmp_path, target="kind", folds=0).result
+    found, raced = result["race"]["online_to_batch"], result["race"]["configurations"]
+    counted = FirstPass(120, round(120 * raced[0]["score"]))
+    shared = bounds_from(counted, 0.05 / len(raced)).document()
+    assert found["configurations"] == len(raced)
+    for name in ("at_any_time", "drawn_at_random", "picked", "mistakes", "examples"):
+        assert found[name] == shared[name]
+    assert f"best of {len(raced)} is allowed for" in " ".join(" ".join(words(result)).split())
+    assert "What follows for new rows" in page(result)
+    for options, reason in [({}, "by folds"), ({"folds": 0, "in_order": True}, "order of time")]:
+        result = selected(file, tmp_path, target="kind", **options).result
+        assert reason in result["race"]["online_to_batch"]["refused"]
+        assert reason in page(result)
 
 
 # ------------------------------------------------------------------ bad input

@@ -37,9 +37,8 @@ def with_computed(
 
     if not is_one(found):
         return {label: one(certificate, labels.index(label)) for label, certificate in found.items()}
-    if has_row_loss(learner):
-        return one(found, None)
-    return one(found, labels.index(found["classes"][-1]))
+    certificate: Certificate = found  # type: ignore[assignment]  # its keys are the names of entries
+    return one(certificate, None if has_row_loss(learner) else labels.index(certificate["classes"][-1]))
 
 
 def theorem_of(

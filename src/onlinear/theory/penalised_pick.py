@@ -48,7 +48,8 @@ def penalised_pick(model: Any, X: Any, y: Any, delta: float = 0.05) -> Pick:
     >>> picked.left == 500 - picked.number, picked.mistakes / picked.left < picked.bound < 1.0
     (True, True)
     """
-    matrix = scipy.sparse.csr_matrix(as_csr(X)) if scipy.sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    sparse = scipy.sparse.issparse(X)
+    matrix: Any = scipy.sparse.csr_matrix(as_csr(X)) if sparse else np.asarray(X, dtype=np.float64)
     labels = exact_array(y)
     count = matrix.shape[0]
     if matrix.ndim != 2 or len(labels) != count or not count:
@@ -58,7 +59,7 @@ def penalised_pick(model: Any, X: Any, y: Any, delta: float = 0.05) -> Pick:
     if len(classes) < 2:
         raise Refused("all rows are of one class, and there is nothing to pick: give rows of two classes or more")
     best: Pick | None = None
-    work, entries = 0.0, int(matrix.nnz if scipy.sparse.issparse(matrix) else matrix.size) / count
+    work, entries = 0.0, int(matrix.nnz if sparse else matrix.size) / count
     for first, stop, coef, intercept in hypotheses_of(model, matrix, labels, classes):
         work += (count - first) * entries * len(coef)
         if work > MOST_WORK:

@@ -139,19 +139,19 @@ def passive_bound(
     lengths = trials.squared_lengths
     longest, shortest = float(lengths.max()) * OUTWARD, float(lengths.min()) / OUTWARD
     strength = math.inf if type(rule) is rules.PA else rule.C
-    mistakes, squares = certificate["mistakes"], squared_hinge_counted(steps, certificate)
+    counted: float | None = squared_hinge_counted(steps, certificate)
     if math.isinf(strength):
         found, theorem = aggressive_bound(trials, candidates, longest, shortest)
     elif type(rule) is rules.PA1:
-        theorem, squares = "theorem 4", None if mistakes is None else float(mistakes)
+        theorem, counted = "theorem 4", certificate["mistakes"]
         found = soft_bound(trials, candidates, strength, max(longest, 1.0 / strength), 1)
     else:
         theorem = "theorem 5"
         found = soft_bound(trials, candidates, strength, longest + 0.5 / strength, 2)
     bounded = "mistakes" if theorem == "theorem 4" else "squared hinge losses, and so the mistakes"
     numbers = {"R": math.sqrt(longest), **({} if math.isinf(strength) else {"C": strength}), **found.numbers}
-    vacuous = found.at_most >= trials.count
-    return RuleBound(f"{PAPER}, {theorem}", bounded, found.at_most, squares, numbers, vacuous)
+    vacuous = found.at_most >= trials.total
+    return RuleBound(f"{PAPER}, {theorem}", bounded, found.at_most, counted, numbers, vacuous)
 
 
 def squared_hinge_counted(steps: StepGroup, certificate: dict[str, Any]) -> float:
@@ -228,7 +228,7 @@ def second_order_bound(
     def bound_at(u: np.ndarray, margins: np.ndarray, norm: float) -> Found:
         products, short = trials.scores(u)[:, 0] ** 2, hinges(margins)
         along, deviation = passes * float(products.sum()), passes * float(short.sum())
-        most = float(trials.count)
+        most = float(trials.total)
         for _ in range(100):  # what bounds the updates bounds what they can have added up to
             spread = min(volume, rank * math.log1p(most * longest / (a * rank)))
             part = min(along, most * float(products.max(initial=0.0)))
@@ -241,7 +241,7 @@ def second_order_bound(
     tried = candidates + [least_penalised(trials, "squared_hinge", 10.0**power) for power in (-3, -1, 1, 3)]
     found = least(trials, tried, bound_at)
     counted = float(certificate["updates"])
-    return RuleBound(SECOND_ORDER, "updates", found.at_most, counted, found.numbers, found.at_most >= trials.count)
+    return RuleBound(SECOND_ORDER, "updates", found.at_most, counted, found.numbers, found.at_most >= trials.total)
 
 
 # ------------------------------------------------------------------ gradient descent

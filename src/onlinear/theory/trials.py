@@ -37,7 +37,7 @@ class Trials(NamedTuple):
     outputs: int  # 1, or the number of classes
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """How many trials there were."""
         return self.passes * len(self.targets)
 
@@ -96,7 +96,7 @@ def least_penalised(trials: Trials, loss: Any, strength: float) -> np.ndarray:
     if trials.outputs > 1 or not trials.rows.shape[1]:
         return np.zeros((trials.outputs, trials.rows.shape[1]))
     objective = Objective(trials.rows, trials.targets, np.full(len(trials.targets), 1.0 / len(trials.targets)), None)
-    mean = strength * trials.count  # times the mean loss
+    mean = strength * trials.total  # times the mean loss
     if loss == "squared_hinge":
         stand_ins: list[tuple[Any, float]] = [(SmoothedHinge(1.0, WIDE), 2.0 * WIDE)]
     elif loss == "hinge":

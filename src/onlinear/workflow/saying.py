@@ -8,6 +8,7 @@ from typing import Any
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.selection.race import Race
 from onlinear.selection.standings import Comparison, Place, Standings
+from onlinear.theory.online_to_batch import ASSUMPTION, FirstPass, bounds_from
 from onlinear.workflow.ledger import Ledger
 from onlinear.workflow.measuring import Judged
 from onlinear.workflow.parts import Parts
@@ -17,6 +18,16 @@ from onlinear.workflow.race_in_memory import RacePlan
 from onlinear.workflow.seen import RepeatedRows
 from onlinear.workflow.select_options import SelectOptions
 from onlinear.workflow.texts import cells_of
+
+#: with which what is said of new rows holds of the winner
+CONFIDENCE = 0.95
+#: why a race says nothing of new rows
+OF_FOLDS = (
+    "the configurations were compared by folds or over several passes, and only a first pass, in which each row is "
+    "predicted before it is learned, bounds the error on new rows"
+)
+IN_TIME = "the rows are in the order of time, and nobody takes them for drawn alike"
+OF_GROUPS = "the rows of a group belong together, and nobody takes them for drawn independently"
 
 INTERRUPTED = "It was interrupted: what was done until then is here, and the rest is missing."
 
@@ -74,7 +85,7 @@ def data_words(profile: Profile, parts: Parts) -> dict[str, Any]:
     }
 
 
-def race_words(race: Race, plan: RacePlan, rows: int, seconds: float) -> dict[str, Any]:
+def race_words(race: Race, plan: RacePlan, rows: int, seconds: float, grouped: bool) -> dict[str, Any]:
     standings = Standings.of(race, Comparison(min(rows, race.examples), plan.folds, plan.passes))
     return {
         "by": race.task.measure,
@@ -83,7 +94,26 @@ def race_words(race: Race, plan: RacePlan, rows: int, seconds: float) -> dict[st
         "passes": plan.passes,
         "seconds": round(seconds, 3),
         "configurations": [configuration_words(place) for place in standings.places],
+        "online_to_batch": drawn_alike_words(standings, plan, grouped),
     }
+
+
+def drawn_alike_words(standings: Standings, plan: RacePlan, grouped: bool) -> dict[str, Any] | None:
+    """What the winner's progressive error says of new rows, or why it says nothing; None for numbers.
+
+    All configurations have their bounds at once, each with a share of what may fail: so has the one that wins.
+    """
+    winner = standings.places[0]
+    if not standings.task.classes or not winner.rows or not math.isfinite(winner.finish.score):
+        return None
+    if plan.folds or plan.passes > 1:
+        return {"refused": OF_FOLDS}
+    if not plan.shuffled or grouped:
+        return {"refused": OF_GROUPS if grouped else IN_TIME}
+    counted = FirstPass(winner.rows, round(winner.finish.score * winner.rows))
+    found = bounds_from(counted, (1.0 - CONFIDENCE) / len(standings)).document()
+    assumption = f"{ASSUMPTION}, and the recipe, which looked at all of them, is taken for given"
+    return {**found, "assumption": assumption, "confidence": CONFIDENCE, "configurations": len(standings)}
 
 
 def configuration_words(place: Place) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def chosen_from(asked: SelectOptions, profile: Profile, parts: Parts, watcher: W
     if not race.running:
         raise Diverged("every configuration diverged: let the columns be scaled, or name other rules")
     finishes = race.finishes()
-    said = race_words(race, plan, len(parts.train), time.perf_counter() - began)
+    said = race_words(race, plan, len(parts.train), time.perf_counter() - began, parts.groups is not None)
     winner = configurations[finishes[0].number]
     watcher.tell("learning the winner", 0.0)
     drift, replicates = None, np.empty((0, 1, 0))

@@ -14,6 +14,7 @@ from onlinear.workflow.report.numbers import count, finite, many, number, plain,
 from onlinear.workflow.report.scales import Axis, even, labels, logarithmic
 from onlinear.workflow.report.style import STYLE
 from onlinear.workflow.report.svg import apart
+from onlinear.workflow.report.weights import axis_of
 from onlinear.workflow.report.words import columns
 from onlinear.workflow.report.worst import verdict
 from workflow.report.made_results import MAKERS, adult, elec2, housing, wide
@@ -188,3 +189,10 @@ def test_the_darkest_cell_of_a_matrix_can_be_read(palette: int) -> None:
     paper = [int(digits[k : k + 2], 16) for k in (0, 2, 4)]
     shade = "".join(f"{round(0.5 * t + 0.5 * p):02x}" for t, p in zip(tint, paper, strict=True))
     assert contrast(colours["ink"], shade) >= 4.5
+
+
+def test_the_smallest_and_the_largest_numbers_have_a_place() -> None:
+    """Half of the smallest float is 0, and twice the largest is infinite."""
+    assert 0.0 <= even([0.0, 5e-324]).at(5e-324) <= 1.0
+    axis = axis_of([{"weight": -1.7e308, "low": None, "high": 1.7e308}])
+    assert 0.0 <= axis.at(-1e300) < axis.at(0.0) <= 1.0

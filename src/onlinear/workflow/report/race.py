@@ -15,7 +15,7 @@ from onlinear.workflow.report.markup import (
     table,
     tag,
 )
-from onlinear.workflow.report.numbers import count, finite, format_interval, many, number, score, seconds
+from onlinear.workflow.report.numbers import count, finite, format_interval, many, number, score, seconds, share
 from onlinear.workflow.report.result import (
     Result,
     baseline,
@@ -40,7 +40,45 @@ def race(result: Result) -> Html:
     if not entries:
         return join([paragraph("No configurations were compared.", class_="quiet"), references(result)])
     by = run.get("by") or measure(result)
-    return join([paragraph(how(result)), curves(result, by), ranking(entries, by), references(result)])
+    return join(
+        [paragraph(how(result)), curves(result, by), ranking(entries, by), new_rows(result), references(result)]
+    )
+
+
+def new_rows(result: Result) -> Html:
+    """What the race says of new rows, and if it says nothing, why."""
+    found = part(part(result, "race"), "online_to_batch")
+    if found.get("refused"):
+        return paragraph(f"The race proves nothing of new rows: {found['refused']}.", class_="quiet")
+    said = new_rows_words(found)
+    if not said:
+        return NOTHING
+    theorems = [part(found, name).get("theorem") for name in ("at_any_time", "drawn_at_random", "picked")]
+    of = "; ".join(str(theorem) for theorem in theorems if theorem)
+    return join([tag("h3", "What follows for new rows"), paragraph(said), paragraph(of, class_="quiet")])
+
+
+def new_rows_words(found: Result) -> str:
+    """The bounds on the error on new rows, with what they assume; nothing where they are not known."""
+    limits = pair(part(found, "at_any_time").get("mean_error"))
+    if limits is None or not found.get("assumption"):
+        return ""
+    said = (
+        f"{str(found['assumption']).capitalize()}, then with {share(finite(found.get('confidence')))} confidence each: "
+    )
+    said += (
+        f"the winner, as it was on its way, errs on {share(limits[0])} to {share(limits[1])} of new rows in the mean"
+    )
+    for name, whose in (
+        ("drawn_at_random", "one of its states drawn at random"),
+        ("picked", "the best one, as picked"),
+    ):
+        bound = finite(part(found, name).get("error_at_most"))
+        if bound is not None and bound < 1.0:
+            said += f"; {whose} on at most {share(bound)}"
+    many_tried = finite(found.get("configurations"))
+    tried = f" That it is the best of {count(many_tried)} is allowed for." if many_tried and many_tried > 1 else ""
+    return f"{said}.{tried}"
 
 
 def how(result: Result) -> str:

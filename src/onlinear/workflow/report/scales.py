@@ -41,7 +41,7 @@ def even(values: Iterable[float], zero: bool = False) -> Axis:
         low = 0.0
     room = 0.06 * (high / 2 - low / 2) * 2 or 0.1 * abs(high)
     bottom, top = low if zero and low == 0.0 else low - room, high + room
-    return Axis(bottom, top) if bottom < top else Axis(low - 1.0, low + 1.0)
+    return Axis(bottom, top) if bottom / 2 < top / 2 else Axis(low - 1.0, low + 1.0)
 
 
 def logarithmic(values: Iterable[float]) -> Axis:

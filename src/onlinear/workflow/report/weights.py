@@ -42,7 +42,7 @@ def weights(result: Result) -> Html:
 
 def axis_of(known: list[Result]) -> Axis:
     """From the leftmost to the rightmost end of any bar or whisker that is not far beyond all bars, zero included."""
-    sizes = [float(one["weight"]) for one in known]
+    sizes = [finite(one["weight"]) or 0.0 for one in known]
     limit = 2.0 * max(map(abs, sizes))
     ends = [end for one in known for key in ("low", "high") if (end := finite(one.get(key))) is not None]
     return even([0.0, *sizes, *(max(-limit, min(limit, end)) for end in ends)])

@@ -22,6 +22,7 @@ from onlinear.workflow.report.numbers import (
     share,
 )
 from onlinear.workflow.report.proof import in_a_line
+from onlinear.workflow.report.race import new_rows_words
 from onlinear.workflow.report.result import Result, baseline, items, measure, pair, part
 
 WIDTH = 80
@@ -58,6 +59,9 @@ def name_and_sentences(result: Result) -> Iterable[tuple[str, str]]:
     winner = part(result, "winner")
     if winner.get("name"):
         yield "Winner", race_words(result, winner)
+    alike = new_rows_words(part(part(result, "race"), "online_to_batch"))
+    if alike:
+        yield "New rows", alike
     others = [
         one
         for one in items(result, "references")
