@@ -22,6 +22,7 @@ ESTIMATORS: list[Any] = [
     onlinear.PassiveAggressiveClassifier(),
     onlinear.PassiveAggressiveRegressor(),
     onlinear.Perceptron(),
+    onlinear.PocketPerceptron(),
     onlinear.PolynomialProducts(),
     onlinear.RandomFeatures(),
     onlinear.SecondOrderPerceptron(),

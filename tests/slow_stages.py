@@ -76,6 +76,20 @@ def max_abs(rows: list[Entries]) -> list[Entries]:
     return scaled
 
 
+def unit_length(rows: list[Entries]) -> list[Entries]:
+    """Each row by its length."""
+    found = []
+    for row in rows:
+        squares = sum((Fraction(value) ** 2 for _, value in row), Fraction(0))
+        found.append([(column, share_of(Fraction(value), squares)) for column, value in row])
+    return found
+
+
+def share_of(value: Fraction, squares: Fraction) -> float:
+    """``value`` divided by the root of ``squares``, which may be beyond floats."""
+    return math.copysign(math.sqrt(value * value / squares), value) if squares else float(value)
+
+
 def standardised(rows: list[Entries], columns: set[int]) -> list[Entries]:
     """Each value of some columns less the mean so far, by the deviation so far; both computed anew for each row."""
     seen: dict[int, list[float]] = {column: [] for column in columns}

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from onlinear.estimators.kernel import (
         KernelPerceptron as KernelPerceptron,
+        PocketPerceptron as PocketPerceptron,
         VotedPerceptron as VotedPerceptron,
     )
     from onlinear.estimators.online import (
@@ -100,6 +101,7 @@ _HOMES = {
     "PassiveAggressiveClassifier": "onlinear.estimators.passive_aggressive",
     "PassiveAggressiveRegressor": "onlinear.estimators.passive_aggressive",
     "Perceptron": "onlinear.estimators.perceptron",
+    "PocketPerceptron": "onlinear.estimators.kernel",
     "PolynomialProducts": "onlinear.estimators.expansions",
     "RaceResult": "onlinear.workflow.race_result",
     "RandomFeatures": "onlinear.estimators.expansions",

@@ -6,7 +6,7 @@ rival r. Anyone can seal a certificate, so nothing in it is believed: every numb
 * The rows tell R^2 = max K(x, x), the lower margin min <w, z> / |w|, the witness (weights with a positive margin, or
   multipliers that combine vectors z to exactly zero), and how many updates a perceptron can make.
 * They do not tell the counts of the run (examples, updates k, mistakes, the sums S of steps and Q of their squares):
-  that is the learner's word, and what follows from it is printed as such.
+  that is the learner's word, and what follows from it is printed as such, unless replay.py learns the rows again.
 """
 
 import csv
@@ -21,7 +21,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
-MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_KERNELS, MOST_WORK = 1 << 50, 1 << 28, 1000, 20_000, 5e6, 5e9
+VERSION = 3
+MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_KERNELS, MOST_WORK = 1 << 50, 1 << 28, 5000, 1 << 17, 5e6, 5e9
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
 DECIMAL = re.compile(r"[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?", re.ASCII)
 #: what a class and a column are named in a table: nothing that is missing or no number, no other delimiter, no quote
@@ -31,8 +32,9 @@ WHOLE = re.compile(r"[-+]?\d+(\.0*)?", re.ASCII)
 #: names of files that the learner reads otherwise
 OTHERS = re.compile(r"(?i).*\.(vw|tsv|jsonl?|ndjson|parquet|pq|arrow|feather|ipc|(?-i:(?!csv)(?i:csv)))")
 RATIO = re.compile(r"-?\d{1,4300}(/[1-9]\d{0,4299})?", re.ASCII)
+HEX = re.compile(r"0x[1-9a-f][0-9a-f]*", re.ASCII)  # where a whole number may have more digits
 FORM = {  # what a certificate and its parts hold, by kind; what has a ? may be null
-    int: "onlinear_certificate examples rows passes updates mistakes?",
+    int: "onlinear_certificate examples rows passes updates mistakes? undecided?",
     bool: "replayed holds? separable?",
     float: "radius norm margin_lower? margin_upper? bound?",
     str: "radius_squared norm_squared least_score pull? run_pull? run_squares? run_margin? promised_share? "
@@ -40,6 +42,7 @@ FORM = {  # what a certificate and its parts hold, by kind; what has a ? may be 
     list: "weights kernel classes",
     dict: "inseparable_bound?",
     (list, dict): "witness?",
+    (dict, str): "replay",  # how the run went, for replay.py
 }
 DEVIATION = {list: "weights", str: "gamma deviation_squared", float: "root bound", bool: "vacuous"}
 VECTOR, SUM = {list: "columns values", float: "intercept"}, {list: "rows amounts"}
@@ -91,7 +94,7 @@ def read_rows(path):
             entries = {int(j) - 1: float(x) for j, x in pairs} if fits else {}
             fits = len(entries) == len(pairs) and all(j >= 0 and math.isfinite(x) for j, x in entries.items())
             require(fits, f"rows: number {number} has a column 0 or one twice, or what is no finite number")
-            rows.append((label, {j: entries[j] for j in sorted(entries) if entries[j] != 0.0}))
+            rows.append((label, {j: entries[j] for j in sorted(entries)}))
     found = [label_of(label) for label, _ in rows]
     texts = any(type(label) is str for label in found)  # then 1 and 1.0 are two of them
     return [(row[0] if texts else label, row[1]) for label, row in zip(found, rows, strict=True)]
@@ -207,10 +210,16 @@ def alike(kernel, x, z):
     return Fraction(round(DIGITS.scaleb(power, 40)), 10**40)
 
 
+def whole_of(x, unit):
+    """A float times a multiple of its denominator."""
+    numerator, denominator = x.as_integer_ratio()
+    return numerator * (unit // denominator)
+
+
 def scale(rows, kernel, sums):
     """Rows of whole numbers, with the constant feature at -1, and their kernel, if so many terms take no hours."""
     unit = max(x.as_integer_ratio()[1] for _, row in rows for x in (1.0, *row.values()))  # 1 / unit divides all values
-    whole = [(place, {-1: unit, **{j: int(Fraction(x) * unit) for j, x in row.items()}}) for place, row in rows]
+    whole = [(place, {-1: unit, **{j: whole_of(x, unit) for j, x in row.items()}}) for place, row in rows]
     kernel = (*kernel[:2], kernel[2] / unit**2, kernel[3] / unit**2)
     bits = max(v.bit_length() for _, row in whole for v in row.values())
     bits += sum(part.bit_length() for number in kernel[2:] for part in number.as_integer_ratio())
@@ -234,7 +243,9 @@ class Weights:
             else:  # <w, x> + b is the kernel of x and one more vector, (w, b / c^2)
                 b = Fraction(part["intercept"]) / unit / kernel[3] if part["intercept"] else 0
                 values = [b, *(Fraction(value) * unit for value in part["values"])]
-                kept = [(1, dict(zip([-1, *part["columns"]], values, strict=True)))]
+                one = math.lcm(*(value.denominator for value in values))  # whole numbers are quicker
+                values = [int(value * one) for value in values]
+                kept = [(Fraction(1, one), dict(zip([-1, *part["columns"]], values, strict=True)))]
             sums, total = [*sums, kept], total + sum(abs(a) for a, _ in kept)
             norm += sum(a * b * alike(kernel, x, z) for a, x in kept for b, z in kept)
         slack, self.stretch = Fraction(total, 10**40) if kernel[0] == "rbf" else 0, min(len(sums), 2)
@@ -269,25 +280,28 @@ def check_margins(cert, found, radius, rows):
 
 
 def check_not_separable(cert, kernel, rows):
-    """Multipliers that combine vectors z to exactly zero."""
+    """Multipliers that combine vectors z to exactly zero; of a kernel that is not linear those of each row."""
     check_form("witness", cert["witness"], MULTIPLIERS)
     places, rivals, texts = (cert["witness"][name] for name in MULTIPLIERS[list].split())
     several, classes, totals = len(cert["weights"]) > 1, range(max(2, len(cert["classes"]))), Counter()
-    fits = kernel[0] != "rbf" and kernel[1] == 1 and 0 < len(places) == len(rivals) == len(texts) <= MOST_TERMS
-    require(fits, f"witness: it has not 1 to {MOST_TERMS} terms, or is of a kernel that is not linear")
+    fits, linear = 0 < len(places) == len(rivals) == len(texts) <= MOST_TERMS, kernel[0] != "rbf" and kernel[1] == 1
+    require(fits, f"witness: it has not 1 to {MOST_TERMS} terms, each with a rival and a multiplier")
     fits = all(type(i) is int and 0 <= i < len(rows) for i in places) and all(type(r) is int for r in rivals)
     fits = fits and all(rows[i][0] != rival in classes for i, rival in zip(places, rivals, strict=True))
-    common, multipliers = 1, [ratio("multiplier", text) for text in texts]
+    multipliers, common = [int(a, 16) if HEX.fullmatch(str(a)) else ratio("multiplier", a) for a in texts], 1
     for a in multipliers:
         common = math.lcm(common, a.denominator) if common.bit_length() <= MOST_BITS else common
-    fits = fits and min(multipliers) > 0 and common.bit_length() <= MOST_BITS
-    require(fits, "witness: a row that is not there, no rival class, or multipliers not positive or too long")
     bits = common.bit_length() + max(a.numerator.bit_length() for a in multipliers)
-    require(bits * sum(len(rows[i][1]) for i in places) <= MOST_WORK, "witness: it would take hours to add up")
+    fits = fits and min(multipliers) > 0 and bits <= MOST_BITS
+    require(fits, "witness: a row that is not there, no rival class, or multipliers not positive or too long")
+    longest = max(abs(v).bit_length() for i in {*places} for v in rows[i][1].values())
+    work = sum(len(rows[i][1]) for i in places) * (16 + bits // 64) * (1 + longest // 64)
+    require(work <= MOST_WORK, "witness: it would take hours to add up")
     for (place, x), rival, a in zip([rows[i] for i in places], rivals, multipliers, strict=True):
         for output, sign in [(place, 1), (rival, -1)] if several else [(0, 1 if place else -1)]:
-            for j, v in x.items():
-                totals[output, j] += sign * int(a * common) * v * (kernel[3] > 0 if j < 0 else 1)
+            whole = sign * int(a * common)
+            for j, v in x.items() if linear else [(frozenset(x.items()), 1)]:
+                totals[output, j] += whole * v * (kernel[3] > 0 if j == -1 else 1)
     require(not any(totals.values()), "witness: its sum is not zero")
 
 
@@ -319,8 +333,10 @@ def check_bounds(cert, run, radius, weights, witness, deviating):
 
 def verify(cert, rows):
     """What a certificate proves of rows, each a place of a class and {column: value}, and what it only says."""
-    check_form("certificate", cert, FORM)
-    expect("version", cert["onlinear_certificate"], 2)
+    version = cert.get("onlinear_certificate") if type(cert) is dict else None
+    require(type(version) is int and version == VERSION, f"version: this is none of version {VERSION}: certify anew")
+    check_form("certificate", {k: part for k, part in cert.items() if k != "computed"}, FORM)  # that is not proven
+    rows = [(place, {j: x for j, x in row.items() if x != 0.0}) for place, row in rows]
     expect("sha256", cert["sha256"], sha256_of({name: value for name, value in cert.items() if name != "sha256"}))
     expect("model_sha256", cert["model_sha256"], sha256_of(cert["weights"]))
     counts, kernel, n = Counter(place for place, _ in rows), kernel_in(cert["kernel"]), len(cert["weights"])
@@ -380,7 +396,8 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
     return said, word
 
 
-def main(arguments: list[str]) -> str | int:
+def main(arguments: list[str], replay=None) -> str | int:
+    """Print what is proven; ``replay`` of a certificate and its rows says how the run went, or raises Failed."""
     try:
         (certificate, file), lines = map(Path, arguments), []
         fits = certificate.is_file() and file.is_file() and certificate.stat().st_size <= MOST_BYTES
@@ -390,9 +407,11 @@ def main(arguments: list[str]) -> str | int:
         certs = [*found.values()] if found and all(type(c) is dict for c in found.values()) else [found]
         require(len(certs) <= max(1, len({label for label, _ in rows})), "classes: fewer than certificates")
         for cert in certs:
-            said, word = verify(cert, place_rows(rows, cert["classes"]))
+            said, word = verify(cert, placed := place_rows(rows, cert["classes"]))
             lines += ["verified, from the rows:", *(f"  {line}" for line in said)]
-            lines += ["not verified, the learner's word and what follows from it:", *(f"  {line}" for line in word)]
+            word = word if replay is None else [replay(cert, placed), *word]
+            whose = "not verified, the learner's word" if replay is None else "verified, by learning the rows again,"
+            lines += [f"{whose} and what follows from it:", *(f"  {line}" for line in word)]
     except Failed as error:
         return f"NOT verified: {error}"
     except Exception as error:  # whatever is in the files, the answer is a sentence

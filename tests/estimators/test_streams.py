@@ -5,12 +5,16 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given, settings, strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import onlinear
@@ -335,3 +339,28 @@ def test_a_regressor_speaks_of_targets_not_of_classes() -> None:
         model.fit(X, y)
     with pytest.warns(ConvergenceWarning, match="the classes may not be separable; raise max_iter"):
         onlinear.AveragedPerceptron(max_iter=3).fit(X, [0, 1])
+
+
+SORTED = np.repeat([0, 1, 2], 50)
+
+
+@pytest.mark.parametrize(
+    "model", [onlinear.OnlineClassifier(max_iter=3), onlinear.VotedPerceptron(), onlinear.AROWClassifier()], ids=str
+)
+def test_labels_in_runs_are_warned_of_where_rows_keep_their_order(model: Any) -> None:
+    rows = np.random.default_rng(0).normal(size=(150, 3))
+    with pytest.warns(UserWarning, match='the labels come in runs.* order="shuffle"') as caught:
+        model.fit(rows, SORTED)
+    assert [Path(each.filename).name for each in caught if "runs" in str(each.message)] == ["test_streams.py"]
+    for other, labels in ((model, np.tile([0, 1, 2], 50)), (clone(model).set_params(order="shuffle"), SORTED)):
+        with warnings.catch_warnings(record=True) as caught_too:
+            warnings.simplefilter("always")
+            other.fit(rows, labels)
+        assert not [each for each in caught_too if "runs" in str(each.message)]
+
+
+def test_sorted_iris_is_learned_once_it_is_shuffled() -> None:
+    rows, y = load_iris(return_X_y=True)
+    with pytest.warns(UserWarning, match="come in runs"):
+        assert onlinear.OnlineClassifier().fit(rows, y).score(rows, y) < 0.5
+    assert onlinear.OnlineClassifier(order="shuffle", max_iter=20, random_state=0).fit(rows, y).score(rows, y) > 0.9

@@ -21,7 +21,7 @@ from onlinear.files.trained import Trained, save
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in
 from onlinear.streams import text_lines
-from onlinear.streams.packing import packed, unpacked
+from onlinear.streams.packing import pack_value, unpack_value
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream, open_alike, open_stream
 from onlinear.workflow.run import Run
@@ -108,7 +108,7 @@ def test_a_restored_recipe_knows_bounds_and_categories(tmp_path: Path, options: 
     for _ in stream:
         pass
     header, arrays = stream.recipe.parts()
-    recipe = Recipe.restored(json.loads(json.dumps(header)), arrays)
+    recipe = Recipe.from_header(json.loads(json.dumps(header)), arrays)
     assert recipe.bounds == stream.recipe.bounds
     assert recipe.format == stream.recipe.format
     new = file_of(tmp_path, [(1, 9, "Rome", "awl", "late", "n")], "new.csv")
@@ -130,10 +130,10 @@ def test_models_that_know_of_neither_still_load(tmp_path: Path) -> None:
         del old["format"]["csv"]["naming"][unknown]
     for unknown in ("quoted", "trimmed"):
         del old["format"]["csv"][unknown]
-    assert Recipe.restored(old, arrays).format == replace(stream.recipe.format, trimmed=False)
+    assert Recipe.from_header(old, arrays).format == replace(stream.recipe.format, trimmed=False)
     with pytest.raises(OnlinearError, match="where the fields"):
-        unpacked(Naming, {"bits": 18})
-    assert unpacked(Naming, packed(Naming(5))) == Naming(5)
+        unpack_value(Naming, {"bits": 18})
+    assert unpack_value(Naming, pack_value(Naming(5))) == Naming(5)
 
 
 def trained(stream: Stream) -> Trained:

@@ -231,7 +231,7 @@ def test_models_that_know_of_no_ranges_still_load(tmp_path: Path) -> None:
     header, arrays = stream.recipe.parts()
     old = json.loads(json.dumps(header))
     del old["format"]["csv"]["naming"]["ranges"]
-    assert Recipe.restored(old, arrays).format == stream.recipe.format
+    assert Recipe.from_header(old, arrays).format == stream.recipe.format
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.errors import OnlinearError
 from onlinear.features.blocks import Block
 from onlinear.features.naming import Naming, cells_of
-from onlinear.features.scaling import MaxAbs, Standardise
+from onlinear.features.scaling import MaxAbs, Standardise, UnitLength
 from onlinear.features.vocabulary import Vocabulary
 from onlinear.streams.columns import Column
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.text_lines import Chunk, Lines
-from slow_stages import Entries, max_abs, standardised
+from slow_stages import Entries, max_abs, standardised, unit_length
 
 MOST = sys.float_info.max
 ORDINARY = st.floats(-1e6, 1e6).map(lambda x: round(x, 3))
@@ -56,14 +56,14 @@ def places(names: Any) -> np.ndarray:
 
 
 def scaler_of(kind: type) -> Any:
-    return Standardise(["4", "1"], places) if kind is Standardise else MaxAbs()
+    return Standardise(["4", "1"], places) if kind is Standardise else kind()
 
 
 def restored(scaler: Any, arrays: dict[str, np.ndarray]) -> Any:
     """A scaler of the same kind, from arrays."""
     if isinstance(scaler, Standardise):
-        return Standardise.restored(arrays, scaler.names, scaler.columns_of)
-    return MaxAbs.restored(arrays)
+        return Standardise.from_arrays(arrays, scaler.names, scaler.columns_of)
+    return type(scaler).from_arrays(arrays)
 
 
 def bits_of(arrays: dict[str, np.ndarray]) -> Any:
@@ -73,6 +73,16 @@ def bits_of(arrays: dict[str, np.ndarray]) -> Any:
 @given(rows_with(ANY))
 def test_max_abs_is_what_it_says(rows: list[Entries]) -> None:
     assert entries_of(MaxAbs().learn(block_of(rows))) == max_abs(rows)
+
+
+@settings(max_examples=300)
+@given(rows_with(ANY))
+def test_unit_length_is_what_it_says(rows: list[Entries]) -> None:
+    found = entries_of(UnitLength().learn(block_of(rows)))
+    for row, others in zip(found, unit_length(rows), strict=True):
+        assert [x for _, x in row] == pytest.approx([x for _, x in others], rel=1e-9, abs=1e-9)
+        if any(x for _, x in row):
+            assert math.hypot(*(x for _, x in row)) == pytest.approx(1.0, rel=1e-12)
 
 
 @settings(max_examples=300)
@@ -86,7 +96,7 @@ def test_standardised_values_are_those_of_all_values_so_far(rows: list[Entries])
 
 
 @settings(max_examples=300)
-@given(rows_with(ANY), st.sampled_from([MaxAbs, Standardise]), st.lists(st.integers(0, 20)), st.booleans())
+@given(rows_with(ANY), st.sampled_from([MaxAbs, Standardise, UnitLength]), st.lists(st.integers(0, 20)), st.booleans())
 def test_neither_blocks_nor_saving_change_a_bit_and_all_stays_finite(
     rows: list[Entries], kind: type, cuts: list[int], save: bool
 ) -> None:
@@ -150,7 +160,7 @@ def test_a_constant_column_is_zero() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kind", [MaxAbs, Standardise])
+@pytest.mark.parametrize("kind", [MaxAbs, Standardise, UnitLength])
 def test_dense_rows_are_scaled_as_sparse_ones(kind: type, dtype: type) -> None:
     values = np.random.default_rng(1).normal(size=(20, 6)).astype(dtype)
     sparse = block_of([list(enumerate(row)) for row in values.astype(float).tolist()])

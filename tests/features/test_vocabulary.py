@@ -104,7 +104,7 @@ def test_rows_names_and_counts_are_those_of_the_slow_vocabulary(
                 taken.origin.error(row, "").line for row in range(len(taken))
             )
         if resume:
-            vocabulary = Vocabulary.restored(vocabulary.arrays(), naming)
+            vocabulary = Vocabulary.from_arrays(vocabulary.arrays(), naming)
     assert repr(found) == repr(good)
     assert lines == bad
     assert all_of(vocabulary) == (list(slow.counts), list(slow.counts.values()), slow.unnamed)
@@ -228,20 +228,20 @@ def test_damaged_arrays_are_refused(tmp_path: Path, name: str, damage: Any) -> N
     arrays = learned(tmp_path).arrays()
     arrays[name] = damage(arrays[name])
     with pytest.raises(OnlinearError):
-        Vocabulary.restored(arrays, Naming(None))
+        Vocabulary.from_arrays(arrays, Naming(None))
     del arrays[name]
     with pytest.raises(OnlinearError):
-        Vocabulary.restored(arrays, Naming(None))
+        Vocabulary.from_arrays(arrays, Naming(None))
 
 
 def test_names_that_are_there_twice_are_refused_even_if_crossed(tmp_path: Path) -> None:
     arrays = learned(tmp_path).arrays()
     crossed = Naming(None, crosses=(("a", "b"),))
     arrays["hashes"] = arrays["hashes"] + np.uint64(1)
-    assert Vocabulary.restored(arrays, crossed).names() == ["a", "bc", "d"]
+    assert Vocabulary.from_arrays(arrays, crossed).names() == ["a", "bc", "d"]
     arrays["hashes"][2] = arrays["hashes"][0]
     with pytest.raises(OnlinearError, match="the hashes among the saved"):
-        Vocabulary.restored(arrays, crossed)
+        Vocabulary.from_arrays(arrays, crossed)
 
 
 def test_collisions_are_counted_and_the_worst_come_first() -> None:

@@ -23,7 +23,7 @@ from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import format_of
 from onlinear.streams.jsonlines import JSONLines
 from onlinear.streams.options import ReadOptions
-from onlinear.streams.packing import packed, unpacked
+from onlinear.streams.packing import pack_value, unpack_value
 from onlinear.streams.text_lines import chunks
 from onlinear.streams.texts import grams_for, grams_of_texts
 from slow_parsers import entries, placed
@@ -284,7 +284,7 @@ CHOSEN: dict[str, Any] = {"words": Words(3, unit=True), "naming": Naming(9, cros
     ],
 )
 def test_a_format_comes_back_from_a_recipe_with_its_texts(form: Any) -> None:
-    assert unpacked(type(form), json.loads(json.dumps(packed(form)))) == form
+    assert unpack_value(type(form), json.loads(json.dumps(pack_value(form)))) == form
 
 
 @pytest.mark.parametrize("name", ["svmlight", "vw"])

@@ -28,7 +28,7 @@ from onlinear.files import trained as trained_files
 from onlinear.files.container import Arrays, Header, read_model, write_model
 from onlinear.streams.arrow import ArrowTable
 from onlinear.streams.columns import Column
-from onlinear.streams.packing import packed, unpacked
+from onlinear.streams.packing import pack_value, unpack_value
 from onlinear.streams.stream import open_alike
 
 CASES = 60  # of each model
@@ -458,9 +458,9 @@ def test_what_no_svmlight_can_have_is_refused_when_it_is_opened(tmp_path: Path, 
 
 @pytest.mark.parametrize("bits", [0, 31, 1 << 70])
 def test_a_format_of_tables_checks_its_bits_too(bits: int) -> None:
-    fields = {"columns": [{"name": "y", "kind": "target"}], "naming": packed(Naming(8)) | {"bits": bits}}
+    fields = {"columns": [{"name": "y", "kind": "target"}], "naming": pack_value(Naming(8)) | {"bits": bits}}
     with pytest.raises(OnlinearError, match=r"choose 1 to 30|that we wrote"):
-        unpacked(ArrowTable, packed(ArrowTable((Column("y", "target"),))) | fields)
+        unpack_value(ArrowTable, pack_value(ArrowTable((Column("y", "target"),))) | fields)
 
 
 @pytest.mark.compiles

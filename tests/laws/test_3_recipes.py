@@ -21,6 +21,7 @@ CASES = {
     "exact names, unit length, largest values": (".csv", [*EXACT, "--unit-length", "--scale", "max-abs"]),
     "hashed names that are kept": (".csv", ["--bits", "6", "--keep-names", "--scale", "standardise"]),
     "largest values of indices": (".svm", ["--scale", "max-abs"]),
+    "rows of length 1": (".csv", [*EXACT, "--scale", "unit"]),
     "exact names of namespaces, with a cap": (".vw", ["--names", "exact", "--features", "400", "--cross", "a,b"]),
 }
 

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 import onlinear
 from cases import Data, batch_of, learner_for
 from listed import CLASSIFIERS, LEARNERS, fresh
-from onlinear import registry, verify as verifier
+from onlinear import registry, replay, verify as verifier
 from onlinear.errors import Refused
 from onlinear.learning.classes import Classes
 from onlinear.theory.certifying import certificates_for, learner_subjects
@@ -37,6 +37,7 @@ BOUNDED = {
     ("crammer_singer", "sgd"): "multiclass margin perceptron",
     "Perceptron": "perceptron",
     "AveragedPerceptron": "perceptron",
+    "PocketPerceptron": "perceptron",
     "VotedPerceptron": "perceptron",
     "KernelPerceptron": "perceptron",
     "MarginPerceptron": "margin perceptron",
@@ -47,6 +48,7 @@ ON_ANY_ROWS = {
     ("multiclass_perceptron", "perceptron"),
     "Perceptron",
     "AveragedPerceptron",
+    "PocketPerceptron",
     "VotedPerceptron",
     "KernelPerceptron",
 }
@@ -55,7 +57,10 @@ each_kind_of_rows = pytest.mark.parametrize("flipped", [0, 4], ids=["separable",
 
 
 def check(found: dict[str, Any], learner: Any, rows: Any) -> None:
-    """The bound of a theorem is computed and holds, and a stranger who reads the certificate believes it."""
+    """The bound of a theorem is computed and holds, and a stranger who reads the certificate believes it.
+
+    Who learns the rows again in plain Python believes what it says of the run, too.
+    """
     bound = BOUNDED.get(learner)
     if not found["separable"]:
         bound = "Freund-Schapire" if learner in ON_ANY_ROWS else None
@@ -64,7 +69,10 @@ def check(found: dict[str, Any], learner: Any, rows: Any) -> None:
     assert (found["bound"] is None) is (bound is None)
     if found["margin_upper"] is not None and found["margin_lower"] is not None:
         assert found["margin_lower"] <= found["margin_upper"]
-    said, word = verifier.verify(json.loads(json.dumps(found)), rows)
+    written = json.loads(json.dumps(found))
+    said, word = verifier.verify(written, rows)
+    if isinstance(found["replay"], dict):
+        replay.replay(written, rows)
     assert any("separable" in sentence for sentence in said)
     assert any(f"The {bound} bound holds" in sentence for sentence in word) is (bound is not None)
 

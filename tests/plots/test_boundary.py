@@ -165,6 +165,38 @@ def test_a_kernel_has_margins() -> None:
     np.testing.assert_array_equal(sparse.scores, shown.scores)
 
 
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_normal_is_an_arrow_from_the_boundary_along_the_weights(intercept: bool) -> None:
+    X, y = next(Separable(60, 2, 0.1, seed=3).arrays(60))
+    model = Perceptron(fit_intercept=intercept).fit(X, y)
+    w, b = model.coef_[0], float(model.intercept_[0])
+    for shown in (
+        BoundaryDisplay.from_estimator(model, X, y, normal=True),
+        BoundaryDisplay.from_estimator(model, 100.0 * X, y, normal=True),
+    ):
+        np.testing.assert_allclose(shown.weights, w)
+        assert shown.normal_ is not None
+        start, end = (np.asarray(place) for place in (shown.normal_.xyann, shown.normal_.xy))
+        assert start @ w + b == pytest.approx(0.0, abs=1e-6)
+        assert (end - start) @ w == pytest.approx(np.linalg.norm(end - start) * np.linalg.norm(w))
+        assert shown.ax_.get_aspect() == 1.0  # else it would not look perpendicular
+    assert BoundaryDisplay.from_estimator(model, 9.0 + X, y, normal=True).normal_ is None  # it is not in the picture
+    plain = BoundaryDisplay.from_learning(Perceptron(), X, y)
+    assert not hasattr(plain, "normal_")
+    assert plain.ax_.get_aspect() == "auto"
+
+
+def test_only_a_straight_boundary_has_a_normal() -> None:
+    X, y = circle()
+    bent = KernelPerceptron("rbf", vote="last").fit(X, y)
+    with pytest.raises(Refused, match="only a straight boundary in two dimensions has one normal"):
+        BoundaryDisplay.from_estimator(bent, X, y, normal=True)
+    with pytest.raises(Refused, match="leave out normal=True"):
+        BoundaryDisplay.from_learning(Perceptron(), X[:, :1], y, normal=True)
+    with pytest.raises(Refused, match="only a straight boundary"):
+        BoundaryDisplay.from_estimator(OneSided(), X, y, normal=True)
+
+
 @pytest.mark.parametrize("d", [3, 7])
 def test_more_dimensions_are_refused(d: int) -> None:
     X, y = next(Separable(9, d, 0.1).arrays(9))

@@ -88,6 +88,6 @@ def test_a_model_remembers_that_quotes_are_letters(tmp_path: Path) -> None:
     file.write_text('one\t"so it goes\ntwo\tfree\n' * 3)
     stream = open_stream(file, target=1, header=False)
     header, arrays = stream.recipe.parts()
-    assert Recipe.restored(json.loads(json.dumps(header)), arrays).format == stream.format
+    assert Recipe.from_header(json.loads(json.dumps(header)), arrays).format == stream.format
     assert header["format"]["csv"]["quoted"] is False
     assert sum(len(block) for block in stream) == 6

@@ -26,10 +26,12 @@ from theory.drawn import draw, draw_classes, fitted
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
 
+CONTRADICTION = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]]), np.array([-1.0, -1.0, 1.0])
+
 #: one certificate of each form
 NAMES = [
-    *("separable", "not separable", "no intercept", "xor", "margin", "classes"),
-    *("linear kernel", "poly kernel", "rbf kernel", "one class"),
+    *("separable", "not separable", "long multipliers", "no intercept", "xor", "margin", "classes"),
+    *("linear kernel", "poly kernel", "rbf kernel", "contradiction", "one class"),
 ]
 #: a certificate, and the label and entries of each of its rows
 Case = tuple[dict[str, Any], list[tuple[Any, dict[int, float]]]]
@@ -53,6 +55,7 @@ def cases() -> dict[str, Case]:
     return {
         "separable": case_of(onlinear.Perceptron(max_iter=60, tol=None, shuffle=False), *draw(3, 12, 2)),
         "not separable": case_of(perceptron(), *draw(3, 12, 2, flipped=3)),
+        "long multipliers": case_of(perceptron(), *draw(3, 24, 6, flipped=8)),
         "no intercept": case_of(perceptron(fit_intercept=False), *draw(5, 10, 2)),
         "xor": case_of(perceptron(), *XOR),
         "margin": case_of(onlinear.MarginPerceptron(margin=0.5, rate=0.25, max_iter=50), *draw(3, 12, 2)),
@@ -60,6 +63,7 @@ def cases() -> dict[str, Case]:
         "linear kernel": case_of(onlinear.KernelPerceptron("linear", max_iter=3), *draw(3, 8, 2)),
         "poly kernel": case_of(onlinear.KernelPerceptron("poly", degree=2, max_iter=9), *XOR),
         "rbf kernel": case_of(onlinear.KernelPerceptron("rbf", gamma=0.5, max_iter=3), *draw(3, 8, 2, flipped=2)),
+        "contradiction": case_of(onlinear.KernelPerceptron("rbf", gamma=0.5, max_iter=3), *CONTRADICTION),
         "one class": one_class(),
     }
 
@@ -186,6 +190,8 @@ def check_by_hand(certificate: dict[str, Any], rows: list[Any], said: list[str])
     if certificate["separable"] is not None:
         if certificate["kernel"][0] == "linear":
             assert certificate["separable"] == separable_by_a_program(certificate, rows)
+        elif not certificate["separable"]:
+            assert len({(label, *x.items()) for label, x in rows}) > len({(*x.items(),) for _, x in rows})
         assert ("are separable by" in said[1]) == certificate["separable"]
         assert ("are not separable by" in said[1]) == (not certificate["separable"])
     if certificate["separable"]:
@@ -249,6 +255,17 @@ def not_separable_by(rows: list[Any], rivals: list[Any], multipliers: list[Any])
     def forge(certificate: Any) -> None:
         witness = {"rows": rows, "rivals": rivals, "multipliers": multipliers}
         certificate["separable"], certificate["witness"] = False, witness
+
+    return forge
+
+
+def multiplier(change: Callable[[str], Any]) -> Callable[[Any], None]:
+    """A forgery of the first multiplier, which is long."""
+
+    def forge(certificate: Any) -> None:
+        multipliers = certificate["witness"]["multipliers"]
+        assert multipliers[0].startswith("0x")
+        multipliers[0] = change(multipliers[0])
 
     return forge
 
@@ -331,10 +348,29 @@ FORGERIES: list[tuple[str, str, Callable[[Any], None]]] = [
     ("separable", "rows from behind", not_separable_by([-1], [1], ["1"])),
     ("separable", "a multiplier that never ends", not_separable_by([0], [1], ["1e300000000"])),
     ("separable", "a digit that is none", not_separable_by([0], [1], ["\u0661"])),
-    ("separable", "more terms than are allowed", not_separable_by([0] * 2000, [1] * 2000, ["1"] * 2000)),
+    ("separable", "more terms than are allowed", not_separable_by([0] * 6000, [1] * 6000, ["1"] * 6000)),
+    ("separable", "a multiplier of 0 in hex", not_separable_by([0], [1], ["0x0"])),
+    ("separable", "a negative multiplier in hex", not_separable_by([0, 0], [1, 1], ["0x1", "-0x1"])),
+    ("separable", "more digits than any witness needs", not_separable_by([0], [1], ["0x" + "f" * 10**6])),
+    ("long multipliers", "one more", multiplier(lambda text: hex(int(text, 16) + 1))),
+    ("long multipliers", "twice as much", multiplier(lambda text: hex(2 * int(text, 16)))),
+    ("long multipliers", "the other sign", multiplier(lambda text: f"-{text}")),
+    ("long multipliers", "a zero before", multiplier(lambda text: f"0x0{text[2:]}")),
+    ("long multipliers", "capital letters", multiplier(lambda text: f"0X{text[2:]}")),
+    ("long multipliers", "underscores", multiplier(lambda text: f"{text[:5]}_{text[5:]}")),
+    ("long multipliers", "a line more", multiplier(lambda text: f"{text}\n")),
+    ("long multipliers", "digits of another script", multiplier(lambda text: f"0x\u0661{text[3:]}")),
+    ("long multipliers", "a part of it", multiplier(lambda text: f"{text}/3")),
+    ("long multipliers", "a number", multiplier(lambda text: int(text, 16))),
+    ("long multipliers", "a list", multiplier(lambda text: [text])),
+    ("xor", "operations that are true", put("undecided")(True)),
+    ("xor", "operations in words", put("undecided")("many")),
     ("classes", "a row that is its own rival", not_separable_by([0], [0], ["1"])),
     ("classes", "a rival that is no class", not_separable_by([0], [7], ["1"])),
     ("rbf kernel", "multipliers of a kernel", not_separable_by([0], [1], ["1"])),
+    ("contradiction", "other rows", not_separable_by([0, 1], [1, 1], ["1", "1"])),
+    ("contradiction", "other multipliers", not_separable_by([0, 2], [1, 0], ["1", "2"])),
+    ("contradiction", "two rows that are not alike", not_separable_by([1, 2], [1, 0], ["1", "1"])),
     ("poly kernel", "multipliers of a polynomial", not_separable_by([0, 1, 2, 3], [1, 0, 0, 1], ["1"] * 4)),
     # margins
     ("separable", "an upper margin below the lower", smaller_pull("1000000000", 1e-9)),
@@ -564,10 +600,12 @@ def test_the_radius_is_counted_where_weights_are_of_no_row(tmp_path: Path) -> No
 def test_a_witness_does_not_repeat_a_long_row_without_end() -> None:
     certificate, _ = cases()["not separable"]
     long = dict.fromkeys(range(-1, 1000), 3)
-    witness = {"rows": [0, 1] * 500, "rivals": [1, 0] * 500, "multipliers": [str(3**9000)] * 1000}
+    witness = {"rows": [0, 1] * 2500, "rivals": [1, 0] * 2500, "multipliers": [hex(3**60_000)] * 5000}
     with pytest.raises(verifier.Failed, match="witness: it would take hours"):
         verifier.check_not_separable(certificate | {"witness": witness}, ("linear", 1, 1, 1), [(0, long), (1, long)])
-    witness["multipliers"] = ["1"] * 1000  # of a few bits it is quick
+    for name, values in witness.items():
+        witness[name] = values[:100]
+    witness["multipliers"] = ["1"] * 100  # of a few bits it is quick
     verifier.check_not_separable(certificate | {"witness": witness}, ("linear", 1, 1, 1), [(0, long), (1, long)])
 
 

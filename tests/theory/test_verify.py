@@ -90,7 +90,9 @@ WORD = {
     "pull",
     "classes",
     "replayed",
+    "replay",
     "file_sha256",
+    "computed",
 }
 
 
@@ -192,7 +194,7 @@ def test_a_file_that_is_no_certificate(tmp_path: Path, text: str) -> None:
 
 def test_is_short_and_needs_nothing() -> None:
     lines = Path(verifier.__file__).read_text().splitlines()
-    assert sum(bool(line.strip()) for line in lines) <= 350
+    assert sum(bool(line.strip()) for line in lines) <= 400
     imported = {line.split()[1].partition(".")[0] for line in lines if line.startswith(("import ", "from "))}
     assert imported <= set(sys.stdlib_module_names)
 

@@ -40,7 +40,7 @@ def test_the_files_it_leaves_and_what_can_be_done_with_them(tmp_path: Path, monk
         *("cells.csv", "cells.onlinear", "cells.certificate.json", "cells.report.html", "onlinear-ledger.json"),
         "rows.svm",
     }
-    assert run("verify cells.certificate.json rows.svm").code == 0
+    assert run("verify cells.certificate.json rows.svm --replay").code == 0
     assert run("predict cells.onlinear cells.csv").out.count("\n") == 570
     inspected = json.loads(run("inspect cells.onlinear --json").out)
     assert inspected["classes"] == ["benign", "malignant"]

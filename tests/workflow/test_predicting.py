@@ -116,7 +116,7 @@ def test_older_models_know_categories_with_their_blanks(tmp_path: Path, form: st
     header, arrays = stream.recipe.parts()
     ((name, fields),) = header["format"].items()
     old = {field: said for field, said in fields.items() if field not in ("trimmed", "held")}
-    recipe = Recipe.restored(header | {"format": {name: old}}, arrays)
+    recipe = Recipe.from_header(header | {"format": {name: old}}, arrays)
     for _ in open_alike(source, recipe.format, recipe=recipe):
         pass
     assert recipe.exact_names is not None

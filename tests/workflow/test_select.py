@@ -248,7 +248,7 @@ def test_the_same_again_and_a_ledger_that_remembers(tmp_path: Path) -> None:
     file = tables.iris(tmp_path / "iris.csv")
     first = selected(file, tmp_path, target="kind", seed=3).result
     (tmp_path / "first.json").write_text(json.dumps(first))
-    asked = SelectOptions.repeated(tmp_path / "first.json", [file], [])
+    asked = SelectOptions.from_result(tmp_path / "first.json", [file], [])
     second = select(asked, Ledger(tmp_path / "ledger.json"), Watcher()).result
     assert not first["test"]["used_before"]
     assert second["test"]["used_before"]
@@ -456,7 +456,7 @@ def test_a_damaged_ledger_or_result_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is no file, and the ledger of tests should be there"):
         selected(str(tmp_path / "none.csv"), tmp_path / "folder", target="kind")
     with pytest.raises(BadInput, match="not the result of a selection"):
-        SelectOptions.repeated(tmp_path / "ledger.json", ["iris.csv"], [])
+        SelectOptions.from_result(tmp_path / "ledger.json", ["iris.csv"], [])
 
 
 @pytest.mark.parametrize(
@@ -467,7 +467,7 @@ def test_a_result_of_other_types_is_refused(tmp_path: Path, name: str, value: An
     options = SelectOptions(["iris.csv"]).options() | {name: value}
     (tmp_path / "a.json").write_text(json.dumps({"asked": {"options": options}}))
     with pytest.raises(BadInput, match=f"not the result of a selection.*{name} is"):
-        SelectOptions.repeated(tmp_path / "a.json", ["iris.csv"], [])
+        SelectOptions.from_result(tmp_path / "a.json", ["iris.csv"], [])
 
 
 def test_a_result_does_not_say_what_is_read(tmp_path: Path) -> None:
@@ -477,6 +477,6 @@ def test_a_result_does_not_say_what_is_read(tmp_path: Path) -> None:
     with pytest.raises(
         Refused, match=r"name its files again, as in onlinear select /etc/passwd --test '.x1b\[2J' --repeat"
     ):
-        SelectOptions.repeated(tmp_path / "a.json", [], [])
-    asked = SelectOptions.repeated(tmp_path / "a.json", ["mine.csv"], ["later.csv"])
+        SelectOptions.from_result(tmp_path / "a.json", [], [])
+    asked = SelectOptions.from_result(tmp_path / "a.json", ["mine.csv"], ["later.csv"])
     assert (asked.files, asked.test_files) == (["mine.csv"], ["later.csv"])

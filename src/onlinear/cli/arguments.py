@@ -55,6 +55,7 @@ Against = option(
 CertifiedModel = option(
     Path | None, MODEL_FILE, "The model file that the certificate is of.", "--model", "-m", file=INPUT
 )
+Replay = option(bool, OUTPUT, "Learn the rows again, too, and verify counts and weights.", "--replay")
 CertificateFile = option(
     str | None, OUTPUT, "Write the certificate to this file.", "--output", "-o", metavar="FILE", file=WRITTEN
 )
@@ -62,6 +63,9 @@ ExportedRows = option(
     str | None, OUTPUT, "Write the rows as the model sees them, for verify.", metavar="FILE", file=WRITTEN
 )
 Resume = option(Path | None, MODEL_FILE, "Go on with this model: where it stopped, or with more files.")
+StartAt = option(
+    Path | None, MODEL_FILE, "Learn anew, but start with the weights of this model.", "--start-at", file=INPUT
+)
 Every = option(int, MODEL_FILE, "Save the model after every N rows.", "--checkpoint-every", min=0, metavar="N")
 KeepPartial = option(bool, MODEL_FILE, "Save what was learned even if a bad line stops the run.", "--keep-partial")
 Slim = option(bool, MODEL_FILE, "Save only what predictions need.", "--slim")
@@ -80,7 +84,20 @@ Task = option(
 ClassNames = option(
     str | None, LEARNING, "All classes; or open, and more may come.", "--classes", metavar="A,B,..|open"
 )
-Passes = option(int, LEARNING, "Passes over the files.", min=1, metavar="N")
+Passes = option(int, LEARNING, "Passes over the files; none follows one that brings no update.", min=1, metavar="N")
+Shuffle = option(
+    bool,
+    LEARNING,
+    "Learn the rows in a random order, another in each pass, within buffers of 262,144 rows.",
+    "--shuffle",
+)
+SeedOfOrder = option(int, LEARNING, "Of the random order.", "--seed", min=0, max=(1 << 64) - 1, metavar="N")
+UntilSeparated = option(
+    bool,
+    LEARNING,
+    "Learn a perceptron, pass after pass, until one brings no update; at most 1,000 passes, or --passes.",
+    "--until-separated",
+)
 MostPasses = option(
     int,
     LEARNING,

@@ -66,7 +66,7 @@ class BadLines:
         """What is to be called with bad lines; None if the first one ends it all."""
         return None if self.wanted == FAIL else self.take
 
-    def settled(self) -> Log | None:
+    def sync(self) -> Log | None:
         """How much of the file is safe on the disk, which is all; None if there is no file.
 
         A run that goes on counts on it, even if nothing is in it.

@@ -44,6 +44,7 @@ def certify(
         from onlinear.files.trained import open_model
         from onlinear.streams.sources import expand, refuse_pipes
         from onlinear.streams.stream import open_stream
+        from onlinear.theory.computed import computed_words
         from onlinear.workflow.certificates import certificates_of, classes_of, examples_in, perceptron_of
         from onlinear.workflow.given_weights import read_weights
         from onlinear.workflow.run import MOST_PASSES
@@ -68,7 +69,7 @@ def certify(
         if output is not None:
             with writing(output) as file:
                 file.write(f"{text}\n".encode())
-        print(text if as_json else printable_lines(words_of(found)))
+        print(text if as_json else printable_lines([*words_of(found), *computed_words(found)]))
         is_kept = output is not None or as_json
         if is_kept and export is None and not learns_as_written(trained.recipe):
             say(NEEDS_EXPORT)
@@ -117,6 +118,7 @@ def writing(path: str) -> Iterator[BinaryIO]:
 def words_of(found: dict[str, Any]) -> Iterator[str]:
     """A certificate for people; of several classes one after the other."""
     from onlinear.theory.certificates import claim_of, is_one
+    from onlinear.theory.wording import cancelling_words
 
     if not is_one(found):
         for label, each in found.items():
@@ -124,6 +126,8 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
             yield from (f"  {line}" for line in words_of(each))
         return
     yield claim_of(found)
+    if found["separable"] is False:
+        yield cancelling_words(found)
     if found["replayed"]:
         mistakes = "" if found["mistakes"] is None else f" and {found['mistakes']:,} mistakes"
         yield f"{found['updates']:,} updates{mistakes} in {found['examples']:,} examples."
@@ -143,10 +147,18 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
         yield f"Bound ({found['bound_kind']}): {found['bound']:,.2f}."
 
 
-def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.CertifiedModel = None) -> None:
+def verify(
+    certificate: cli.Certificate,
+    file: cli.CertifiedRows,
+    model: cli.CertifiedModel = None,
+    replay: cli.Replay = False,
+) -> None:
     """Prove a certificate again, from the rows alone, by code that shares nothing with the learners."""
     with ending():
-        from onlinear.verify import main
+        if replay:
+            from onlinear.replay import main
+        else:
+            from onlinear.verify import main
 
         check_readable(certificate, "a certificate that certify has written")
         check_readable(file, "the rows that the certificate is of")

@@ -66,7 +66,8 @@ def argument_of(parameter: inspect.Parameter, kind: Any, several: bool, declared
         metavar=declared.metavar if required else f"[{declared.metavar}]",
         type=type_of(kind, declared),
         nargs=-1 if several else 1,
-        callback=as_list if several else None,
+        callback=as_list if several else refusing(declared.choices),
+        shell_complete=completing(declared.choices),
     )
 
 

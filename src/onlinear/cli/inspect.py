@@ -78,6 +78,17 @@ def call_of(described: dict[str, Any]) -> str:
     """
     >>> call_of({"name": "hinge", "margin": 1.0})
     'hinge (margin 1)'
+    >>> call_of({"name": "sgd", "schedule": {"name": "power", "rate": 0.5, "power": 0.75}})
+    'sgd (schedule power: rate 0.5, power 0.75)'
     """
-    fields = [f"{name} {value:g}" for name, value in described.items() if isinstance(value, float)]
-    return described["name"] + (f" ({', '.join(fields)})" if fields else "")
+    name, fields = described["name"], fields_of(described)
+    return f"{name} ({', '.join(fields)})" if fields else name
+
+
+def fields_of(described: dict[str, Any]) -> list[str]:
+    """The numbers of a loss or a rule, and its schedule with its own."""
+    found = [f"{name} {value:g}" for name, value in described.items() if isinstance(value, float)]
+    for name, value in described.items():
+        if isinstance(value, dict):
+            found.append(f"{name} {value['name']}" + (f": {', '.join(fields_of(value))}" if fields_of(value) else ""))
+    return found

@@ -23,10 +23,12 @@ from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine, BadModel, BadSource, Diverged, OnlinearError
 from onlinear.files.trained import Trained, save
 from onlinear.learning.model import Totals
+from onlinear.learning.rest import comes_to_rest
 from onlinear.registry import LOSSES, RULES, name_of
 from onlinear.streams.sources import expand
 from onlinear.system.outputs import as_argument, is_in_place, printable
-from onlinear.workflow.run import MOST_PASSES, VERSION, Progress, Run
+from onlinear.theory.online_to_batch import FirstPass, bounds_from
+from onlinear.workflow.run import MOST_PASSES, VERSION, PassEnd, PassFigures, Progress, Run
 from onlinear.workflow.testing import figures_of
 
 NOTHING_LEARNED = "Interrupted before anything was learned: nothing was saved."
@@ -37,6 +39,8 @@ SAVING = "Interrupted; saving what was learned. Ctrl-C ends without it."
 class Job:
     """A run, its bad lines, and where its model goes."""
 
+    #: whether the first labels come in runs; None where nobody has looked
+    label_runs: bool | None = None
     #: why labels are taken for classes or for amounts, where nobody has said it
     task_reason: str | None = None
     #: whether the last save is done, or there was none to do
@@ -142,7 +146,7 @@ class Job:
 
     def _save(self, *, unfinished: bool = False) -> None:
         if self.path is not None:
-            left = self._checkpoint().packed() if unfinished and self.can_go_on else None
+            left = self._checkpoint().pack() if unfinished and self.can_go_on else None
             trained = Trained(self.run.training, self.run.recipe, left)
             self.is_saved = False
             save(self.path, trained, slim=self.slim and not unfinished)
@@ -155,9 +159,10 @@ class Job:
             self.run.passes,
             self.run.every,
             full_path(self.bad.wanted),
-            self.bad.settled(),
+            self.bad.sync(),
             self.slim,
             self.run.progress_now(),
+            self.run.seed,
         )
 
     def document(self, seconds: float) -> dict[str, Any]:
@@ -173,18 +178,34 @@ class Job:
             "classes": None if classes is None else [classes.labels[code] for code in classes.order.tolist()],
             "loss": name_of(learner.losses[0], LOSSES),
             "rule": name_of(learner.rules[0], RULES),
-            "passes": self.run.passes,
+            "passes": self.run.progress.number - 1,
+            "converged": self.run.is_at_rest if comes_to_rest(learner.losses[0]) else None,
+            "per_pass": [pass_document(each, classes is not None) for each in self.run.per_pass()],
+            "shuffled": self.run.seed,
+            "label_runs": self.label_runs,
             "examples": figures.examples,
             "weight_sum": figures.importance,
             "mistakes": None if classes is None else figures.mistakes,
             "progressive_error": None if classes is None else figures.mistakes / figures.examples,
             "progressive_loss": figures.loss,
+            "online_to_batch": None if classes is None else bounds_from(FirstPass(*figures[:2])).document(),
             "features": progress.features,
             "seconds": seconds,
             "features_per_second": progress.features / seconds,
             "bad_lines": progress.bad_lines,
             "drift": None if training.adapting is None else describe_drift(training.adapting),
         }
+
+
+def pass_document(figures: PassFigures, has_classes: bool) -> dict[str, Any]:
+    """What there is to say about one pass."""
+    return {
+        "pass": figures.number,
+        "updates": figures.updates,
+        "mistakes": figures.mistakes if has_classes else None,
+        "error": figures.mistakes / figures.examples if has_classes and figures.examples else None,
+        "loss": figures.loss,
+    }
 
 
 def is_same_file(one: str, other: str) -> bool:
@@ -207,6 +228,7 @@ def describe_drift(adapting: Adapting) -> dict[str, Any]:
 
 #: whole numbers in a model file
 MOST = 1 << 62
+MOST_SEED = (1 << 64) - 1
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -221,17 +243,21 @@ class Checkpoint:
     log: Log | None  # how much of that file is right
     slim: bool
     progress: Progress
+    shuffled: int | None = None  # the seed, where rows are
 
-    def packed(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         """All of it as JSON."""
-        return asdict(self) | {"log": None if self.log is None else self.log._asdict()}
+        packed = asdict(self) | {"log": None if self.log is None else self.log._asdict()}
+        if self.shuffled is None:  # as older versions wrote it
+            del packed["shuffled"]
+        return packed
 
     @classmethod
-    def unpacked(cls, packed: Any, totals: Totals) -> Checkpoint:
+    def unpack(cls, packed: Any, totals: Totals) -> Checkpoint:
         """What :meth:`packed` gave; whatever else it may be is refused. ``totals`` are what the model has learned."""
-        said = CheckedEntries(
-            packed, "checkpoint", ("files", "passes", "checkpoint_every", "bad_lines", "log", "slim", "progress")
-        )
+        has_seed = isinstance(packed, dict) and "shuffled" in packed
+        names = ("files", "passes", "checkpoint_every", "bad_lines", "log", "slim", "progress")
+        said = CheckedEntries(packed, "checkpoint", (*names, "shuffled") if has_seed else names)
         passes, wish = said.whole("passes", least=1), said.text("bad_lines")
         log = None if said.values["log"] is None else unpacked_log(said.values["log"])
         if (log is None) != (wish in (FAIL, SKIP)):
@@ -244,6 +270,7 @@ class Checkpoint:
             log,
             said.flag("slim"),
             unpacked_progress(said.values["progress"], passes, totals),
+            said.whole("shuffled", most=MOST_SEED) if has_seed else None,
         )
 
     def command(self, resume: Path, test: Sequence[str] = ()) -> str:
@@ -273,6 +300,8 @@ def unpacked_log(packed: Any) -> Log:
 
 
 def unpacked_progress(packed: Any, passes: int, totals: Totals) -> Progress:
+    if isinstance(packed, dict):
+        packed = {"ends": []} | packed  # older versions did not write them
     said = CheckedEntries(packed, "progress", tuple(Progress.__dataclass_fields__))
     number = said.whole("number", least=1, most=passes + 1)
     first = None if number == 1 else said.totals("first", totals)
@@ -281,7 +310,9 @@ def unpacked_progress(packed: Any, passes: int, totals: Totals) -> Progress:
     before = said.totals("before", first or totals)
     digest, whole = said.digest_of_rows("digest"), "" if number == 1 else said.digest_of_rows("whole")
     rows, passed, bad_lines, features = (said.whole(name) for name in ("rows", "passed", "bad_lines", "features"))
-    return Progress(number, rows, passed, bad_lines, features, first, before, digest, whole)
+    return Progress(
+        number, rows, passed, bad_lines, features, first, before, digest, whole, said.ends("ends", number, totals)
+    )
 
 
 class CheckedEntries:
@@ -337,9 +368,24 @@ class CheckedEntries:
             raise self.wrong(name)
         return found
 
+    def ends(self, name: str, most: int, totals: Totals) -> list[PassEnd]:
+        """The sums at the ends of passes: so many at most, and none of more than was learned in all."""
+        found = self.values[name]
+        if type(found) is not list or len(found) > most:
+            raise self.wrong(name)
+        ends = []
+        for each in found:
+            if type(each) is not list or len(each) != len(PassEnd._fields) or type(each[-1]) is not int:
+                raise self.wrong(name)
+            ends.append(PassEnd(*self.totals_in(name, each[:-1], totals), each[-1]))
+        return ends
+
     def totals(self, name: str, most: Totals) -> Totals:
         """Sums of examples of which there are no more than in others."""
-        found = self.values[name]
+        return self.totals_in(name, self.values[name], most)
+
+    def totals_in(self, name: str, found: Any, most: Totals) -> Totals:
+        """What may be sums, of the value with this name."""
         kinds = [int, int, float, float]
         if type(found) is not list or [type(each) for each in found] != kinds or not all(map(math.isfinite, found)):
             raise self.wrong(name)

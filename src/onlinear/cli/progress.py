@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from onlinear.workflow.run import Run
 
 HEADINGS = ("examples", "loss since last", "loss", "mistakes", "features/s")
+#: of the lines for passes, if there are several
+PASS_HEADINGS = ("pass", "updates", "loss", "mistakes", "error")
 WIDTHS = (12, 16, 10, 10, 11)
 
 
@@ -40,6 +42,7 @@ class ProgressLines(SilentProgress):
         self.began = time.perf_counter()
         self.last = run.training.totals()
         self.alarms = len(alarms_of(run))
+        self.passes = 0  # that have a line
         self.write(line_of(HEADINGS))
 
     def update(self, run: Run) -> None:
@@ -50,9 +53,24 @@ class ProgressLines(SilentProgress):
             for totals in run.training.history()[self.last.examples.bit_length() :]:
                 self._print(totals, run)
         self._print_alarms(run)
+        self._print_passes(run)
 
     def end(self, run: Run) -> None:
         self._finish(run.progress.first or run.training.totals(), run)
+        self._print_passes(run)
+
+    def _print_passes(self, run: Run) -> None:
+        """A line for each pass that has ended, if there are to be several."""
+        if run.passes == 1 or run.progress.first is None:
+            return
+        for figures in run.per_pass()[self.passes :]:
+            if self.passes == 0:
+                self.write(line_of(PASS_HEADINGS))
+            self.passes += 1
+            wrong = ("-", "-")
+            if run.training.classes is not None:
+                wrong = f"{figures.mistakes}", f"{figures.mistakes / max(figures.examples, 1):.2%}"
+            self.write(line_of((f"{figures.number}", f"{figures.updates}", f"{figures.loss:.4f}", *wrong)))
 
     def _finish(self, totals: Totals, run: Run) -> None:
         """The last line of the first pass, once."""

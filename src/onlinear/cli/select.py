@@ -148,7 +148,7 @@ def repeated_options(repeat: Path, context: click.Context) -> Any:
     if others:
         name = others[0].opts[0]
         raise Refused(f"{name} cannot be said beside --repeat, which does what {repeat} says: leave out one of them")
-    asked = SelectOptions.repeated(repeat, context.params["files"] or (), context.params["test"] or ())
+    asked = SelectOptions.from_result(repeat, context.params["files"] or (), context.params["test"] or ())
     options = asked.options()
     for each in context.command.params:  # what the command line would refuse
         value = options.get(str(each.name))

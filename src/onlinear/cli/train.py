@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from onlinear.cli import arguments as cli
 from onlinear.cli.commands import with_field_options, with_read_options
-from onlinear.cli.ending import ending, last_words, outlive_broken_pipes
+from onlinear.cli.ending import ending, last_words, outlive_broken_pipes, say
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.measure import NAMES
 from onlinear.system.outputs import as_argument, printable, printable_lines
+
+if TYPE_CHECKING:
+    from onlinear.cli.job import Job
 
 
 @with_field_options
@@ -24,6 +27,7 @@ def train(
     bad_lines: cli.BadLineWish = "fail",
     model: cli.Model = None,
     resume: cli.Resume = None,
+    start_at: cli.StartAt = None,
     checkpoint_every: cli.Every = 0,
     keep_partial: cli.KeepPartial = False,
     slim: cli.Slim = False,
@@ -33,6 +37,9 @@ def train(
     task: cli.Task = None,
     classes: cli.ClassNames = None,
     passes: cli.Passes = 1,
+    until_separated: cli.UntilSeparated = False,
+    shuffle: cli.Shuffle = False,
+    seed: cli.SeedOfOrder = 0,
     l1: cli.L1 = 0.0,
     l2: cli.L2 = 0.0,
     average: cli.Average = False,
@@ -56,6 +63,8 @@ def train(
         with last_words(NOTHING_LEARNED):
             job = job_for(click.get_current_context(), chosen)
         job.go(test or ())
+        if until_separated and not quiet:
+            tell_if_not_separated(job)
         document = job.document(time.perf_counter() - began)
         if test:
             document["test"] = job.tested(test)
@@ -65,14 +74,30 @@ def train(
             print(printable_lines(closing_words(document)))
 
 
+def tell_if_not_separated(job: Job) -> None:
+    """Say that each of the passes that were to separate the classes has brought updates, if it has."""
+    if not job.run.is_at_rest:
+        say(
+            f"None of {job.run.passes:,} passes was without an update: the classes may not be separable, which "
+            "onlinear certify tells."
+        )
+
+
 def closing_words(document: dict[str, Any]) -> Iterator[str]:
     """What a run came to, for people."""
     examples, seconds = document["examples"], document["seconds"]
     yield f"{examples:,} examples, {document['features']:,} features in {seconds:.1f} s."
     if document["progressive_error"] is not None:
-        yield f"{document['mistakes']:,} predicted wrongly: progressive error {document['progressive_error']:.2%}."
+        where = " in the first pass" if document["passes"] > 1 else ""
+        yield (
+            f"{document['mistakes']:,} predicted wrongly{where}: progressive error {document['progressive_error']:.2%}."
+        )
+    if document["label_runs"] and document["shuffled"] is None:
+        yield "This error flatters, since the labels come in runs: say --shuffle."
     weighted = ", rows by their weights" if document["weight_sum"] != examples else ""
     yield f"Progressive loss {document['progressive_loss']:.4f} ({document['loss']}, {document['rule']}{weighted})."
+    if document["converged"]:
+        yield f"Pass {document['passes']:,} brought no update."
     if document["drift"]:
         yield drift_words(document["drift"])
     if document["bad_lines"]:

@@ -28,14 +28,17 @@ from onlinear.features.blocks import Block
 from onlinear.files.trained import Trained, open_model
 from onlinear.files.values import only_bad_models
 from onlinear.learning.classes import MOST_IN_STREAM, Classes, as_array, sorted_unique, task_of_numbers
+from onlinear.learning.evidence import begin_at
 from onlinear.learning.learner import Settings
 from onlinear.learning.model import Model, classes_in, plain
+from onlinear.learning.rest import comes_to_rest
+from onlinear.learning.runs import come_in_runs
 from onlinear.parameters import ranges_of
 from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, SCHEDULES
 from onlinear.streams.columns import BLANKS
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.formats import Format
-from onlinear.streams.options import ReadOptions
+from onlinear.streams.options import ReadOptions, read_options
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import Pipe, expand, source_label, with_looks
 from onlinear.streams.stream import Stream, open_alike, stream_of
@@ -47,12 +50,14 @@ from onlinear.workflow.run import MOST_PASSES, Progress, Run
 #: options that a model which goes on has not settled
 FREE = {"files", "model", "resume", "checkpoint_every", "keep_partial", "slim", "test", "as_json", "quiet"}
 
-FREE |= {"bad_lines", "passes"}
+FREE |= {"bad_lines", "passes", "shuffle", "seed"}
 
 
 def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
     """The job that a command line asks for."""
-    wanted = context.params
+    if is_given(context, "seed") and not (context.params["shuffle"] or context.params["resume"]):
+        raise Refused("--seed means nothing without --shuffle: say --shuffle, or leave it out")
+    wanted = until_separated(context) if context.params["until_separated"] else context.params
     if not (wanted["files"] or wanted["resume"]):
         raise Refused("there is no file to learn from: name one, or - for standard input")
     place = wanted["model"] or wanted["resume"]
@@ -69,7 +74,22 @@ def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
         if wanted[name] > MOST:  # a checkpoint with it could not be read again
             raise Refused(f"--{name.replace('_', '-')} is {wanted[name]}: give at most {MOST}")
     check_outputs([place] if wanted["resume"] else [], expand(wanted["files"] or []))
-    return begin_job(wanted, chosen) if wanted["resume"] is None else resume_job(context, wanted)
+    if wanted["resume"] is not None:
+        return resume_job(context, wanted)
+    return begin_job(wanted, chosen) if wanted["start_at"] is None else begin_at_model(context, wanted, chosen)
+
+
+def until_separated(context: click.Context) -> dict[str, Any]:
+    """The options of a run until no row asks for an update: the perceptron's, where others are not named."""
+    wanted = dict(context.params)
+    for name in ("average", "l1", "l2", "forget"):
+        if wanted[name]:
+            raise Refused(f"--until-separated learns weights that separate, and --{name} others: leave it out")
+    if not is_given(context, "rule"):
+        wanted["rule"] = "perceptron"
+    if not is_given(context, "passes"):
+        wanted["passes"] = MOST_PASSES
+    return wanted
 
 
 def resume_job(context: click.Context, wanted: dict[str, Any]) -> Job:
@@ -84,7 +104,7 @@ def resume_job(context: click.Context, wanted: dict[str, Any]) -> Job:
     if trained.unfinished is None:
         return go_on_with_files(trained, wanted)
     with only_bad_models(path):
-        left = Checkpoint.unpacked(trained.unfinished, trained.training.totals())
+        left = Checkpoint.unpack(trained.unfinished, trained.training.totals())
     check_repeated(context, left, wanted)
     wish = wanted["bad_lines"] if is_given(context, "bad_lines") else left.bad_lines
     return go_on_where_it_stopped(trained, left, wish, wanted)
@@ -98,11 +118,52 @@ def check_repeated(context: click.Context, left: Checkpoint, wanted: dict[str, A
         raise Refused(f"{path} stopped on its way through {many}: name the same again, as in {left.command(path)}")
     if left.log is not None and not is_given(context, "bad_lines"):
         raise Refused(f"{path} has copied bad lines to a file: name it again, as in {left.command(path)}")
+    if wanted["shuffle"] or is_given(context, "seed"):
+        raise Refused(
+            f"{path} stopped on its way, and goes on in the order it began with: leave out --shuffle and --seed"
+        )
     if is_given(context, "passes"):
         if wanted["passes"] != left.passes:
             raise Refused(f"{path} stopped on its way through {left.passes:,} passes: leave out --passes")
     elif left.passes > MOST_PASSES:
         raise Refused(f"{path} would make {left.passes:,} passes: say --passes {left.passes} if that is meant")
+
+
+def begin_at_model(context: click.Context, wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
+    """A new job that starts with the weights of a model, and reads files as that does."""
+    path = wanted["start_at"]
+    for name in (*read_options(), "task", "classes"):
+        if name in wanted and is_given(context, name):
+            raise Refused(f"--{name.replace('_', '-')} is settled in {path}, where it starts: leave it out")
+    trained = open_model(path)
+    if trained.training.learner.slim:
+        raise Refused(f"{path} was saved slim, for predictions only: start at one that was saved in full")
+    stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
+    stream.check_passes(wanted["passes"])
+    classes = trained.training.classes
+    loss = wanted["loss"] or usual_loss(classes, wanted["until_separated"])
+    training = new_model(loss, classes, trained.recipe, wanted, chosen)
+    start_with_weights(training, trained.training, path, loss)
+    bad = BadLines(wanted["bad_lines"])
+    stream.on_bad = bad.on_bad
+    seed, every = seed_of(training, wanted), wanted["checkpoint_every"]
+    return job_of(Run(training, stream, wanted["passes"], every=every, seed=seed), bad, wanted, wanted["model"])
+
+
+def start_with_weights(training: Model, before: Model, path: Path, loss: str) -> None:
+    """Give a model that has learned nothing the weights by which another answers."""
+    learner = training.learner
+    if learner.outputs != before.learner.outputs:
+        raise Refused(
+            f"{path} has {before.learner.outputs} columns of weights, and the loss {loss} {learner.outputs}: choose a "
+            "loss of its kind, one for all classes at once or one against the rest"
+        )
+    training.make_room(before.width)
+    shown, intercepts = before.learner.weights_and_intercepts()
+    weights = np.zeros((learner.outputs, learner.features))
+    columns = min(learner.features, shown.shape[1])
+    weights[:, :columns] = shown[:, :columns]
+    begin_at(learner, weights, intercepts)
 
 
 def is_given(context: click.Context, name: str) -> bool:
@@ -120,7 +181,7 @@ def go_on_with_files(trained: Trained, wanted: dict[str, Any]) -> Job:
     bad = BadLines(wanted["bad_lines"])
     stream.on_bad, progress = bad.on_bad, Progress(before=trained.training.totals())
     passes, every = wanted["passes"], wanted["checkpoint_every"]
-    run = Run(trained.training, stream, passes, progress=progress, every=every)
+    run = Run(trained.training, stream, passes, progress=progress, every=every, seed=seed_of(trained.training, wanted))
     return job_of(run, bad, wanted, place_of(wanted))
 
 
@@ -130,7 +191,7 @@ def go_on_where_it_stopped(trained: Trained, left: Checkpoint, wish: str, wanted
     bad = BadLines(wish, kept=left.log if full_path(wish) == left.bad_lines else None)
     bad.count, stream.on_bad = left.progress.bad_lines, bad.on_bad
     every = wanted["checkpoint_every"] or (0 if is_in_place(place_of(wanted)) else left.checkpoint_every)
-    run = Run(trained.training, stream, left.passes, progress=left.progress, every=every)
+    run = Run(trained.training, stream, left.passes, progress=left.progress, every=every, seed=left.shuffled)
     return job_of(run, bad, wanted | {"slim": wanted["slim"] or left.slim}, place_of(wanted))
 
 
@@ -155,14 +216,34 @@ def begin_job(wanted: dict[str, Any], chosen: dict[str, float | None]) -> Job:
     training = training_for(labels, stream.recipe, wanted, chosen)
     bad = BadLines(wanted["bad_lines"])
     stream.on_bad = bad.on_bad
-    run = Run(training, stream, wanted["passes"], every=wanted["checkpoint_every"], begun=blocks)
+    seed, every = seed_of(training, wanted), wanted["checkpoint_every"]
+    run = Run(training, stream, wanted["passes"], every=every, begun=blocks, seed=seed)
     job = job_of(run, bad, wanted, wanted["model"])
+    job.label_runs = come_in_runs(labels) if training.classes is not None else None
+    if job.label_runs and seed is None and not wanted["quiet"]:
+        say(RUNS.format(target_named(stream.format)))
     job.task_reason = reason_for_task(labels, stream.format, wanted)
     if job.task_reason is not None and is_doubtful(labels) and not wanted["quiet"]:
         say(f"{job.task_reason}.")
     if training.classes is not None and wanted["classes"] is None and not wanted["quiet"]:
         tell_one_class(labels, stream.format)
     return job
+
+
+#: said where the labels come in runs
+RUNS = (
+    "{} comes in runs, as in a file that is sorted by it: each row is guessed from those before it, so that the error "
+    "flatters, and what was learned first is forgotten. Say --shuffle, unless the rows are in order of time."
+)
+
+
+def seed_of(training: Model, wanted: dict[str, Any]) -> int | None:
+    """The seed of the order of the rows, if it is to be another than that of the files."""
+    if not wanted["shuffle"]:
+        return None
+    if training.adapting is not None:
+        raise Refused("--on-drift follows the rows in time, and --shuffle has another order: leave one of them out")
+    return int(wanted["seed"])
 
 
 def job_of(run: Run, bad: BadLines, wanted: dict[str, Any], path: Path | None) -> Job:
@@ -230,13 +311,23 @@ def raise_in_turn(error: BadSource | BadLine) -> Iterator[Block]:
 def training_for(labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], chosen: dict[str, float | None]) -> Model:
     """A training as the options and the first labels want it."""
     task = wanted["task"] or task_of(labels, wanted["loss"], wanted["classes"])
-    loss = wanted["loss"] or ("squared_error" if task == "regression" else "log_loss")
-    if loss not in (REGRESSION if task == "regression" else FOR_CLASSES):
-        raise Refused(f"the loss {loss} is not for {task}: choose another, or another --task")
     classes = None if task == "regression" else classes_for(labels, wanted["classes"])
+    loss = wanted["loss"] or usual_loss(classes, wanted["until_separated"])
+    return new_model(loss, classes, recipe, wanted, chosen)
+
+
+def new_model(
+    loss: str, classes: Classes | None, recipe: Recipe, wanted: dict[str, Any], chosen: dict[str, float | None]
+) -> Model:
+    """A model that has learned nothing, for these classes, or for numbers (None), as the options want it."""
+    task = "regression" if classes is None else "classification"
+    if loss not in (REGRESSION if classes is None else FOR_CLASSES):
+        raise Refused(f"the loss {loss} is not for {task}: choose another, or another --task")
     own_penalties = {"l1", "l2"} & set(RULES[wanted["rule"]]._fields)  # type: ignore[attr-defined]
     given = chosen | {name: wanted[name] for name in own_penalties}
     made_loss, made_rule = loss_and_rule(loss, wanted["rule"], wanted["schedule"], given)
+    if wanted["until_separated"] and not comes_to_rest(made_loss):
+        raise Refused(f"the loss {loss} always asks for updates: choose perceptron, or leave out --until-separated")
     settings = Settings(
         l1=0.0 if own_penalties else wanted["l1"],
         l2=0.0 if own_penalties else wanted["l2"],
@@ -247,6 +338,15 @@ def training_for(labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], cho
     training = Model(made_loss, made_rule, settings, classes, recipe.bits)
     training.adapting = adapting_for(training, wanted)
     return training
+
+
+def usual_loss(classes: Classes | None, until_separated: bool) -> str:
+    """The name of the loss for these classes, or for numbers (None), where none is named."""
+    if classes is None:
+        return "squared_error"
+    if not until_separated:
+        return "log_loss"
+    return "perceptron" if len(classes) == 2 and not classes.open else "multiclass_perceptron"
 
 
 def adapting_for(training: Model, wanted: dict[str, Any]) -> Adapting | None:

@@ -16,7 +16,7 @@ from onlinear.drift.policies import POLICIES, check_policy
 from onlinear.errors import Refused
 from onlinear.features.blocks import part_of
 from onlinear.learning.learner import Learner
-from onlinear.streams.packing import Number, unpacked
+from onlinear.streams.packing import Number, unpack_value
 
 #: alarms are acted on after every so many examples of the learner's, counted from its first: blocks mean nothing
 STRETCH = 32
@@ -124,9 +124,9 @@ class Adapting:
     def from_state(cls, state: dict[str, Any]) -> Adapting:
         """The one of which :meth:`state` was asked: it goes on to the bit."""
         adapting = cls(state["on_drift"], DETECTORS[state["detector"]].from_state(state["detector_state"]))
-        adapting.alarms = [Alarm(*alarm) for alarm in unpacked(tuple[tuple[int, Number], ...], state["alarms"])]
+        adapting.alarms = [Alarm(*alarm) for alarm in unpack_value(tuple[tuple[int, Number], ...], state["alarms"])]
         adapting.curve = Curve.from_state(state["curve"])
-        adapting._due = unpacked(Number, state["due"])
+        adapting._due = unpack_value(Number, state["due"])
         return adapting
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from onlinear.errors import BadInput, BadModel, Refused
-from onlinear.streams.packing import Number, unpacked
+from onlinear.streams.packing import Number, unpack_value
 
 #: buckets there may be of each size; one more, and the two oldest become one of twice the size
 ALIKE = 5
@@ -142,11 +142,11 @@ class ADWIN:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> ADWIN:
         """The detector of which :meth:`state` was asked: it goes on to the bit."""
-        detector = cls(unpacked(Number, state["delta"]))
-        detector.rise = unpacked(Number, state["rise"])
-        detector.seen, detector.width = unpacked(tuple[int, int], [state["seen"], state["width"]])
-        detector._sum, detector._squares = unpacked(tuple[Number, Number], state["sums"])
-        buckets = unpacked(tuple[tuple[tuple[Number, Number], ...], ...], state["buckets"])
+        detector = cls(unpack_value(Number, state["delta"]))
+        detector.rise = unpack_value(Number, state["rise"])
+        detector.seen, detector.width = unpack_value(tuple[int, int], [state["seen"], state["width"]])
+        detector._sum, detector._squares = unpack_value(tuple[Number, Number], state["sums"])
+        buckets = unpack_value(tuple[tuple[tuple[Number, Number], ...], ...], state["buckets"])
         detector._buckets = [list(alike) for alike in buckets]
         fine = len(buckets) <= MOST_SIZES and all(len(alike) <= ALIKE for alike in buckets)
         fine = fine and all(

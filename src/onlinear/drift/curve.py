@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from onlinear.errors import BadModel
-from onlinear.streams.packing import Number, unpacked
+from onlinear.streams.packing import Number, unpack_value
 
 #: windows there may be; one more, and each two become one of twice the length
 MOST = 128
@@ -66,8 +66,11 @@ class Curve:
     def from_state(cls, state: dict[str, Any]) -> Curve:
         """The curve of which :meth:`state` was asked."""
         curve = cls()
-        curve.window, curve.examples = unpacked(tuple[int, int], [state["window"], state["examples"]])
-        curve.total, curve._sums = unpacked(Number, state["total"]), list(unpacked(tuple[Number, ...], state["sums"]))
+        curve.window, curve.examples = unpack_value(tuple[int, int], [state["window"], state["examples"]])
+        curve.total, curve._sums = (
+            unpack_value(Number, state["total"]),
+            list(unpack_value(tuple[Number, ...], state["sums"])),
+        )
         fine = curve.window >= 1 and curve.examples >= 0 and len(curve._sums) <= MOST
         if not fine or -(-curve.examples // curve.window) != len(curve._sums):
             raise BadModel(

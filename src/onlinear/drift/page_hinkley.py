@@ -8,7 +8,7 @@ from typing import Any
 
 from onlinear.errors import BadInput, BadModel, Refused
 from onlinear.parameters import NOT_NEGATIVE, POSITIVE
-from onlinear.streams.packing import Number, unpacked
+from onlinear.streams.packing import Number, unpack_value
 
 
 class PageHinkley:
@@ -74,11 +74,11 @@ class PageHinkley:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> PageHinkley:
         """The detector of which :meth:`state` was asked: it goes on to the bit."""
-        threshold, allowance = unpacked(tuple[Number, Number], [state["threshold"], state["allowance"]])
-        detector = cls(threshold, allowance, unpacked(int, state["least"]))
-        detector.rise, detector.mean = unpacked(tuple[Number, Number], [state["rise"], state["mean"]])
-        detector.width, detector._excess = unpacked(tuple[int, Number], [state["width"], state["excess"]])
-        lowest, at = unpacked(tuple[Number, int], state["lowest"])
+        threshold, allowance = unpack_value(tuple[Number, Number], [state["threshold"], state["allowance"]])
+        detector = cls(threshold, allowance, unpack_value(int, state["least"]))
+        detector.rise, detector.mean = unpack_value(tuple[Number, Number], [state["rise"], state["mean"]])
+        detector.width, detector._excess = unpack_value(tuple[int, Number], [state["width"], state["excess"]])
+        lowest, at = unpack_value(tuple[Number, int], state["lowest"])
         if not 0 <= at <= detector.width:
             raise BadModel(f"a detector of {detector.width} values, lowest at {at}: it is none that we wrote")
         if at:

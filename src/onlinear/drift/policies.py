@@ -6,14 +6,12 @@ The counts of examples, losses and mistakes go on in either case: they are those
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
 
 from onlinear.errors import Refused
+from onlinear.learning.evidence import forget
 from onlinear.learning.learner import Learner
-from onlinear.registry import RULES, check_options, name_of
-from onlinear.rules.dispatch import rule_fade, rule_rate
+from onlinear.registry import check_options
+from onlinear.rules.dispatch import rule_rate
 
 
 def ignore(learner: Learner) -> None:
@@ -28,18 +26,6 @@ def reset(learner: Learner) -> None:
 def faster(learner: Learner) -> None:
     """Keep the weights, and forget all evidence: sums of squares, and the examples that a schedule has counted."""
     learner.forget_evidence(forget)
-
-
-def forget(rule: Any, slots: np.ndarray) -> None:
-    """Let the cells ``[slot, feature]`` of a rule forget all they have gathered."""
-    size = len(rule.CELL)
-    if name_of(rule, RULES) is not None:  # ours do not mind whether they are given numbers or arrays of them
-        faded = rule_fade(rule, tuple(slots[:size].copy()), 0.0)
-        for slot in range(size):
-            slots[slot] = faded[slot]
-        return
-    for j in np.flatnonzero(slots[:size].any(axis=0)):
-        slots[:size, j] = rule_fade(rule, tuple(slots[:size, j].tolist()), 0.0)
 
 
 POLICIES: dict[str, Callable[[Learner], None]] = {"ignore": ignore, "reset": reset, "faster": faster}

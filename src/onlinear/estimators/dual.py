@@ -28,7 +28,7 @@ from onlinear.estimators.classifier import names_on_sight, running_certificate
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
 from onlinear.estimators.linear import estimator_lock, undo_if_refused
-from onlinear.estimators.passes import Turns
+from onlinear.estimators.passes import Turns, warn_of_runs
 from onlinear.estimators.saving import class_name
 from onlinear.files.container import Header, PathLike
 from onlinear.files.trained import save_without_recipe
@@ -85,7 +85,9 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
             X, y, importance = present(X, y, importance)
             machine = self._start(X.shape[1], X.dtype, classes_of_labels(y))
             machine.check(X, self.max_iter * importance.sum())
-            self._sweep(machine, X, self._classes.codes_of(y), importance)
+            codes = self._classes.codes_of(y)
+            warn_of_runs(self, codes, stacklevel=3)
+            self._sweep(machine, X, codes, importance)
         return self
 
     def _sweep(self: Any, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> None:
@@ -106,6 +108,9 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
                 break
         machine.positions = {}  # rows that come later are others
 
+    def _check_stream(self) -> None:
+        """Refuse to learn from a stream what only ``fit`` can."""
+
     def _made(self) -> int:
         assert self._perceptrons is not None
         return sum(versions.made for versions in self._perceptrons.versions)
@@ -122,6 +127,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         sample_weight : importance of each row; 0 is a row absent
         """
         self._validate_params()
+        self._check_stream()
         with undo_if_refused(self):
             first = self._perceptrons is None
             if not first and not hasattr(self, "n_features_in_"):

@@ -92,6 +92,7 @@ class LearnsDicts:
     def _streaming(self: Any) -> Perceptrons:
         """The perceptrons that a dict is learned by."""
         self._validate_params()
+        self._check_stream()
         machine: Perceptrons
         machine = self._start(0, np.float64, Classes(open=True)) if self._perceptrons is None else self._going_on()
         return machine

@@ -21,7 +21,7 @@ from onlinear.learning.dual.forgetron import ALLOWANCE
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.perceptrons import BLOCK, Drop, Perceptrons, Step, largest_square
 from onlinear.learning.dual.versions import Versions, last_coefficients
-from onlinear.streams.packing import Number, unpacked
+from onlinear.streams.packing import Number, unpack_value
 
 #: attributes beside the perceptrons, the classes and the names, and what they are
 PLAIN: dict[str, type] = {
@@ -88,9 +88,15 @@ def pack_perceptrons(packer: Packer, machine: Perceptrons) -> Header:
         "importance": machine.importance,
         "radius2": machine.radius2,
         "square": machine.square,
-        "outputs": [{"updates": len(one.positions), "made": one.made, "debt": one.debt} for one in machine.versions],
+        "outputs": [pack_output(one) for one in machine.versions],
         "steps": [[step.place, step.position, step.amounts.tolist(), step.drops] for step in machine.steps],
     }
+
+
+def pack_output(versions: Versions) -> Header:
+    """What there is to say of the versions beside their updates."""
+    packed = {"updates": len(versions.positions), "made": versions.made, "debt": versions.debt}
+    return packed if versions.chosen is None else {**packed, "chosen": versions.chosen}
 
 
 def restore_dual(unpacker: Unpacker, cls: Any, header: Header) -> Any:
@@ -124,7 +130,7 @@ def unpack_state(estimator: Any, state: Header) -> None:
 
 def unpack_seen(seen: Any, classes: int) -> frozenset[int]:
     """The codes of the classes that rows were of."""
-    codes: tuple[int, ...] = unpacked(tuple[int, ...], seen)
+    codes: tuple[int, ...] = unpack_value(tuple[int, ...], seen)
     expect(all(0 <= code < classes for code in codes), "seen classes that there are not")
     return frozenset(codes)
 
@@ -184,11 +190,11 @@ def check_numbers(header: Header) -> None:
     budgets = [header["share"], header["budget"]]
     expect(budgets == [None] * 2 or all(is_count(each) and each > 0 for each in budgets), "a budget that is none")
     expect(bool(header["outputs"]), "no outputs")
-    sums = unpacked(tuple[Number, ...], [header[name] for name in ("importance", "radius2", "square")])
+    sums = unpack_value(tuple[Number, ...], [header[name] for name in ("importance", "radius2", "square")])
     expect(min(sums) >= 0.0, "sums below 0")
     for output in header["outputs"]:
         expect(is_count(output["updates"]) and is_count(output["made"]), "updates that nobody counts")
-        unpacked(Number, output["debt"])
+        unpack_value(Number, output["debt"])
 
 
 def check_times(machine: Perceptrons) -> None:
@@ -236,18 +242,27 @@ def unpack_versions(arrays: Any, outputs: Iterable[Header], kept: int) -> list[V
         versions, stop = Versions(), start + output["updates"]
         versions.positions, versions.amounts, versions.times = (column[start:stop].tolist() for column in columns)
         versions.made, versions.debt, start = output["made"], output["debt"], stop
+        versions.chosen = unpack_chosen(output)
         answer.append(versions)
     return answer
 
 
+def unpack_chosen(output: Header) -> int | None:
+    """The version that a ratchet has chosen, if there was one."""
+    if "chosen" not in output:
+        return None
+    expect(is_count(output["chosen"]) and output["chosen"] < output["updates"], "a version in the pocket that none is")
+    return int(output["chosen"])
+
+
 def unpack_step(step: Any, machine: Perceptrons) -> Step:
     place, position, amounts, drops = step
-    place, position = unpacked(tuple[int, int], [place, position])
+    place, position = unpack_value(tuple[int, int], [place, position])
     inside = 0 <= place < machine.examples % BLOCK and 0 <= position < machine.support.size
     expect(inside, "a step outside of its block")
-    amounts = unpacked(tuple[Number, ...], amounts)
+    amounts = unpack_value(tuple[Number, ...], amounts)
     expect(len(amounts) == machine.outputs, "a step of other outputs")
-    made = [Drop(*drop) for drop in unpacked(tuple[tuple[int, Number, int, Number], ...], drops)]
+    made = [Drop(*drop) for drop in unpack_value(tuple[tuple[int, Number, int, Number], ...], drops)]
     for drop in made:
         expect(0 <= drop.output < machine.outputs and 0 <= drop.position < machine.support.size, "a drop of no row")
     return Step(place, position, np.array(amounts, np.float64), made)

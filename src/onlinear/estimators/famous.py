@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from onlinear import losses, rules
 from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, LearnerRecipe
+from onlinear.estimators.linear import DataShape, LearnerRecipe, Start
 from onlinear.estimators.passes import fit_passes
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
@@ -60,9 +60,14 @@ class AROWClassifier(LinearClassifier):
         rule = rules.AROW(float(self.r))  # type: ignore[call-arg]
         return LearnerRecipe(losses.Hinge(), rule, settings)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AROWClassifier:
-        """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
-        return fit_passes(self, X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> AROWClassifier:
+        """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update.
+
+        ``coef_init`` and ``intercept_init`` are weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        return fit_passes(self, X, y, sample_weight, Start(coef_init, intercept_init))
 
 
 class SecondOrderPerceptron(LinearClassifier):
@@ -108,9 +113,14 @@ class SecondOrderPerceptron(LinearClassifier):
         settings = Settings(intercept=bool(self.fit_intercept))
         return LearnerRecipe(losses.Perceptron(), rule(float(self.a)), settings)  # type: ignore[call-arg]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SecondOrderPerceptron:
-        """Learn from the rows, pass after pass, until one brings no update."""
-        return fit_passes(self, X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> SecondOrderPerceptron:
+        """Learn from the rows, pass after pass, until one brings no update.
+
+        ``coef_init`` and ``intercept_init`` are weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        return fit_passes(self, X, y, sample_weight, Start(coef_init, intercept_init))
 
 
 FTRL: dict[str, Any] = {
@@ -167,9 +177,14 @@ class FTRLClassifier(LinearClassifier):
         rule = rules.FTRLProximal(*map(float, (self.alpha, self.beta, self.l1, self.l2)))
         return LearnerRecipe(losses.Logistic(), rule, Settings(intercept=bool(self.fit_intercept)))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FTRLClassifier:
-        """Learn from the rows, from the beginning, in ``max_iter`` passes."""
-        return fit_passes(self, X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> FTRLClassifier:
+        """Learn from the rows, from the beginning, in ``max_iter`` passes.
+
+        ``coef_init`` and ``intercept_init`` are weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        return fit_passes(self, X, y, sample_weight, Start(coef_init, intercept_init))
 
 
 class FTRLRegressor(LinearRegressor):
@@ -219,6 +234,11 @@ class FTRLRegressor(LinearRegressor):
         settings = Settings(intercept=bool(self.fit_intercept))
         return LearnerRecipe(loss_of(self.loss), rule, settings)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FTRLRegressor:
-        """Learn from the rows, from the beginning, in ``max_iter`` passes."""
-        return fit_passes(self, X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> FTRLRegressor:
+        """Learn from the rows, from the beginning, in ``max_iter`` passes.
+
+        ``coef_init`` and ``intercept_init`` are weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        return fit_passes(self, X, y, sample_weight, Start(coef_init, intercept_init))

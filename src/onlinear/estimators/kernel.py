@@ -6,13 +6,16 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from onlinear.errors import Refused
 from onlinear.estimators.checks import FloatInterval
 from onlinear.estimators.dual import DualClassifier
 from onlinear.estimators.passes import ORDERS
 from onlinear.learning.dual.kernel import Kernel
-from onlinear.learning.dual.versions import VOTES
+from onlinear.learning.dual.perceptrons import Perceptrons
+from onlinear.learning.dual.versions import VOTES, Versions
 
 ANSWERS: dict[str, Any] = {
     "vote": [StrOptions(set(VOTES))],
@@ -37,13 +40,14 @@ class KernelPerceptron(DualClassifier):
     degree, gamma, coef0 : of that kernel
     vote : who answers. "vote": all versions, each with a vote of 1 or -1 for every row it survived, over their number;
         "average": the mean of their scores, weighed alike; "last": the last; "random": the version in force at a moment
-        that is drawn from ``random_state``, the number of examples learned and the row itself. It may be changed at
-        any time with ``set_params``.
+        that is drawn from ``random_state``, the number of examples learned and the row itself; "pocket": the version
+        that survived most rows in a row. It may be changed at any time with ``set_params``.
     budget : the most examples that are kept, shared out evenly among several classes, which then have to be known from
         the start; None keeps all. Shrinks and removes as the self-tuned Forgetron does (Dekel, Shalev-Shwartz &
         Singer 2008), whose guarantee :mod:`onlinear.learning.dual.forgetron` states. It is one on the mistakes made
         while learning, by the last version. Of older versions only what they have of the kept examples is left to vote.
-    max_iter : most passes of ``fit``, which ends when a pass brings no update
+    max_iter : most passes of ``fit``, which ends when a pass brings no update. A first pass alone is not enough for the
+        versions to agree even where a kernel separates the rows, as RBF does those of XOR; ``partial_fit`` takes one.
     order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"
     random_state : seed for that order, and for ``vote="random"``
 
@@ -57,7 +61,7 @@ class KernelPerceptron(DualClassifier):
 
     >>> import numpy as np
     >>> X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), ["no", "yes", "yes", "no"]
-    >>> model = KernelPerceptron("poly", degree=2, vote="last", max_iter=100).fit(X, y)
+    >>> model = KernelPerceptron("rbf").fit(X, y)
     >>> model.converged_, model.predict(X).tolist()
     (True, ['no', 'yes', 'yes', 'no'])
     """
@@ -79,7 +83,7 @@ class KernelPerceptron(DualClassifier):
         coef0: float = 1.0,
         vote: str = "vote",
         budget: int | None = None,
-        max_iter: int = 1,
+        max_iter: int = 10,
         order: str = "stream",
         random_state: Any = 0,
     ) -> None:
@@ -101,7 +105,7 @@ class VotedPerceptron(DualClassifier):
     """The perceptron whose versions vote, each as often as it survived a row. Freund & Schapire 1999, Figure 1.
 
     :class:`KernelPerceptron` with the linear kernel; ``fit_intercept`` adds a feature that is always 1. See there for
-    the other parameters.
+    the other parameters; ``fit`` takes one pass unless ``max_iter`` says more.
 
     >>> import numpy as np
     >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])
@@ -131,3 +135,83 @@ class VotedPerceptron(DualClassifier):
 
     def _kernel(self) -> Kernel:
         return Kernel("poly", degree=1, gamma=1.0, coef0=1.0) if self.fit_intercept else Kernel("linear")
+
+
+class PocketPerceptron(DualClassifier):
+    """The perceptron that answers with its best version over time, kept in its pocket. Gallant 1990, Figure 2.
+
+    That is the version with the longest run of rows that were all right, or of several the first. Where nothing
+    separates the rows, the last version may be among the worst. With ``ratchet`` one that ran longer takes its place
+    only if it also has more of all rows right, so that the pocket never becomes worse: ``fit`` alone knows all rows.
+
+    Parameters
+    ----------
+    ratchet : whether the pocket changes only for a version that has more of all rows right
+    fit_intercept : learn an intercept
+    max_iter : most passes of ``fit``, which ends when a pass brings no update
+    order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"
+    random_state : seed for that order
+
+    It learns as :class:`VotedPerceptron` does, and so costs as much. What ``learn_one`` answers, and ``mistakes_``
+    counts, are the last version's.
+
+    >>> import numpy as np
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0], [9.0]])
+    >>> model = PocketPerceptron(ratchet=True).fit(X, [0, 0, 1, 1, 0])  # no threshold is right for all
+    >>> model.score(X, [0, 0, 1, 1, 0])
+    0.8
+    """
+
+    _parameter_constraints = {
+        "ratchet": ["boolean"],
+        "fit_intercept": ["boolean"],
+        **{name: ANSWERS[name] for name in ("max_iter", "order", "random_state")},
+    }
+    vote = "pocket"
+    budget = None
+
+    def __init__(
+        self,
+        *,
+        ratchet: bool = False,
+        fit_intercept: bool = True,
+        max_iter: int = 100,
+        order: str = "shuffle",
+        random_state: Any = 0,
+    ) -> None:
+        self.ratchet = ratchet
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.order = order
+        self.random_state = random_state
+
+    def _kernel(self) -> Kernel:
+        return Kernel("poly", degree=1, gamma=1.0, coef0=1.0) if self.fit_intercept else Kernel("linear")
+
+    def _sweep(self, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> None:
+        super()._sweep(machine, X, codes, importance)
+        if self.ratchet:
+            targets = self._targets(codes)
+            for output, versions in enumerate(machine.versions):
+                versions.chosen = self._best_version(machine, versions, X, targets[:, output], importance)
+
+    def _best_version(
+        self, machine: Perceptrons, versions: Versions, X: Any, targets: np.ndarray, importance: np.ndarray
+    ) -> int | None:
+        """The last version that, when it was in force, had both run longer and been right on more than all before."""
+        updates, rows = versions.arrays(), machine.support.rows
+        best, longest, most = None, 0, -1.0
+        weights, intercept = np.zeros(rows.shape[1]), 0.0
+        for place, survived in enumerate(updates.survived(machine.examples).tolist()):
+            amount = updates.amounts[place]
+            weights += amount * rows[updates.positions[place]]
+            intercept += amount * self.fit_intercept
+            if survived > longest:
+                right = float(importance[targets * (X @ weights + intercept) > 0.0].sum())
+                if right > most:
+                    best, longest, most = place, survived, right
+        return best
+
+    def _check_stream(self) -> None:
+        if self.ratchet:
+            raise Refused("the ratchet looks at all rows, which a stream does not have: call fit, or say ratchet=False")

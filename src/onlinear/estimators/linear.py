@@ -23,6 +23,7 @@ from onlinear.features.names import ExactNames, HashedNames
 from onlinear.files.container import PathLike
 from onlinear.files.trained import save_without_recipe
 from onlinear.learning.classes import Classes, is_even
+from onlinear.learning.evidence import begin_at
 from onlinear.learning.learner import Learner, Mark, Settings, checked_recipe
 from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
@@ -119,6 +120,7 @@ class LinearEstimator(BaseEstimator):
     bits: int | None = None
     names_cap: int | None = None
     average: Any = False
+    _textbook: str | None = None  # the class that does what is taught under this one's name
     _model: Model | None = None
     _learning_path: Any = None  # of dicts into the learner, where it is up to date with the parameters
     _path: Any = None  # of dicts to its answers, where these are those of the learner
@@ -294,7 +296,9 @@ class LinearEstimator(BaseEstimator):
                     f"and {(outputs,)} is needed"
                 )
             intercepts = given.reshape(outputs)
-        model.learner.set_weights(weights, intercepts)
+        if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
+            raise BadInput("coef_init or intercept_init holds NaN or infinity: give finite numbers")
+        begin_at(model.learner, weights, intercepts)
 
     def _refuse_slim(self) -> None:
         if self._model is not None:

@@ -8,7 +8,7 @@ from typing import Any
 from onlinear.errors import Refused
 from onlinear.estimators.checks import FloatInterval, interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, LearnerRecipe
+from onlinear.estimators.linear import DataShape, LearnerRecipe, Start
 from onlinear.estimators.passes import fit_passes
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
@@ -142,9 +142,14 @@ class OnlineClassifier(LinearClassifier):
     def _check_combination(self) -> None:
         check_recipe(self, FOR_CLASSES, True, "classes")
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineClassifier:
-        """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
-        return fit_passes(self, X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> OnlineClassifier:
+        """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update.
+
+        ``coef_init`` and ``intercept_init`` are weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        return fit_passes(self, X, y, sample_weight, Start(coef_init, intercept_init))
 
 
 class OnlineRegressor(LinearRegressor):
@@ -200,6 +205,11 @@ class OnlineRegressor(LinearRegressor):
     def _check_combination(self) -> None:
         check_recipe(self, REGRESSION, False, "numbers")
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineRegressor:
-        """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update."""
-        return fit_passes(self, X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> OnlineRegressor:
+        """Learn from the rows, from the beginning: ``max_iter`` passes, or until one brings no update.
+
+        ``coef_init`` and ``intercept_init`` are weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        return fit_passes(self, X, y, sample_weight, Start(coef_init, intercept_init))

@@ -15,15 +15,19 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from onlinear.data.batch import Batch, take_rows
+from onlinear.data.rows import DenseRows
 from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.checks import refuse_all_zero
 from onlinear.estimators.linear import Start, undo_if_refused
 from onlinear.learning.learner import Learner
+from onlinear.learning.rest import comes_to_rest
+from onlinear.learning.runs import come_in_runs
 from onlinear.system.interrupts import uninterrupted
 
 LARGEST_SEED = np.iinfo(np.int32).max
@@ -63,14 +67,18 @@ class Turns:
         return not updated and seen_all
 
 
-def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """``fit`` for the native classes: pass after pass until one brings no update."""
-    warm = estimator.warm_start
+def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any, start: Start) -> Any:
+    """``fit`` for the native classes: pass after pass until one brings no update.
+
+    With a warm start it goes on with all that was learned, unless weights to ``start`` from are given.
+    """
+    warm = estimator.warm_start and start.weights is None and start.intercepts is None
     if warm:
         estimator._refuse_slim()
     with undo_if_refused(estimator):
-        rows, targets, importance, _ = estimator._prepare(X, y, sample_weight, Start(), keep=warm)
+        rows, targets, importance, codes = estimator._prepare(X, y, sample_weight, start, keep=warm)
         refuse_all_zero(importance)
+        warn_of_runs(estimator, codes[importance > 0.0], stacklevel=4)
         model = estimator._model
         learner = model.learner
         batch = Batch(rows, targets, importance, model.column_names)
@@ -102,13 +110,15 @@ def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     return estimator
 
 
-def comes_to_rest(loss: Any) -> bool:
-    """Whether there are scores at which a loss asks for no update: a smooth loss always wants more."""
-    if hasattr(loss, "slopes"):
-        slopes = np.ones(2)
-        loss.slopes(np.array([30.0, 0.0]), 0, slopes)
-        return not slopes.any()
-    return loss.slope(30.0, 1.0) == 0.0 or loss.slope(1.0 + 1e-9, 1.0) == 0.0
+def warn_of_runs(estimator: Any, codes: np.ndarray, *, stacklevel: int) -> None:
+    """Warn if labels come in runs, and rows are learned in the order in which they come."""
+    if estimator.order == "stream" and is_classifier(estimator) and come_in_runs(codes):
+        warnings.warn(
+            "the labels come in runs, as if the rows were sorted by them: what is learned first is forgotten while the "
+            'last class comes; shuffle the rows, or say order="shuffle"',
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any) -> Any:
@@ -128,8 +138,11 @@ def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any)
         held_out = validation_rows(estimator, truth, importance)
         if held_out is None:
             refuse_all_zero(importance)
-        run_epochs(estimator, Batch(rows, targets, importance, estimator._model.column_names), held_out)
+        batch = Batch(rows, targets, importance, estimator._model.column_names)
+        run_epochs(estimator, batch, held_out)
     warn_of_epochs(estimator)
+    if estimator._textbook is not None and held_out is None:
+        warn_if_unseparated(estimator, batch)
     return estimator
 
 
@@ -153,6 +166,42 @@ def run_epochs(estimator: Any, batch: Batch, held_out: np.ndarray | None) -> Non
         if stopping.after(number):
             break
     stopping.leave(estimator.n_iter_ * np.count_nonzero(batch.importance))
+
+
+#: entries that are learned once more at most to see whether classes are separable that were left unseparated, where
+#: each pass counts as so many more
+TRIAL, TRIAL_PASS = 1_000_000, 5_000
+
+
+def warn_if_unseparated(estimator: Any, batch: Batch) -> None:
+    """Warn if ``tol`` has ended a fit before its weights separated classes that further passes do separate."""
+    if estimator.tol is None or estimator.penalty is not None or estimator.n_iter_ == estimator.max_iter:
+        return
+    rows = batch.rows
+    entries = rows.values.size if isinstance(rows, DenseRows) else int(rows.starts[-1])
+    turns, most = epoch_orders(estimator, len(batch), None), TRIAL // (TRIAL_PASS + entries)
+    more = passes_to_rest(estimator._model.copy().learner, batch, turns, most)
+    if more:
+        warnings.warn(
+            f"tol={estimator.tol} ended the fit after {estimator.n_iter_} passes, {more} before the classes were "
+            f"separated: {estimator._textbook} goes on until no mistake is left, as the perceptron is taught",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def passes_to_rest(learner: Learner, batch: Batch, turns: Iterator[Any], most: int) -> int:
+    """How many passes bring updates before one brings none; 0 if so many bring some."""
+    for number in range(most):
+        before = learner.updates.sum()
+        try:
+            learner.learn(batch, next(turns))
+        except Diverged:
+            return 0
+        if learner.updates.sum() == before:
+            return number
+        uninterrupted.let_through()
+    return 0
 
 
 def epoch_orders(estimator: Any, length: int, held_out: np.ndarray | None) -> Iterator[Any]:

@@ -19,6 +19,10 @@ from onlinear.learning.learner import Settings
 class Perceptron(LinearClassifier):
     """The perceptron: a drop-in for scikit-learn's. Rosenblatt 1958.
 
+    As there, ``fit`` stops when the loss no longer falls by ``tol``, which may be before the classes are separated: the
+    algorithm of the convergence theorem, which goes on until no mistake is left, is ``MarginPerceptron(0.0)``. A fit
+    that stops early on few rows says so, if further passes separate them.
+
     Parameters, defaults and (with ``shuffle=False``) weights are those of scikit-learn 1.9; what differs is listed at
     :class:`~onlinear.SGDClassifier`. A tie (score 0) is an update, and is predicted as the first class.
 
@@ -30,6 +34,7 @@ class Perceptron(LinearClassifier):
     """
 
     _weighs_outputs = True
+    _textbook = "MarginPerceptron(0.0)"
     _parameter_constraints = {
         **EPOCHS,
         **CLASSES,
@@ -157,13 +162,20 @@ class AveragedPerceptron(LinearClassifier):
         settings = Settings(average=1.0, intercept=bool(self.fit_intercept))
         return LearnerRecipe(losses.Perceptron(), rules.PerceptronStep(), settings)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AveragedPerceptron:
-        """Learn from the rows, pass after pass, until one brings no update."""
-        return fit_passes(self, X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> AveragedPerceptron:
+        """Learn from the rows, pass after pass, until one brings no update.
+
+        ``coef_init`` and ``intercept_init`` are weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        return fit_passes(self, X, y, sample_weight, Start(coef_init, intercept_init))
 
 
 class MarginPerceptron(LinearClassifier):
-    """The perceptron that updates unless ``y score > margin``.
+    """The perceptron that updates unless ``y score > margin``. With ``margin=0.0`` it is the textbook's.
+
+    ``fit`` goes over the rows until a pass brings no update (``converged_``), at most ``max_iter`` times.
 
     The margin is in units of the score while each update adds ``rate`` times the row: only their ratio matters. See
     :class:`AveragedPerceptron` for the other parameters.
@@ -214,6 +226,11 @@ class MarginPerceptron(LinearClassifier):
         settings = Settings(average=float(self.average), intercept=bool(self.fit_intercept))
         return LearnerRecipe(losses.Hinge(float(self.margin)), rules.PerceptronStep(float(self.rate)), settings)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginPerceptron:
-        """Learn from the rows, pass after pass, until one brings no update."""
-        return fit_passes(self, X, y, sample_weight)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
+    ) -> MarginPerceptron:
+        """Learn from the rows, pass after pass, until one brings no update.
+
+        ``coef_init`` and ``intercept_init`` are weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        return fit_passes(self, X, y, sample_weight, Start(coef_init, intercept_init))

@@ -49,7 +49,7 @@ OURS = frozenset(
 )
 
 #: those in dual form, whose files are others
-IN_DUAL_FORM = frozenset({"KernelPerceptron", "VotedPerceptron"})
+IN_DUAL_FORM = frozenset({"KernelPerceptron", "PocketPerceptron", "VotedPerceptron"})
 
 #: attributes that have a form of their own in a file
 APART = frozenset(
@@ -145,7 +145,7 @@ def learned_now(estimator: Any, model: Model, slim: bool) -> ModelNow:
         except BadModel as error:
             raise NotSaved(f"{error}; call fit to start anew, and save that") from None
         now = model_now(model, slim=slim, features=model.known_features)
-        return now._replace(learner=now.learner.copied())
+        return now._replace(learner=now.learner.copy())
 
 
 def pack_parameters(packer: Packer, estimator: Any, attributes: dict[str, Any]) -> Header:

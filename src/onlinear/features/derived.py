@@ -58,12 +58,12 @@ def with_rare(named: NamedRows, frequent: tuple[Frequent, ...]) -> NamedRows:
 
     def names_of(row: int) -> list[str]:
         pairs = zip(named.names_of(row), groups[starts[row] : starts[row + 1]].tolist(), strict=True)
-        return [renamed(name, *kept[group]) if group in kept else name for name, group in pairs]
+        return [free_name(name, *kept[group]) if group in kept else name for name, group in pairs]
 
     return replace(named, hashes=hashes, names_of=names_of)
 
 
-def renamed(name: str, column: str, known: frozenset[str]) -> str:
+def free_name(name: str, column: str, known: frozenset[str]) -> str:
     return name if name in known else f"{column}={RARE}"
 
 

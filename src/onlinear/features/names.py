@@ -231,7 +231,7 @@ def hash_name(name: str) -> int:
     >>> hex(hash_name("size"))
     '0xb77e78e2be63d904'
     """
-    return _mixed(unmixed(name))
+    return _mixed(hash_bytes(name))
 
 
 def cross_hash(first: int, second: int) -> int:
@@ -247,7 +247,7 @@ def cross_hash(first: int, second: int) -> int:
     return ((bits ^ (bits >> 32)) * MIX_SECOND) & SIXTY_FOUR_BITS
 
 
-def unmixed(text: str) -> int:
+def hash_bytes(text: str) -> int:
     """FNV-1a of a text, before the final mix: more text may follow."""
     bits = FNV_OFFSET
     for byte in text.encode("utf-8", "surrogatepass"):

@@ -1,9 +1,9 @@
 """Numbers made smaller: clipped to fixed bounds, then scaled by what was seen so far.
 
 Clipping: numbers of a column below its lower bound become that bound, those above the upper one that. Scaling: by the
-largest value so far, or by mean and deviation so far. Each row first updates the statistics with its own values, never
-with its label, and is then scaled by them. Nothing depends on how the rows are cut into blocks. A block that is given
-stays as it is.
+largest value so far, or by mean and deviation so far: each row first updates the statistics with its own values, never
+with its label, and is then scaled by them. Or each row by its own length. Nothing depends on how the rows are cut into
+blocks. A block that is given stays as it is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from onlinear.data.batch import Rows
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.errors import OnlinearError
 from onlinear.features.blocks import Block, width_of
-from onlinear.features.state import Arrays, damaged, vector
+from onlinear.features.state import Arrays, damage_error, vector
 from onlinear.kernels.text import scaling as kernel
 
 
@@ -112,11 +112,11 @@ class MaxAbs:
         return {"largest": self._largest[: self._width].copy()}
 
     @classmethod
-    def restored(cls, arrays: Mapping[str, np.ndarray]) -> MaxAbs:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> MaxAbs:
         """The scaler that :meth:`arrays` are of. It goes on to the same bits."""
         largest = vector(arrays, "largest", np.float64)
         if not (np.isfinite(largest) & (largest >= 0.0)).all():
-            raise damaged("largest")
+            raise damage_error("largest")
         scaler = cls()
         scaler._make_room(len(largest))
         scaler._largest[: len(largest)] = largest
@@ -162,15 +162,54 @@ class Standardise:
         return {name: numbers.copy() for name, numbers in self._moments._asdict().items()}
 
     @classmethod
-    def restored(cls, arrays: Mapping[str, np.ndarray], names: Sequence[str], columns_of: ColumnsOf) -> Standardise:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], names: Sequence[str], columns_of: ColumnsOf) -> Standardise:
         """The scaler that :meth:`arrays` are of. It goes on to the same bits."""
         scaler = cls(names, columns_of)
         counts = vector(arrays, "counts", np.int64, len(names))
         means, deviations = (vector(arrays, name, np.float64, len(names)) for name in ("means", "deviations"))
         if not ((counts >= 0) & np.isfinite(means) & np.isfinite(deviations) & (deviations >= 0.0)).all():
-            raise damaged("means and deviations")
+            raise damage_error("means and deviations")
         scaler._moments = kernel.Moments(counts.copy(), means.copy(), deviations.copy())
         return scaler
+
+
+class UnitLength:
+    """Each row by its own Euclidean length: the R of the theorems is 1. A row of zeros stays; there is no memory."""
+
+    def learn(self, block: Block) -> Block:
+        """The block, scaled."""
+        return self.apply(block)
+
+    def apply(self, block: Block) -> Block:
+        """The block, scaled. Changes nothing."""
+        return with_values(block, unit_values(as_sparse(block.rows)))
+
+    def arrays(self) -> Arrays:
+        """Nothing."""
+        return {}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> UnitLength:
+        """Another one: there is nothing to remember."""
+        return cls()
+
+
+def unit_values(rows: SparseRows) -> np.ndarray:
+    """The values of rows that are divided by their lengths, first by the largest of each, so that no square overflows.
+
+    ``bincount`` adds one by one in order: the bits of a row do not depend on what stands beside it.
+    """
+    starts = np.asarray(rows.starts, np.int64)
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    values = np.array(rows.values, np.float64)
+    largest, filled = np.ones(len(starts) - 1), np.diff(starts) > 0
+    if filled.any():
+        largest[filled] = np.maximum.reduceat(np.abs(values), starts[:-1][filled])
+    largest[largest == 0.0] = 1.0
+    values /= largest[row]
+    lengths = np.sqrt(np.bincount(row, values * values, len(largest)))
+    lengths[lengths == 0.0] = 1.0
+    return values / lengths[row]
 
 
 def as_sparse(rows: Rows) -> SparseRows:

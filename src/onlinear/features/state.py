@@ -21,11 +21,11 @@ def vector(arrays: Mapping[str, np.ndarray], name: str, dtype: Any, length: int 
         or found.ndim != 1
         or len(found) != (len(found) if length is None else length)
     ):
-        raise damaged(name)
+        raise damage_error(name)
     return found
 
 
-def damaged(name: str) -> OnlinearError:
+def damage_error(name: str) -> OnlinearError:
     return OnlinearError(f"the {name} among the saved names and scales are damaged: save them again")
 
 

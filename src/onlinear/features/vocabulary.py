@@ -17,7 +17,7 @@ from onlinear.data.rows import SparseRows
 from onlinear.features.blocks import Block
 from onlinear.features.names import hash_name
 from onlinear.features.naming import SHARED, NamedRows, Naming, cells_of, check_naming, leave_out_rows, place_names
-from onlinear.features.state import Arrays, damaged, pack_texts, unpack_texts, vector
+from onlinear.features.state import Arrays, damage_error, pack_texts, unpack_texts, vector
 from onlinear.kernels.text import vocabulary as kernel
 from onlinear.kernels.text.name_hashes import hash_names
 
@@ -177,7 +177,7 @@ class Vocabulary:
         return arrays
 
     @classmethod
-    def restored(cls, arrays: Mapping[str, np.ndarray], naming: Naming) -> Vocabulary:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], naming: Naming) -> Vocabulary:
         """The vocabulary that :meth:`arrays` are of. It goes on to the same bits."""
         vocabulary = cls(naming)
         hashes = vector(arrays, "hashes", np.uint64)
@@ -185,7 +185,7 @@ class Vocabulary:
         text, ends = vector(arrays, "names/text", np.uint8), vector(arrays, "names/ends", np.int64, len(hashes))
         unnamed = vector(arrays, "unnamed", np.int64, 1)
         if (counts < 1).any() or unnamed[0] < 0:
-            raise damaged("counts")
+            raise damage_error("counts")
         texts = unpack_texts(arrays, "names")
         if not naming.crosses:  # a crossed feature's hash is mixed from those of its parts
             check_hashes(hashes, texts, text, ends)
@@ -225,7 +225,7 @@ def fill_memory(hashes: np.ndarray, counts: np.ndarray, names: int) -> kernel.Me
     memory.size[0] = len(hashes)
     memory.hashes[: len(hashes)], memory.counts[: len(hashes)] = hashes, counts
     if not kernel.enter_all(memory):
-        raise damaged("hashes")
+        raise damage_error("hashes")
     return memory
 
 
@@ -235,7 +235,7 @@ def check_hashes(hashes: np.ndarray, texts: list[str], text: np.ndarray, ends: n
     hash_names(np.ascontiguousarray(text), ends, expected)
     for name in np.flatnonzero(hashes != expected).tolist():
         if int(hashes[name]) != escaped_hash(texts[name]):
-            raise damaged("hashes")
+            raise damage_error("hashes")
 
 
 def escaped_hash(text: str) -> int | None:

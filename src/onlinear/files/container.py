@@ -157,13 +157,13 @@ class Source(NamedTuple):
     file: BinaryIO
     size: int
 
-    def damaged(self, what: str) -> BadModel:
+    def damage_error(self, what: str) -> BadModel:
         return BadModel(f"{self.path} is damaged: {what}; copy it anew, or save the model again")
 
     def read(self, length: int, what: str) -> bytes:
         found = self.file.read(length)
         if len(found) < length:
-            raise self.damaged(f"it ends within {what}")
+            raise self.damage_error(f"it ends within {what}")
         return found
 
 
@@ -207,21 +207,21 @@ def read_header(source: Source) -> Header:
     check_first_line(source)
     line = SECOND_LINE.fullmatch(source.read(SECOND_LENGTH, "its second line"))
     if line is None:
-        raise source.damaged("its second line is not the length and the digest of a header")
+        raise source.damage_error("its second line is not the length and the digest of a header")
     length = int(line[1])
     if length > MOST_HEADER or length > source.size:
-        raise source.damaged(f"its header would have {length} bytes")
+        raise source.damage_error(f"its header would have {length} bytes")
     body = source.read(length, "its header")
     if hashlib.sha256(body).hexdigest().encode() != line[2]:
-        raise source.damaged("its header does not match its digest")
+        raise source.damage_error("its header does not match its digest")
     try:
         header = json.loads(
             body.decode(), object_pairs_hook=without_duplicates, parse_constant=refuse_constant, parse_float=finite
         )
     except (ValueError, RecursionError) as error:
-        raise source.damaged(f"its header is no JSON that we write ({error})") from None
+        raise source.damage_error(f"its header is no JSON that we write ({error})") from None
     if not isinstance(header, dict):
-        raise source.damaged("its header is no JSON object")
+        raise source.damage_error("its header is no JSON object")
     check_padding(source)
     return header
 
@@ -232,14 +232,14 @@ def check_first_line(source: Source) -> None:
         raise BadModel(f"{source.path} is empty: it may never have been written; save the model again")
     if not line.startswith(MAGIC):
         if MAGIC.startswith(line):
-            raise source.damaged("it ends within its first line")
+            raise source.damage_error("it ends within its first line")
         raise BadModel(
             f"{source.path} is no onlinear model: it does not begin with 'onlinear model'; "
             "give the path of a file that save() wrote"
         )
     version = FIRST_LINE.fullmatch(line)
     if version is None:
-        raise source.damaged("its first line does not name a format")
+        raise source.damage_error("its first line does not name a format")
     if int(version[1]) > FORMAT:
         raise BadModel(
             f"{source.path} is of model format {int(version[1])}, and this version of onlinear reads up to {FORMAT}: "
@@ -267,37 +267,37 @@ def finite(text: str) -> float:
 
 def check_padding(source: Source) -> None:
     if any(source.read(padding(source.file.tell()), "its padding")):
-        raise source.damaged("its padding is not zero")
+        raise source.damage_error("its padding is not zero")
 
 
 def read_entries(source: Source, header: Header) -> list[Entry]:
     """The header's list of arrays, taken out of it and checked against the size of the file."""
     listed = header.pop("arrays", None)
     if not isinstance(listed, list):
-        raise source.damaged("its header lists no arrays")
+        raise source.damage_error("its header lists no arrays")
     entries = [checked_entry(source, each) for each in listed]
     if len({entry.name for entry in entries}) < len(entries):
-        raise source.damaged("two of its arrays have the same name")
+        raise source.damage_error("two of its arrays have the same name")
     expected = 0
     for entry in entries:
         if entry.offset != expected:
-            raise source.damaged(f"its array {entry.name!r} is said to begin at {entry.offset}, not at {expected}")
+            raise source.damage_error(f"its array {entry.name!r} is said to begin at {entry.offset}, not at {expected}")
         expected += entry.size + padding(entry.size)
     there = source.size - source.file.tell()
     if there != expected:
-        raise source.damaged(f"its arrays should take {expected} bytes, and there are {there}")
+        raise source.damage_error(f"its arrays should take {expected} bytes, and there are {there}")
     return entries
 
 
 def checked_entry(source: Source, listed: Any) -> Entry:
     kinds = {"name": str, "dtype": str, "shape": list, "offset": int, "sha256": str}
     if not isinstance(listed, dict) or {key: type(value) for key, value in listed.items()} != kinds:
-        raise source.damaged(f"its header describes an array as {listed!r:.80}")
+        raise source.damage_error(f"its header describes an array as {listed!r:.80}")
     entry = Entry(**listed)
     if entry.dtype not in DTYPES:
-        raise source.damaged(f"its array {entry.name!r} is said to be of {entry.dtype!r:.80}")
+        raise source.damage_error(f"its array {entry.name!r} is said to be of {entry.dtype!r:.80}")
     if not is_shape(entry.shape):
-        raise source.damaged(f"its array {entry.name!r} is said to have the shape {entry.shape!r:.80}")
+        raise source.damage_error(f"its array {entry.name!r} is said to have the shape {entry.shape!r:.80}")
     return entry
 
 
@@ -312,8 +312,8 @@ def read_array(source: Source, entry: Entry) -> np.ndarray:
     array = np.empty(entry.shape, np.dtype(entry.dtype).newbyteorder("<"))
     content = bytes_of(array)
     if source.file.readinto(content) < len(content):  # type: ignore[attr-defined]
-        raise source.damaged(f"it ends within its array {entry.name!r}")
+        raise source.damage_error(f"it ends within its array {entry.name!r}")
     if hashlib.sha256(content).hexdigest() != entry.sha256:
-        raise source.damaged(f"its array {entry.name!r} does not match its digest")
+        raise source.damage_error(f"its array {entry.name!r} does not match its digest")
     check_padding(source)
     return array.astype(entry.dtype, copy=False)

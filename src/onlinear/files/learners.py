@@ -49,7 +49,7 @@ class LearnerNow(NamedTuple):
     settings: list[Settings]
     arrays: Arrays  # may be the learner's own
 
-    def copied(self) -> LearnerNow:
+    def copy(self) -> LearnerNow:
         """The same for a learner that may learn on before all is written."""
         return self._replace(arrays={name: array.copy() for name, array in self.arrays.items()})
 

@@ -85,7 +85,7 @@ def origin_in(path: PathLike) -> Any:
 
 def restored_recipe(header: Header, arrays: Arrays) -> Recipe:
     """The recipe of a model file, if it is one for the model."""
-    return Recipe.restored(header[RECIPE_KEY], below(RECIPE, arrays))
+    return Recipe.from_header(header[RECIPE_KEY], below(RECIPE, arrays))
 
 
 def check_columns(recipe: Recipe, bits: int | None, features: int) -> None:

@@ -75,7 +75,7 @@ from onlinear.learning.buffers import scratch_of
 from onlinear.learning.learner import NO_ROWS, Learner
 from onlinear.learning.model import Names
 from onlinear.learning.predictor import row_of_a_table
-from onlinear.learning.weights import Weights
+from onlinear.learning.weights import ScoringWeights
 from onlinear.system.locks import BUSY
 
 #: entries a row may have before the scratch arrays grow
@@ -235,7 +235,7 @@ class DictPath:
 
     def _scores_at(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
         """The scores of a row, added up in the order of the compiled calls."""
-        weights = Weights(*self.learner.scaled_weights_unlocked(columns))
+        weights = ScoringWeights(*self.learner.scaled_weights_unlocked(columns))
         return weights.scores(row_of_a_table(np.arange(len(columns)), values))[0]
 
 

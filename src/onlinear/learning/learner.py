@@ -59,7 +59,7 @@ from onlinear.learning.buffers import (
     zeros,
 )
 from onlinear.learning.table_copies import TableCopies, note_rows
-from onlinear.learning.weights import Weights
+from onlinear.learning.weights import ScoringWeights
 from onlinear.parameters import NOT_NEGATIVE, SHARE, with_checked_numbers
 from onlinear.registry import check_options, check_pair, loss_of, rule_of
 from onlinear.rules.adaptive import Normalised
@@ -583,7 +583,7 @@ class Learner:
         if all(is_ours(loss) or hasattr(loss, "slopes") for loss in self.losses):
             return ""
         columns = np.asarray(batch.rows.columns_of(row)).astype(np.intp)
-        weights = Weights(*self.scaled_weights_unlocked(columns, False))
+        weights = ScoringWeights(*self.scaled_weights_unlocked(columns, False))
         scores = weights.scores(np.asarray(batch.rows.values_of(row))[None])[0]
         losses = self.losses if len(self.losses) > 1 else self.losses * self.outputs
         tried = (
@@ -624,7 +624,7 @@ class Learner:
         with self.lock, self.busy:
             weights, scales, intercepts = self.scaled_weights_unlocked(slice(None), averaged)
             weights = weights.copy()  # a view of the table
-        return Weights(weights, scales, intercepts).scores(X)
+        return ScoringWeights(weights, scales, intercepts).scores(X)
 
     def scaled_weights_unlocked(self, columns: Any, averaged: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Weights ``[column, output]`` but for a scale, the scales, the intercepts, for a caller who is alone with it.

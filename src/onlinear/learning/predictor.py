@@ -20,7 +20,7 @@ from onlinear.kernels.learn.scoring import link
 from onlinear.learning.classes import Classes, has_row_loss, output_of
 from onlinear.learning.learner import Learner
 from onlinear.learning.table_copies import can_be_updated
-from onlinear.learning.weights import Weights
+from onlinear.learning.weights import ScoringWeights
 
 
 class Predictor:
@@ -48,7 +48,7 @@ class Predictor:
         names: ExactNames | HashedNames | None = None,
     ) -> None:
         """Take over arrays that nobody else will change: ``table[column, output]`` times ``scales`` are the weights."""
-        self._weights = Weights(table, scales, intercepts)
+        self._weights = ScoringWeights(table, scales, intercepts)
         self._names = names
         self.loss = loss
         #: the labels, sorted where they can be; None for numbers

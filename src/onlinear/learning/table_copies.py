@@ -18,7 +18,7 @@ import numpy as np
 from onlinear.data.batch import Rows
 from onlinear.data.rows import SparseRows
 from onlinear.kernels.learn.changes import BLOCK_BITS, note_columns
-from onlinear.learning.weights import Weights
+from onlinear.learning.weights import ScoringWeights
 
 if TYPE_CHECKING:
     from onlinear.learning.learner import Learner
@@ -37,7 +37,7 @@ class TableCopy:
     def __init__(self, weights: np.ndarray, blocks: int) -> None:
         self.weights = weights
         self.stale = np.zeros(blocks, dtype=np.uint8)
-        self.holder: ref[Weights] | None = None
+        self.holder: ref[ScoringWeights] | None = None
 
     @property
     def is_free(self) -> bool:
@@ -100,7 +100,7 @@ class TableCopies:
         weights = learner.scaled_weights_unlocked(columns)[0][:, self.outputs]
         return 0.0 - weights if self.sign < 0.0 else weights  # and no -0.0
 
-    def keep(self, copy: TableCopy, holder: Weights) -> None:
+    def keep(self, copy: TableCopy, holder: ScoringWeights) -> None:
         """Bring this copy up to date, too, once its holder is gone."""
         copy.holder = ref(holder)
         self.copies = [*self.copies[-MOST_COPIES + 1 :], copy]

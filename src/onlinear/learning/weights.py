@@ -1,4 +1,4 @@
-"""Weights: what rows are scored with. The one way from weights to scores."""
+"""ScoringWeights: what rows are scored with. The one way from weights to scores."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from onlinear.data.rows import LONG_DENSE, SparseRows
 from onlinear.kernels.learn.scoring import FEW_OUTPUTS, score_by_column, score_dense, score_long, score_sparse
 
 
-class Weights:
+class ScoringWeights:
     """What rows are scored with: ``table[column, output]`` times ``scales``, and the intercepts. Nobody changes them.
 
     The scale comes last, as it does where rows are learned.
 
-    >>> Weights(np.array([[1.0, -1.0], [2.0, 0.0]]), np.ones(2), np.zeros(2)).scores(np.array([[3.0, 1.0]])).tolist()
+    >>> weights = ScoringWeights(np.array([[1.0, -1.0], [2.0, 0.0]]), np.ones(2), np.zeros(2))
+    >>> weights.scores(np.array([[3.0, 1.0]])).tolist()
     [[5.0, -3.0]]
     """
 

@@ -13,17 +13,31 @@ True
 """
 
 from onlinear.plots.boundary import BoundaryDisplay
+from onlinear.plots.descent import DescentDisplay
 from onlinear.plots.loss_curve import LossCurveDisplay
+from onlinear.plots.losses import LossesDisplay
 from onlinear.plots.margin_box import MarginBoxDisplay
 from onlinear.plots.mistake_bound import MistakeBoundDisplay
+from onlinear.plots.orders import OrdersDisplay
 from onlinear.plots.oscillation import OscillationDisplay
+from onlinear.plots.path import BoundaryPathDisplay
+from onlinear.plots.proof import ProofDisplay
 from onlinear.plots.race import RaceDisplay
+from onlinear.plots.trace import TraceDisplay
+from onlinear.plots.update import UpdateDisplay
 
 __all__ = [
     "BoundaryDisplay",
+    "BoundaryPathDisplay",
+    "DescentDisplay",
     "LossCurveDisplay",
+    "LossesDisplay",
     "MarginBoxDisplay",
     "MistakeBoundDisplay",
+    "OrdersDisplay",
     "OscillationDisplay",
+    "ProofDisplay",
     "RaceDisplay",
+    "TraceDisplay",
+    "UpdateDisplay",
 ]

@@ -12,7 +12,8 @@ from sklearn.base import clone
 
 from onlinear.errors import BadInput, Refused
 from onlinear.plots.drawing import BLUE, GREY, SIDES, VERMILION, Display
-from onlinear.plots.following import LABELS, PlottedExamples, examples_of
+from onlinear.plots.following import LABELS, PlottedExamples, examples_of, readable_label
+from onlinear.plots.lines import LENGTH, draw_normal, line_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +38,7 @@ class BoundaryDisplay(Display):
     row_scores : the score of each row
     mistakes : array of booleans, the rows to be marked
     classes : the names of -1 and +1
+    normal : whether the normal of a straight boundary is drawn, as an arrow; both axes then have one scale
 
     >>> from onlinear import Perceptron
     >>> X, y = [[-2.0], [-1.0], [1.0], [3.0]], [0, 0, 1, 1]
@@ -55,6 +57,7 @@ class BoundaryDisplay(Display):
         row_scores: Any,
         mistakes: Any,
         classes: Any = (-1, 1),
+        normal: bool = False,
     ) -> None:
         self.axes = tuple(np.asarray(axis) for axis in axes)
         self.scores = np.asarray(scores)
@@ -62,6 +65,21 @@ class BoundaryDisplay(Display):
         self.row_scores = np.asarray(row_scores)
         self.mistakes = np.asarray(mistakes, dtype=np.bool_)
         self.classes = classes
+        self.normal = normal
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The gradient of the scores in the plane; None if it is not the same everywhere, as with kernels."""
+        if len(self.axes) != 2:
+            return None
+        steps = np.array([(axis[-1] - axis[0]) / (len(axis) - 1) for axis in self.axes])
+        up, across = np.gradient(self.scores)
+        slopes = np.array([across.mean(), up.mean()])
+        straight = all(
+            np.allclose(part, slope, atol=1e-6 * np.abs(slopes).max())
+            for part, slope in zip((across, up), slopes, strict=True)
+        )
+        return slopes / steps if straight and slopes.any() else None
 
     @property
     def margin(self) -> float | None:
@@ -77,6 +95,7 @@ class BoundaryDisplay(Display):
         y: Any,
         *,
         mistakes: Any = None,
+        normal: bool = False,
         class_: Any = None,
         ax: Axes | None = None,
         plot: bool = True,
@@ -84,14 +103,14 @@ class BoundaryDisplay(Display):
         """Of a classifier that has learned and has a ``decision_function``.
 
         Marked are the rows that it still gets wrong, or those of the ``mistakes``. Of several classes ``class_`` is
-        drawn against the rest, by its own score.
+        drawn against the rest, by its own score. ``normal`` draws that of a straight boundary as an arrow.
         """
         scores_of = partial(scores_for, estimator, class_)
-        return cls._with_grid(scores_of, examples_of(X, y, class_), mistakes).finish(ax, plot)
+        return cls._with_grid(scores_of, examples_of(X, y, class_), mistakes, normal).finish(ax, plot)
 
     @classmethod
     def _with_grid(
-        cls, scores_of: Callable[[Any], np.ndarray], examples: PlottedExamples, mistakes: Any
+        cls, scores_of: Callable[[Any], np.ndarray], examples: PlottedExamples, mistakes: Any, normal: bool
     ) -> BoundaryDisplay:
         width = examples.X.shape[1]
         if width not in POINTS:
@@ -101,7 +120,7 @@ class BoundaryDisplay(Display):
         points = np.column_stack([part.ravel() for part in np.meshgrid(*axes)])
         scores, row_scores = scores_of(points), scores_of(X)
         wrong = examples.y * row_scores <= 0.0 if mistakes is None else marks_of(mistakes, len(row_scores))
-        return cls(
+        found = cls(
             axes=axes,
             scores=scores.reshape([len(axis) for axis in reversed(axes)]),
             X=X,
@@ -109,11 +128,23 @@ class BoundaryDisplay(Display):
             row_scores=row_scores,
             mistakes=wrong,
             classes=examples.classes,
+            normal=normal,
         )
+        if normal and found.weights is None:
+            raise Refused("only a straight boundary in two dimensions has one normal: leave out normal=True")
+        return found
 
     @classmethod
     def from_learning(
-        cls, estimator: Any, X: Any, y: Any, *, class_: Any = None, ax: Axes | None = None, plot: bool = True
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        normal: bool = False,
+        class_: Any = None,
+        ax: Axes | None = None,
+        plot: bool = True,
     ) -> BoundaryDisplay:
         """Learn the rows one by one with a clone, by ``partial_fit``; marked are those it got wrong before it knew.
 
@@ -121,7 +152,7 @@ class BoundaryDisplay(Display):
         """
         model, examples = clone(estimator), examples_of(X, y, class_)
         mistakes = mistakes_of(model, examples)
-        return cls._with_grid(model.decision_function, examples, mistakes).finish(ax, plot)
+        return cls._with_grid(model.decision_function, examples, mistakes, normal).finish(ax, plot)
 
     def _draw(self, ax: Axes) -> None:
         if len(self.axes) == 1:
@@ -143,8 +174,7 @@ class BoundaryDisplay(Display):
         self.rows_ = []
         for sign, marker, colour in ((-1.0, "o", VERMILION), (1.0, "^", BLUE)):
             across, up = self._places()[self.y == sign].T
-            label = self.classes[int(sign > 0.0)]
-            name = f"{label:g}" if isinstance(label, float) else str(label)
+            name = readable_label(self.classes[int(sign > 0.0)])
             self.rows_.append(ax.scatter(across, up, s=22, marker=marker, color=colour, label=name, zorder=3))
 
     def _draw_line(self, ax: Axes) -> None:
@@ -170,8 +200,21 @@ class BoundaryDisplay(Display):
         if inside:
             levels, styles = zip(*inside, strict=True)
             self.lines_ = ax.contour(across, up, self.scores, levels=levels, linestyles=styles, colors="black")
+        if self.normal and self.weights is not None:
+            self._draw_normal(ax, self.weights)
         self._draw_rows(ax)
         ax.set(xlabel="feature 1", ylabel="feature 2")
+
+    def _draw_normal(self, ax: Axes, weights: np.ndarray) -> None:
+        """From the point of the boundary that is nearest to the middle of the rows."""
+        middle = self.X.mean(axis=0)
+        corner = np.array([axis[0] for axis in self.axes])
+        intercept = float(self.scores[0, 0] - weights @ corner)
+        ends = line_ends(weights, intercept, middle, 1.0)
+        assert ends is not None  # the weights are not 0
+        short = min(float(axis[-1] - axis[0]) for axis in self.axes)
+        self.normal_ = draw_normal(ax, weights, ends.mean(axis=0), LENGTH * short)
+        ax.set_aspect("equal", adjustable="box")
 
 
 def scores_for(estimator: Any, class_: Any, X: Any) -> np.ndarray:

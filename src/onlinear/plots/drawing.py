@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 #: colours that are told apart by colour-blind people, too (Okabe & Ito 2008); lines differ in style as well
 BLUE, VERMILION, GREEN, ORANGE, PURPLE = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7"
 GREY = "#595959"
+#: lines in one picture: each has a colour and a style of its own
+LOOKS: tuple[tuple[str, Any], ...] = (
+    (BLUE, "-"),
+    (VERMILION, "--"),
+    (GREEN, "-."),
+    (ORANGE, ":"),
+    (PURPLE, (0, (5, 1))),
+)
 #: light grounds for the two sides of a boundary
 SIDES = ("#FBE3D3", "#D3E6F2")
 

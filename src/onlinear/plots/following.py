@@ -70,6 +70,14 @@ def examples_of(X: Any, y: Any, class_: Any = None) -> PlottedExamples:
     return PlottedExamples(X, np.where(y == class_, 1.0, -1.0), ("the rest", class_))
 
 
+def readable_label(label: Any) -> str:
+    """
+    >>> readable_label(-1.0), readable_label("yes")
+    ('-1', 'yes')
+    """
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
 def follow(estimator: Any, examples: PlottedExamples, passes: int = 1) -> Iterator[LearnedStep]:
     """Learn the rows one after the other with a clone, pass after pass, until a whole pass brings no update."""
     if isinstance(estimator, DualClassifier):
@@ -167,6 +175,25 @@ def signed_rows(estimator: Any, examples: PlottedExamples, constant: float = 1.0
     if scipy.sparse.issparse(examples.X):
         return scipy.sparse.csr_matrix(scipy.sparse.diags(examples.y) @ scipy.sparse.hstack([examples.X, ones]))
     return examples.y[:, None] * np.column_stack([examples.X, ones])
+
+
+def scores_by(u: Any, estimator: Any, examples: PlottedExamples, constant: float = 1.0) -> tuple[np.ndarray, float]:
+    """``y <u, x>`` of each row, and the length of u, which may leave out the intercept."""
+    if isinstance(estimator, DualClassifier):
+        raise Refused("u has an entry for each feature, and a kernel hides its features: leave it out")
+    signed = signed_rows(estimator, examples, constant)
+    vector = pad_intercept(u, signed.shape[1])
+    return signed @ vector, float(np.linalg.norm(vector))
+
+
+def pad_intercept(u: Any, width: int) -> np.ndarray:
+    """A vector with a 0 for the intercept, if it has no entry for it."""
+    u = np.asarray(u, dtype=np.float64).reshape(-1)
+    if len(u) == width - 1:
+        u = np.append(u, 0.0)
+    if len(u) != width or not u.any():
+        raise Refused(f"u has {len(u)} entries for {width} weights, or they are all 0: give one entry for each feature")
+    return u
 
 
 def weights_of(model: Any, estimator: Any) -> np.ndarray:

@@ -8,9 +8,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from onlinear.errors import Refused
-from onlinear.estimators.dual import DualClassifier
 from onlinear.plots.drawing import BLUE, GREY, VERMILION, Display
-from onlinear.plots.following import PlottedExamples, examples_of, longest_so_far, proof_steps, signed_rows
+from onlinear.plots.following import PlottedExamples, examples_of, longest_so_far, proof_steps, scores_by
 from onlinear.plots.theorems import FREUND_SCHAPIRE, PERCEPTRON, Theorem, freund_schapire, theorem_of
 
 if TYPE_CHECKING:
@@ -25,14 +24,15 @@ class MistakeBoundDisplay(Display):
     updates by ``a y x`` up to the score beta. R is the length of the longest row so far. Whatever the margin is, no
     bound can be less than that with ``|w| / s`` for the margin, where the weights w are a sum of signed rows with
     factors that add up to s: no unit vector has a larger one. Where ``u``, or the last weights, separate nothing, it
-    is the perceptron's bound for any rows, ``((R |u| + D) / gamma)^2`` (Freund & Schapire 1999, theorem 2).
+    is the perceptron's bound for any rows, ``((R |u| + D) / gamma)^2`` (Freund & Schapire 1999, theorem 2), which has
+    no such least.
 
     Parameters
     ----------
     examples : array, 1, 2, 3, ...
     updates : array, after each example
     bound : array, what is allowed after each; infinite where no margin is known
-    least : array, what every bound is at least; NaN where the weights are not known to be such a sum
+    least : array, what every bound by a margin is at least; NaN where the weights are not known to be such a sum
     label : of the bound in the picture
 
     >>> X, y = [[1.0, 0.0], [0.0, 1.0]], [-1, 1]
@@ -72,19 +72,13 @@ class MistakeBoundDisplay(Display):
         """
         if margin is not None and u is not None:
             raise Refused("the margin is given, and a vector that has one: give one of them")
-        if u is not None and isinstance(estimator, DualClassifier):
-            raise Refused(
-                "u has an entry for each feature, and a kernel hides its features: give the margin, or neither"
-            )
         examples = examples_of(X, y, class_)
         theorem = theorem_of(estimator, examples.X.shape[1], issparse(examples.X))
         seen = ProgressPoint(estimator, examples, passes, theorem)
         scores, length = seen.gains, seen.length
         margins = np.full(len(seen.updates), margin, dtype=np.float64) if margin is not None else seen.lower
         if u is not None:
-            signed = signed_rows(estimator, examples, theorem.constant)
-            vector = pad_intercept(u, signed.shape[1])
-            scores, length = signed @ vector, float(np.linalg.norm(vector))
+            scores, length = scores_by(u, estimator, examples, theorem.constant)
             margins = (np.minimum.accumulate(scores) / length)[seen.last]
         room = theorem.room(seen.radius)
         with np.errstate(divide="ignore"):
@@ -93,6 +87,7 @@ class MistakeBoundDisplay(Display):
         label = theorem.label
         if margin is None and margins[-1] <= 0.0 and theorem.beta == 0.0:
             bound, label = freund_schapire(scores[seen.rows], length, seen.radius), FREUND_SCHAPIRE
+            least = np.full(len(bound), np.nan)  # this is none by a margin
         examples_seen = np.arange(1, len(bound) + 1)
         found = cls(examples=examples_seen, updates=seen.updates, bound=bound, least=least, label=label)
         return found.finish(ax, plot)
@@ -107,7 +102,7 @@ class MistakeBoundDisplay(Display):
         else:
             ax.set_ylim(bottom=0)
             ax.locator_params(axis="y", integer=True)
-        ax.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+        ax.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
 
     def _limit(self, ax: Axes, limit: np.ndarray, style: str, colour: str, label: str) -> Line2D | None:
         """The line of a limit where it is finite; None if it is nowhere."""
@@ -142,13 +137,3 @@ class ProgressPoint:
         self.updates, self.last = np.array(updates), np.array(last)
         self.lower, self.upper, self.rows = np.array(lower), np.array(upper), np.array(order)
         self.radius = longest_so_far(estimator, examples, theorem.constant)[self.last]
-
-
-def pad_intercept(u: Any, width: int) -> np.ndarray:
-    """A vector with a 0 for the intercept, if it has no entry for it."""
-    u = np.asarray(u, dtype=np.float64).reshape(-1)
-    if len(u) == width - 1:
-        u = np.append(u, 0.0)
-    if len(u) != width or not u.any():
-        raise Refused(f"u has {len(u)} entries for {width} weights, or they are all 0: give one entry for each feature")
-    return u

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from onlinear.plots.drawing import BLUE, GREEN, ORANGE, PURPLE, VERMILION, Display
+from onlinear.plots.drawing import LOOKS, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from onlinear.selection.standings import Standings
-
-#: the best few have colours, styles and names
-LOOKS: tuple[tuple[str, Any], ...] = (
-    (BLUE, "-"),
-    (VERMILION, "--"),
-    (GREEN, "-."),
-    (ORANGE, ":"),
-    (PURPLE, (0, (5, 1))),
-)
 
 
 class RaceDisplay(Display):

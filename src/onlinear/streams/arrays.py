@@ -236,15 +236,15 @@ def recut(groups: Iterator[Drawn], size: int) -> Iterator[Drawn]:
         count += len(y)
         if count < size:
             continue
-        X, y = joined(kept)
+        X, y = join_draws(kept)
         whole = count - count % size
         yield from ((X[start : start + size], y[start : start + size]) for start in range(0, whole, size))
         kept, count = [(X[whole:], y[whole:])], count - whole
     if count:
-        yield joined(kept)
+        yield join_draws(kept)
 
 
-def joined(kept: list[Drawn]) -> Drawn:
+def join_draws(kept: list[Drawn]) -> Drawn:
     if len(kept) == 1:
         return kept[0]
     return np.concatenate([X for X, _ in kept]), np.concatenate([y for _, y in kept])

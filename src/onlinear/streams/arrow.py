@@ -30,7 +30,7 @@ from onlinear.streams.arrow_cells import (
     category,
     check_held,
     check_known,
-    coded,
+    code_cells,
     cut_column,
     exact_numbers,
     held_in,
@@ -54,8 +54,8 @@ from onlinear.streams.columns import (
     Column,
     check_columns,
     check_target_kind,
+    join_names,
     kinds_for,
-    listed,
     with_roles,
 )
 from onlinear.streams.csv_cells import first_record
@@ -114,7 +114,7 @@ class ArrowTable:
     def pieces(self, source: Any) -> Iterator[Piece]:
         label, schema = label_of(source), schema_of(source)
         if schema.names != [column.name for column in self.columns]:
-            raise BadSource(f"{label}: has the columns {listed(schema.names)}: are all tables of the same kind?")
+            raise BadSource(f"{label}: has the columns {join_names(schema.names)}: are all tables of the same kind?")
         check_types(self.columns, self.target_kind, schema, label)
         names = [column.name for column in self.columns if column.kind != "ignore"]
         return self._checked(pieces_of(source, names, piece_size(rows_of_a_piece(len(names)), self._grows)), label)
@@ -178,7 +178,7 @@ class ArrowTable:
             found.blame(~(numbers >= 0.0), place)
             found.importance = numbers
         elif column.kind == "target" and self.target_kind == "category":
-            words, codes = coded(cells, self.missing)
+            words, codes = code_cells(cells, self.missing)
             labels = np.array([None if word is None else word.strip(BLANKS) for word in words], object)
             found.labels = labels[codes]
             found.blame(np.array([word is None for word in words])[codes], place)
@@ -186,7 +186,7 @@ class ArrowTable:
             found.blame(np.isnan(numbers), place)
             found.labels = with_exact(numbers, lambda rows: exact_numbers(cells.take(rows)))
         elif column.kind == "category":
-            words, codes = coded(cells, self.missing, self.trimmed)
+            words, codes = code_cells(cells, self.missing, self.trimmed)
             found.blame(np.array([word == ABSENT for word in words])[codes], place)
             found.features.append(category(column.name, words, codes))
         elif column.kind == "text":

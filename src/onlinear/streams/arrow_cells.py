@@ -162,7 +162,7 @@ def plain_decimal(value: Decimal) -> float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def coded(cells: Any, missing: Sequence[str], trimmed: bool = False) -> tuple[list[str | None], np.ndarray]:
+def code_cells(cells: Any, missing: Sequence[str], trimmed: bool = False) -> tuple[list[str | None], np.ndarray]:
     """The words of a column, None for those that are missing, and which of them each cell is; two may be alike."""
     import pyarrow
 

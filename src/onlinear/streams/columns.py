@@ -44,11 +44,11 @@ def kinds_for(known: Mapping[str, str], names: Sequence[str], labelled: bool, so
     for name, kind in known.items():
         if name not in names and kind_now(kind, labelled) != "ignore":
             advice = "add it, with empty cells if nothing is known of it" if kind not in ROLES else "add it"
-            raise OnlinearError(f"{source}: has no column {name!r}: {advice}; its columns are {listed(names)}")
+            raise OnlinearError(f"{source}: has no column {name!r}: {advice}; its columns are {join_names(names)}")
     return [kind_now(known.get(name, "ignore"), labelled) for name in names]
 
 
-def listed(names: Sequence[str], most: int = 20) -> str:
+def join_names(names: Sequence[str], most: int = 20) -> str:
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
@@ -120,7 +120,7 @@ def position_of(names: Sequence[str], wanted: str | int) -> int:
 
         near = get_close_matches(text, names, 1) or get_close_matches(text.lower(), names, 1)
         meant = f"did you mean {near[0]!r}? The" if near else "the"
-        raise OnlinearError(f"there is no column {wanted!r}: {meant} columns are {listed(names)}{hint}")
+        raise OnlinearError(f"there is no column {wanted!r}: {meant} columns are {join_names(names)}{hint}")
     number = int(text)
     if number == 0 or abs(number) > len(names):
         raise OnlinearError(f"there is no column {number}: count from 1 to {len(names)}, or from the end with -1{hint}")

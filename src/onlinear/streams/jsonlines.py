@@ -24,7 +24,7 @@ from onlinear.features.blocks import Block
 from onlinear.features.derived import check_crosses
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.features.words import Words, check_words, grams_in
-from onlinear.streams.columns import ABSENT, BLANKS, IS_ABSENT, MISSING, check_target_kind, listed
+from onlinear.streams.columns import ABSENT, BLANKS, IS_ABSENT, MISSING, check_target_kind, join_names
 from onlinear.streams.csv_inference import ROWS
 from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, value_at
 from onlinear.streams.options import DEFAULTS, ReadOptions
@@ -279,7 +279,7 @@ def infer_keys(files: Sequence[str], options: ReadOptions = DEFAULTS, *, rows: i
     if target is None:
         first = next(filter(None, records))
         raise OnlinearError(
-            f"the target is not named: name its key, of which the first record has {listed(list(first))}"
+            f"the target is not named: name its key, of which the first record has {join_names(list(first))}"
         )
     roles = {
         "target": [target],
@@ -305,7 +305,7 @@ def check_keys(records: Sequence[dict[str, Any]], chosen: Mapping[str, Sequence[
     for role, named in chosen.items():
         for key in named:
             if role != "ignore" and not any(has(record, key) for record in records):
-                raise OnlinearError(f"there is no key {key!r} in the first records: their keys are {listed(keys)}")
+                raise OnlinearError(f"there is no key {key!r} in the first records: their keys are {join_names(keys)}")
             if roles.setdefault(key, role) != role:
                 raise OnlinearError(f"key {key!r} cannot be {roles[key]} and {role} at once: choose one")
     aside = {key for key, role in roles.items() if role != "text"}

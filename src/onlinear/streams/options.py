@@ -442,11 +442,11 @@ class ReadOptions:
     scale: Annotated[
         str | None,
         Option(
-            "standardise (the number columns of a table) or max-abs.",
-            '"standardise" (the number columns of a table) or "max-abs", by what was seen so far',
+            "unit (rows of length 1), max-abs, or standardise (the number columns of a table).",
+            '"standardise" (the number columns of a table), "max-abs", or "unit" (each row by its length)',
             kind=str,
             metavar="NAME",
-            choices=("standardise", "max-abs"),
+            choices=("standardise", "max-abs", "unit"),
         ),
     ] = None
 
@@ -541,7 +541,7 @@ def takes_read_options(*, profiled: bool = False) -> Callable[[Function], Functi
 
         checked.__signature__ = own.replace(parameters=taken)  # type: ignore[attr-defined]
         if function.__doc__:
-            checked.__doc__ = with_options(function.__doc__, "".join(described(names)))
+            checked.__doc__ = with_options(function.__doc__, "".join(describe_options(names)))
         return cast(Function, checked)
 
     return decorate
@@ -556,7 +556,7 @@ def with_options(text: str, options: str) -> str:
     return "".join(lines)
 
 
-def described(names: Sequence[str]) -> Iterator[str]:
+def describe_options(names: Sequence[str]) -> Iterator[str]:
     """Options as a docstring describes them."""
     for name in names:
         yield (

@@ -21,26 +21,26 @@ FIRST_FIELDS = {"ArrowTable": 5, "CSVText": 7, "Naming": 4}
 MEANT_THEN: dict[str, dict[str, Any]] = {"ArrowTable": {"trimmed": False}, "CSVText": {"trimmed": False}}
 
 
-def packed(value: Any) -> Any:
+def pack_value(value: Any) -> Any:
     """A record (a named tuple or a dataclass) as a dict, a tuple or a set as a list, anything else as it is.
 
     >>> from onlinear.streams.svmlight import Svmlight
-    >>> packed(Svmlight(first_index=0))
+    >>> pack_value(Svmlight(first_index=0))
     {'first_index': 0, 'most_features': 4194304}
     """
     if is_record(type(value)):
-        return {name: packed(getattr(value, name)) for name in fields_of(type(value))}
+        return {name: pack_value(getattr(value, name)) for name in fields_of(type(value))}
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, tuple):
-        return [packed(item) for item in value]
+        return [pack_value(item) for item in value]
     return value
 
 
-def unpacked(kind: Any, value: Any) -> Any:
+def unpack_value(kind: Any, value: Any) -> Any:
     """The value of a type that :func:`packed` was given; anything else is refused.
 
-    >>> unpacked(tuple[int, ...], [1, 2])
+    >>> unpack_value(tuple[int, ...], [1, 2])
     (1, 2)
     """
     if is_record(kind):
@@ -49,10 +49,10 @@ def unpacked(kind: Any, value: Any) -> Any:
         inner = get_args(kind)
         if type(value) is list and (inner[-1] is ... or len(inner) == len(value)):
             kinds = [inner[0]] * len(value) if inner[-1] is ... else inner
-            return tuple(unpacked(each, item) for each, item in zip(kinds, value, strict=True))
+            return tuple(unpack_value(each, item) for each, item in zip(kinds, value, strict=True))
     elif get_origin(kind) is frozenset:
         if type(value) is list:
-            return frozenset(unpacked(get_args(kind)[0], item) for item in value)
+            return frozenset(unpack_value(get_args(kind)[0], item) for item in value)
     elif type(value) in allowed_types(kind) and (type(value) is not int or is_number(value)):
         return value
     raise OnlinearError(f"the model holds {value!r:.60} where {kind} should be: it is not one that we wrote")
@@ -64,7 +64,7 @@ def unpacked_record(kind: Any, value: Any) -> Any:
     fields = fields_of(kind)
     if type(value) is not dict or list(value) != fields[: len(value)] or len(value) < required_of(kind):
         raise OnlinearError(f"the model holds {value!r:.60} where the fields {fields} should be")
-    found = {name: unpacked(hints[name], value[name]) for name in value}
+    found = {name: unpack_value(hints[name], value[name]) for name in value}
     return kind(**MEANT_THEN.get(kind.__name__, {}) | found)
 
 

@@ -15,17 +15,21 @@ from onlinear.errors import OnlinearError, Refused
 from onlinear.features.blocks import Block
 from onlinear.features.naming import cells_of
 from onlinear.streams.formats import FORMATS, Format, class_of, import_name, name_of
-from onlinear.streams.packing import packed, unpacked
+from onlinear.streams.packing import pack_value, unpack_value
 
 if TYPE_CHECKING:
-    from onlinear.features.scaling import Bounds, Clipping, ColumnsOf, MaxAbs, Standardise
+    from onlinear.features.scaling import Bounds, Clipping, ColumnsOf, MaxAbs, Standardise, UnitLength
     from onlinear.features.vocabulary import Vocabulary
 
 Arrays = dict[str, np.ndarray]
 #: what has a memory, by module and class: loaded by recipes that have it
 VOCABULARY = "features.vocabulary.Vocabulary"
 CLIPPING = "features.scaling.Clipping"
-SCALINGS = {"standardise": "features.scaling.Standardise", "max-abs": "features.scaling.MaxAbs"}
+SCALINGS = {
+    "standardise": "features.scaling.Standardise",
+    "max-abs": "features.scaling.MaxAbs",
+    "unit": "features.scaling.UnitLength",
+}
 
 
 class Recipe:
@@ -81,17 +85,17 @@ class Recipe:
         """The rows as the model learns them; their names and values are counted in."""
         if self.vocabulary is not None:
             block = self.vocabulary.take(block, stop_at_bad)
-        block = self.clipped(block)
+        block = self.clip(block)
         return block if self.scaler is None else self.scaler.learn(block)
 
     def apply(self, block: Block, stop_at_bad: bool) -> Block:
         """The rows as the model knows them. Changes nothing."""
         if self.vocabulary is not None:
             block = self.vocabulary.look_up(block, stop_at_bad)
-        block = self.clipped(block)
+        block = self.clip(block)
         return block if self.scaler is None else self.scaler.apply(block)
 
-    def clipped(self, block: Block) -> Block:
+    def clip(self, block: Block) -> Block:
         return block if self.clipping is None else self.clipping.apply(block)
 
     def names_at(self, column: int) -> list[str]:
@@ -107,23 +111,25 @@ class Recipe:
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """JSON and arrays for a model file."""
-        header: dict[str, Any] = {"format": {name_of(self.format): packed(self.format)}, "scaling": self.scaling}
+        header: dict[str, Any] = {"format": {name_of(self.format): pack_value(self.format)}, "scaling": self.scaling}
         if self.bounds:
-            header["clipping"] = [packed(bounds) for bounds in self.bounds]
+            header["clipping"] = [pack_value(bounds) for bounds in self.bounds]
         names = {} if self.vocabulary is None else self.vocabulary.arrays()
         scales = {} if self.scaler is None else self.scaler.arrays()
         return header, under("vocabulary/", names) | under("scaling/", scales)
 
     @classmethod
-    def restored(cls, header: Any, arrays: Arrays) -> Recipe:
+    def from_header(cls, header: Any, arrays: Arrays) -> Recipe:
         """The recipe that :meth:`parts` came from."""
         ((name, fields),) = header["format"].items()
         if name not in FORMATS:
             raise OnlinearError(f"the format {name!r:.60} is unknown to this version: install a newer onlinear")
-        bounds = [unpacked(import_name("features.scaling.Bounds"), each) for each in header.get("clipping", [])]
-        recipe = cls(unpacked(class_of(name), fields), header["scaling"], bounds)
+        bounds = [unpack_value(import_name("features.scaling.Bounds"), each) for each in header.get("clipping", [])]
+        recipe = cls(unpack_value(class_of(name), fields), header["scaling"], bounds)
         if recipe.vocabulary is not None:
-            recipe.vocabulary = import_name(VOCABULARY).restored(below("vocabulary/", arrays), recipe.vocabulary.naming)
+            recipe.vocabulary = import_name(VOCABULARY).from_arrays(
+                below("vocabulary/", arrays), recipe.vocabulary.naming
+            )
         recipe.clipping = recipe._new_clipping()
         recipe.scaler = recipe._new_scaler(below("scaling/", arrays))
         return recipe
@@ -134,13 +140,13 @@ class Recipe:
         clipping: Clipping = import_name(CLIPPING)(self.bounds, self.format.numbers(), self._columns_of())
         return clipping
 
-    def _new_scaler(self, arrays: Arrays) -> MaxAbs | Standardise | None:
+    def _new_scaler(self, arrays: Arrays) -> MaxAbs | Standardise | UnitLength | None:
         """The scaler of these arrays, or one that has seen nothing."""
         if self.scaling is None:
             return None
         columns = self._number_columns() if self.scaling == "standardise" else ()
         cls = import_name(SCALINGS[self.scaling])
-        scaler: MaxAbs | Standardise = cls.restored(arrays, *columns) if arrays else cls(*columns)
+        scaler: MaxAbs | Standardise | UnitLength = cls.from_arrays(arrays, *columns) if arrays else cls(*columns)
         return scaler
 
     def _number_columns(self) -> tuple[list[str], ColumnsOf]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from onlinear.errors import BadSource
 from onlinear.features.blocks import MOST_ENTRIES
-from onlinear.features.names import unmixed
+from onlinear.features.names import hash_bytes
 from onlinear.features.words import Words, letters
 from onlinear.kernels.text import grams as kernel
 from onlinear.kernels.text.name_hashes import hash_names
@@ -102,7 +102,7 @@ def grams_of_texts(
     most = kernel.room_for_grams(int(sizes.sum()), len(sizes), words.ngrams)
     grams = grams_for(words, kernel.room_for_grams(int(sizes.max(initial=0)), 1, words.ngrams))
     rows, hashes, values = np.empty(len(sizes) + 1, np.int64), np.empty(most, np.uint64), np.empty(most)
-    state = np.uint64(unmixed(f"{name}="))
+    state = np.uint64(hash_bytes(f"{name}="))
     kernel.cut_texts(buffer, starts, stops, state, grams, rows, hashes, values)
     return rows, hashes[: rows[-1]], values[: rows[-1]]
 

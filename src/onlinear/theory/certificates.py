@@ -21,10 +21,13 @@ from onlinear.theory.examples import Examples, digest_of
 from onlinear.theory.hypotheses import Hypothesis
 from onlinear.theory.inseparable import Deviation, inseparable_bound
 from onlinear.theory.margins import Margins, margins_of
-from onlinear.theory.separability import Inseparable, SeparatingWitness, separability
+from onlinear.theory.operations import MOST_OPERATIONS
+from onlinear.theory.separability import Separability, SeparatingWitness, Undecided, separability
 from onlinear.theory.subjects import Subject, upper_margin
 
-FORMAT = 2
+FORMAT = 3
+#: from here on multipliers are written in hex, which takes no longer for thousands of digits
+LONG = 10**18
 
 Certificate = dict[str, Any]
 
@@ -35,22 +38,27 @@ class Proof(NamedTuple):
     subject: Subject
     margins: Margins
     passes: int
-    separable: SeparatingWitness | Inseparable | None
+    separable: Separability
     bound: Bound | None
     deviation: Deviation | None
     promised: Fraction | None  # the share of the best margin that the margin found certainly has
 
 
 def certificate_of(
-    subject: Subject, examples: Examples, classes: list[Any], against: Hypothesis | None = None
+    subject: Subject,
+    examples: Examples,
+    classes: list[Any],
+    against: Hypothesis | None = None,
+    most: int = MOST_OPERATIONS,
 ) -> Certificate:
     """What is proven of a run over these rows, which must be those it has learned from, pass after pass.
 
     ``classes`` are the labels, the second that of the target +1; a first that is None stands for all others, and a
     single one has the target +1. Weights ``against`` which the run is held are tried for the bounds, too.
+    Whether rows are separable is left open where it takes more than ``most`` operations.
     """
     with within_floats():
-        return certificate_from(proof_of(subject, examples, against), examples, classes)
+        return certificate_from(proof_of(subject, examples, against, most), examples, classes)
 
 
 @contextmanager
@@ -82,11 +90,11 @@ def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Ce
             "updates": subject.updates,
             "mistakes": subject.mistakes,
             "replayed": subject.replayed,
+            "replay": subject.replay,
             **margin_numbers(proof),
             **run_numbers(subject),
             **bound_numbers(proof),
-            "separable": None if proof.separable is None else isinstance(proof.separable, SeparatingWitness),
-            "witness": None if proof.separable is None else witness_of(proof.separable),
+            **separable_numbers(proof.separable),
             "weights": weights,
             "kernel": subject.weights.kernel.written(),
             "classes": classes,
@@ -97,14 +105,14 @@ def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Ce
     )
 
 
-def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None) -> Proof:
+def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None, most: int) -> Proof:
     margins = margins_of(subject.weights, examples)
     passes = passes_over(subject, margins)
     if subject.run is not None and subject.run.is_faint(margins.radius_squared):
         subject = subject._replace(run=None)  # the theorems are of exact products
-    separable: SeparatingWitness | Inseparable | None = SeparatingWitness(subject.weights)
+    separable: Separability = SeparatingWitness(subject.weights)
     if margins.least <= 0:
-        separable = separability(examples, subject.weights.space)
+        separable = separability(examples, subject.weights.space, most)
     separable, bound = least_bound(subject, separable, examples, against)
     deviation = None
     run = subject.run
@@ -131,10 +139,10 @@ def passes_over(subject: Subject, margins: Margins) -> int:
 
 def least_bound(
     subject: Subject,
-    separable: SeparatingWitness | Inseparable | None,
+    separable: Separability,
     examples: Examples,
     against: Hypothesis | None,
-) -> tuple[SeparatingWitness | Inseparable | None, Bound | None]:
+) -> tuple[Separability, Bound | None]:
     """The least bound that separating weights prove, and those weights: the model's own, the witness's, or others."""
     proven: list[tuple[SeparatingWitness, Bound | None]] = []
     for weights in [separable.weights if isinstance(separable, SeparatingWitness) else None, against]:
@@ -199,11 +207,24 @@ def deviation_numbers(deviation: Deviation) -> Certificate:
     }
 
 
-def witness_of(separable: SeparatingWitness | Inseparable) -> Any:
+def separable_numbers(separable: Separability) -> Certificate:
+    """Whether rows are separable, the witness, and what it would have taken if that was too much."""
+    if isinstance(separable, Undecided):
+        return {"separable": None, "witness": None, "undecided": separable.operations}
     if isinstance(separable, SeparatingWitness):
-        return separable.weights.written()
-    multipliers = [str(a) for a in separable.multipliers]
-    return {"rows": separable.rows, "rivals": separable.rivals, "multipliers": multipliers}
+        return {"separable": True, "witness": separable.weights.written(), "undecided": None}
+    multipliers = [whole_text(a) for a in separable.multipliers]
+    witness = {"rows": separable.rows, "rivals": separable.rivals, "multipliers": multipliers}
+    return {"separable": False, "witness": witness, "undecided": None}
+
+
+def whole_text(number: int) -> str:
+    """A whole number above 0 as a certificate has it: in hex where it is long.
+
+    >>> whole_text(12), whole_text(1 << 64)
+    ('12', '0x10000000000000000')
+    """
+    return str(number) if number < LONG else hex(number)
 
 
 def claim_of(certificate: Certificate) -> str:
@@ -212,7 +233,7 @@ def claim_of(certificate: Certificate) -> str:
         {
             True: "The rows are separable: the witness has a positive margin on every one.",
             False: "The rows are not separable: the witness combines them to zero.",
-            None: "Whether the rows are separable is undecided.",
+            None: undecided_words(certificate),
         }[certificate["separable"]]
     ]
     if certificate["bound"] is None:
@@ -227,6 +248,13 @@ def claim_of(certificate: Certificate) -> str:
         share = math.floor(1000 * Fraction(certificate["promised_share"])) / 10
         said.append(f"The margin found is at least {share:.1f} % of the best.")
     return " ".join(said)
+
+
+def undecided_words(certificate: Certificate) -> str:
+    said = "Whether the rows are separable is undecided"
+    if certificate["undecided"] is None:
+        return f"{said}."
+    return f"{said}: it would take {certificate['undecided']:.1e} operations or more."
 
 
 def is_one(found: dict[Any, Any]) -> bool:

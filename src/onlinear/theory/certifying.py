@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from onlinear.data.batch import importance_of
 from onlinear.data.matrices import as_csr
 from onlinear.data.whole_numbers import exact_array
 from onlinear.errors import BadInput, Refused
@@ -17,6 +18,7 @@ from onlinear.streams.sources import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.streams.tables import columns_in
 from onlinear.theory.certificates import Certificate, certificate_of, within_floats
+from onlinear.theory.computed import counted_by, with_computed
 from onlinear.theory.examples import (
     Examples,
     against_rest,
@@ -28,18 +30,23 @@ from onlinear.theory.examples import (
 )
 from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
 from onlinear.theory.kernel_subjects import check_machine, kernel_subject, running_kernel
+from onlinear.theory.operations import MOST_OPERATIONS
+from onlinear.theory.replays import STREAM, is_long, learned_alike, order_of_fit, replay_of
 from onlinear.theory.subjects import Subject, running, steps_of, subject_of
 
 #: the subject for the class at a place of the sorted ones, over these rows; None asks for all classes together
 Subjects = Callable[[int | None, Examples], Subject]
 
 
-def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certificate | dict[Hashable, Certificate]:
+def certify(
+    model: Any, X: Any, y: Any = None, *, against: Any = None, sample_weight: Any = None
+) -> Certificate | dict[Hashable, Certificate]:
     """What is proven of a classifier that has learned these rows; of one class against the rest one for each.
 
     It holds the radius, the least margin and the bound exactly, and says whether the rows are separable, with a
     witness. Raises :class:`onlinear.BoundFailed` if a proven bound does not hold, which is a bug. That these rows are
-    those it has learned from is your word: only their number and the longest one are compared.
+    those it has learned from is your word, of which their number and the longest one are compared; ``replayed`` says
+    that they were learned again in the order of ``fit``, and made the same weights and counts.
 
     Parameters
     ----------
@@ -48,6 +55,7 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
     y : labels, one a row
     against : weights of your own that the run is held against, shaped as ``coef_``, or ``(coef, intercept)``. A bound
         holds for all weights, and the least that is found is certified.
+    sample_weight : the importance of each row, as ``fit`` was given it; rows of importance 0 are absent
 
     >>> import numpy as np, onlinear
     >>> X, y = np.eye(3), [1, -1, 1]
@@ -58,14 +66,23 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
     """
     features = check_model(model)
     if y is None:
+        if sample_weight is not None:
+            raise BadInput("a stream has the importance of its rows itself: leave sample_weight out")
         stream = X if isinstance(X, Stream) else open_stream(X)
         refuse_pipes(stream.files, "a certificate, which reads all rows more than once")
         examples = examples_from(lambda: stream, features, model._classes)
     else:
         check_names(model, X)
         matrix, labels = check_rows_and_labels(X, y, features)
-        examples = examples_of(matrix, places_of(labels, model._classes))
-    return certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against)
+        importance = importance_of(sample_weight, len(labels))
+        present = importance > 0.0
+        if not present.all():
+            matrix, labels, importance = matrix[present], labels[present], importance[present]
+        examples = examples_of(matrix, places_of(labels, model._classes), importance)
+    found = certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against)
+    if hasattr(model, "_perceptrons"):  # which keep examples: no rule, and no count of a first pass
+        return found
+    return with_computed(found, model._learner, model._classes, examples, counted_by(model))
 
 
 def check_names(model: Any, X: Any) -> None:
@@ -79,9 +96,17 @@ def check_names(model: Any, X: Any) -> None:
 
 
 def certificates_for(
-    subjects: Subjects, classes: Classes, examples: Examples, together: bool, against: Any = None
+    subjects: Subjects,
+    classes: Classes,
+    examples: Examples,
+    together: bool,
+    against: Any = None,
+    most: int = MOST_OPERATIONS,
 ) -> Certificate | dict[Hashable, Certificate]:
-    """The certificate of two classes, or of several that move together; else one for each class against the rest."""
+    """The certificate of two classes, or of several that move together; else one for each class against the rest.
+
+    ``most`` limits the operations that each may take to decide what is separable.
+    """
     labels = [classes.labels[code] for code in classes.order.tolist()]
     present = places_in(examples)
     if len(present) == 1 and len(labels) <= 2 and not together:
@@ -94,14 +119,14 @@ def certificates_for(
         )
     if together:
         subject = subjects(None, examples)
-        return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))))
+        return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))), most)
     given = table_of(against, 1 if len(labels) == 2 else len(labels))
 
     def one(place: int, named: list[Any]) -> Certificate:
         seen = against_rest(examples, place)
         subject = subjects(place, seen)
         part = None if given is None else given[[0 if len(given) == 1 else place]]
-        return certificate_of(subject, seen, named, rival_of(subject, part))
+        return certificate_of(subject, seen, named, rival_of(subject, part), most)
 
     if len(labels) == 2:
         return one(1, labels)
@@ -185,10 +210,27 @@ def subjects_of(model: Any) -> Subjects:
             mistakes = model.mistakes_ if len(outputs) == 1 else None
             found = kernel_subject(model._perceptrons, output, mistakes, examples)
         else:
-            found = learner_subjects(model._learner, model._classes)(place, examples)
+            found = estimator_subject(model, place, examples)
         return found._replace(whole_passes=not drawn)
 
     return subject
+
+
+def estimator_subject(model: Any, place: int | None, examples: Examples) -> Subject:
+    """The output of a linear estimator, and in which order it has learned these rows, if in one that is known."""
+    learner, classes, opened = model._learner, model._classes, model._model.opened
+    steps = steps_of(learner, classes, place)
+    found, is_open = subject_of(steps), opened and steps.counts_mistakes
+    replay = replay_of(steps, STREAM, is_open, examples)
+    if isinstance(replay, str) or found.examples == 0:
+        return found._replace(replay=replay)
+    if is_long(examples, found.examples):
+        return found._replace(replay="long")
+    fitted = order_of_fit(model)
+    for order in [STREAM] if opened else dict.fromkeys([fitted or STREAM, STREAM]):
+        if learned_alike(found, steps, order, is_open, examples):
+            return found._replace(replayed=True, replay=replay_of(steps, order, is_open, examples))
+    return found._replace(replay="order" if fitted is None else "unlike")
 
 
 def learner_subjects(learner: Learner, classes: Classes) -> Subjects:

@@ -81,14 +81,15 @@ class ExactRows(NamedTuple):
 Examples = Callable[[], Iterable[ExactRows]]
 
 
-def examples_of(matrix: Any, targets: np.ndarray) -> Examples:
+def examples_of(matrix: Any, targets: np.ndarray, importance: np.ndarray | None = None) -> Examples:
     """The rows of a matrix, in blocks: views of it."""
     rows, features = rows_of(matrix), matrix.shape[1]
 
     def blocks() -> Iterator[ExactRows]:
         for start in range(0, len(targets), BLOCK):
             stop = min(start + BLOCK, len(targets))
-            yield ExactRows(part_of(rows, start, stop), features, targets[start:stop])
+            own = None if importance is None else importance[start:stop]
+            yield ExactRows(part_of(rows, start, stop), features, targets[start:stop], own)
 
     return blocks
 
@@ -179,13 +180,11 @@ def places_in(examples: Examples) -> list[int]:
     return sorted(seen)
 
 
-def columns_in_use(examples: Examples, most: int) -> np.ndarray | None:
-    """The columns that are not 0 in every row; None if there are more of them than asked for."""
+def columns_in_use(examples: Examples) -> np.ndarray:
+    """The columns that are not 0 in every row."""
     used = np.empty(0, dtype=np.int64)
     for block in examples():
         used = np.union1d(used, block.entries().indices)
-        if len(used) > most:
-            return None
     return used
 
 

@@ -40,6 +40,7 @@ def kernel_subject(machine: Perceptrons, output: int, mistakes: int | None, exam
         Fraction(updates) or None,
         None if machine.kernel.name == "rbf" else machine.radius2,  # of which every row has 1
         radius_error(machine),
+        replay="kernel",
     )
 
 

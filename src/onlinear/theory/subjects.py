@@ -39,6 +39,7 @@ class Subject(NamedTuple):
     radius_error: float  # by how much of itself that may be off
     whole_passes: bool = True  # whether every pass has had every row once
     replayed: bool = False  # whether these rows, learned again, have made the same
+    replay: dict[str, Any] | str = "unlike"  # what a replay of the run is told, or why there is none
 
 
 class StepGroup(NamedTuple):

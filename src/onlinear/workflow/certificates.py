@@ -13,6 +13,7 @@ import numpy as np
 
 from onlinear import losses, rules
 from onlinear.data.batch import Batch, importance_of
+from onlinear.data.rows import DenseRows
 from onlinear.data.targets import Signs
 from onlinear.errors import Diverged, Refused
 from onlinear.features.blocks import Block
@@ -25,7 +26,9 @@ from onlinear.streams.stream import Stream, open_alike
 from onlinear.system.outputs import printable
 from onlinear.theory.certificates import Certificate, is_one, run_numbers
 from onlinear.theory.certifying import certificates_for
-from onlinear.theory.examples import Examples, against_rest, all_rows, examples_from, places_in
+from onlinear.theory.computed import counted_by, with_computed
+from onlinear.theory.examples import ExactRows, Examples, against_rest, examples_from, places_in
+from onlinear.theory.replays import STREAM, Replay, numbers_in, replay_of
 from onlinear.theory.subjects import StepGroup, Subject, steps_of, subject_of
 from onlinear.verify import MOST_BYTES
 from onlinear.workflow.run import MOST_PASSES
@@ -33,10 +36,12 @@ from onlinear.workflow.run import MOST_PASSES
 
 def perceptron_of(stream: Stream, passes: int, intercept: bool = True) -> Trained:
     """A perceptron, perhaps homogeneous, that has learned a stream, pass after pass, until one brings no update."""
-    labels = [block.labels for block in stream]
+    labels = [block.labels[block.importance > 0.0] for block in stream]
     classes, settings = classes_in(labels or [np.empty(0)]), Settings(intercept=intercept)
     training = Model(losses.Perceptron(), rules.PerceptronStep(), settings, classes, stream.recipe.bits)
-    for _ in range(passes):
+    for number in range(passes):
+        if number:
+            training.start_pass()
         before = training.learner.updates.sum()
         for block in stream:
             training.learn(block)
@@ -65,13 +70,17 @@ def certificates_of(
             or again.classes is None
             or numbers_of(again.learner, again.classes, place) != numbers_in(found)
         ):
-            return found._replace(run=None, pull=None)
-        mistakes = found.mistakes
+            return found._replace(run=None, pull=None, replay=why_not_again(trained.training))
+        mistakes, steps = found.mistakes, steps_of(again.learner, again.classes, place)
         if mistakes is None and place is not None:
             mistakes = own_mistakes(trained, examples, place, len(again.pass_starts) - 1)
-        return found._replace(replayed=True, mistakes=mistakes)
+        is_open = again.opened and steps.counts_mistakes
+        return found._replace(replayed=True, mistakes=mistakes, replay=replay_of(steps, STREAM, is_open, examples))
 
-    return certificates_for(subject, classes, examples, has_row_loss(learner), against)
+    found = certificates_for(subject, classes, examples, has_row_loss(learner), against)
+    if not all(each["replayed"] for each in ([found] if is_one(found) else found.values())):
+        return found  # of its run nothing is known
+    return with_computed(found, learner, classes, examples, counted_by(trained.training))
 
 
 def learned_again(trained: Trained, files: list[str], most_passes: int) -> Model | None:
@@ -101,15 +110,16 @@ def learned_again(trained: Trained, files: list[str], most_passes: int) -> Model
     return again
 
 
+def why_not_again(training: Model) -> Replay:
+    """The word for why a run cannot be learned again."""
+    if training.learner.slim:
+        return "slim"
+    return "unlike" if training.adapting is None else "adapted"
+
+
 def numbers_of(learner: Learner, classes: Classes, place: int | None) -> tuple[Any, ...]:
     """What a certificate says of a run, of the class at a place of the sorted ones."""
     return numbers_in(subject_of(steps_of(learner, classes, place)))
-
-
-def numbers_in(subject: Subject) -> tuple[Any, ...]:
-    weights, last = subject.weights.written(), subject.last.written()
-    counts = subject.examples, subject.updates, subject.mistakes
-    return weights, last, counts, subject.run, subject.pull
 
 
 def differing_from(model: PathLike, certificate: str | os.PathLike[str]) -> str:
@@ -195,7 +205,17 @@ def export(examples: Examples, classes: int, output: BinaryIO) -> list[int]:
     Those are -1 and 1 for two classes, else 0, 1, 2 and so on; of one that has no rows none.
     """
     labels = [-1, 1] if classes == 2 else list(range(classes))
-    for row in all_rows(examples):
-        entries = "".join(f" {j + 1}:{x!r}" for j, x in zip(row.columns, row.values.tolist(), strict=True))
-        output.write(f"{labels[int(row.target)]}{entries}\n".encode())
+    for block in examples():
+        for i, target in enumerate(block.targets.tolist()):
+            entries = "".join(f" {j + 1}:{x!r}" for j, x in stored_entries(block, i))
+            output.write(f"{labels[int(target)]}{entries}\n".encode())
     return [labels[place] for place in places_in(examples)]
+
+
+def stored_entries(block: ExactRows, i: int) -> Iterator[tuple[int, float]]:
+    """The entries of a row as they are added up: of a sparse row the zeros that are written down, too."""
+    if isinstance(block.rows, DenseRows):
+        row = block.row(i)
+        return zip(row.columns, row.values.tolist(), strict=True)
+    values = np.asarray(block.rows.values_of(i), dtype=np.float64)
+    return zip(block.rows.columns_of(i).tolist(), values.tolist(), strict=True)

@@ -13,7 +13,7 @@ from onlinear.files.trained import Trained
 from onlinear.files.values import Unpacker, only_bad_models
 from onlinear.learning.learner import Settings
 from onlinear.learning.predictor import Predictor
-from onlinear.registry import LOSSES, RULES, name_of, rule_of
+from onlinear.registry import LOSSES, RULES, SCHEDULES, name_of, rule_of
 from onlinear.streams.packing import is_number
 from onlinear.streams.recipe import Recipe
 
@@ -64,7 +64,11 @@ def number(name: str, value: Any) -> float:
 
 
 def describe_by_name(thing: Any, names: dict[str, type]) -> dict[str, Any]:
-    fields = {name: list(value) if isinstance(value, tuple) else value for name, value in thing._asdict().items()}
+    """A loss, a rule or a schedule: its name with its fields; a schedule that is a field, in the same way."""
+    fields = {
+        name: describe_by_name(value, SCHEDULES) if hasattr(value, "_asdict") else value
+        for name, value in thing._asdict().items()
+    }
     return {"name": name_of(thing, names) or type(thing).__name__, **fields}
 
 

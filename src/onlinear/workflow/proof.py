@@ -13,11 +13,15 @@ from onlinear.learning.model import Model, trim
 from onlinear.theory.certificates import claim_of
 from onlinear.theory.certifying import Subjects, certificates_for, learner_subjects
 from onlinear.theory.examples import Examples, examples_from
+from onlinear.theory.replays import STREAM, replay_of
+from onlinear.theory.subjects import Subject, steps_of
 from onlinear.workflow.parts import Parts
 from onlinear.workflow.rows import RowsInMemory
 
 #: exact arithmetic takes its time: so many entries of rows are enough
 MOST_ENTRIES = 400_000
+#: and so many operations for each certificate: a few seconds
+MOST_OPERATIONS = 1 << 32
 PASSES = 20
 
 
@@ -29,7 +33,7 @@ class Proven(NamedTuple):
     examples: Examples | None
 
 
-def proven(parts: Parts) -> Proven:
+def prove(parts: Parts) -> Proven:
     """The certificate of a perceptron of all classes."""
     if parts.classes is None:
         return Proven(None, ["The theorems speak of classes, and here numbers are learned."], None)
@@ -49,14 +53,19 @@ def proven(parts: Parts) -> Proven:
         trim(training.learner, parts.features)
     examples = examples_from(lambda: [rows.block()], training.learner.features, parts.classes)
     subjects = learned_subjects(training.learner, parts.classes)
-    found: Any = certificates_for(subjects, parts.classes, examples, several)
+    found: Any = certificates_for(subjects, parts.classes, examples, several, most=MOST_OPERATIONS)
     return Proven(found, [claim_of(found), *said], examples)
 
 
 def learned_subjects(learner: Learner, classes: Classes) -> Subjects:
     """Those of a learner that has learned the rows here."""
     subjects = learner_subjects(learner, classes)
-    return lambda place, examples: subjects(place, examples)._replace(replayed=True)
+
+    def subject(place: int | None, examples: Examples) -> Subject:
+        replay = replay_of(steps_of(learner, classes, place), STREAM, classes.open, examples)
+        return subjects(place, examples)._replace(replayed=True, replay=replay)
+
+    return subject
 
 
 def some(rows: RowsInMemory) -> tuple[RowsInMemory, list[str]]:

@@ -100,7 +100,7 @@ def read_unscaled(stream: Stream, *, learns: bool) -> Iterator[tuple[Block, np.n
             take = recipe.vocabulary.take if learns else recipe.vocabulary.look_up
             block = take(block, True)
         stream.report(block.bad)
-        yield recipe.clipped(block), numbers
+        yield recipe.clip(block), numbers
 
 
 def places_among(block: Block) -> np.ndarray:

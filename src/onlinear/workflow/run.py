@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ from onlinear.errors import BadInput, BadLine
 from onlinear.features.blocks import Block
 from onlinear.kernels.text.row_keys import key_rows
 from onlinear.learning.model import Model, Totals
+from onlinear.learning.rest import rests_without_updates
+from onlinear.streams.shuffling import shuffled
 from onlinear.streams.stream import Stream, good_parts
 
 
@@ -26,6 +28,26 @@ class Figures(NamedTuple):
     mistakes: int
     loss: float
     importance: float
+
+
+class PassEnd(NamedTuple):
+    """The sums at the end of a pass, of all that the model has learned."""
+
+    examples: int
+    mistakes: int
+    loss: float
+    importance: float
+    updates: int
+
+
+class PassFigures(NamedTuple):
+    """What one pass came to: of the first one each example was new, later ones are training."""
+
+    number: int
+    examples: int
+    updates: int
+    mistakes: int
+    loss: float
 
 
 NOTHING = Totals()
@@ -46,6 +68,7 @@ class Progress:
     before: Totals = NOTHING  # what an earlier run had learned
     digest: str = ""  # of the rows of this pass that are done, where a run goes on
     whole: str = ""  # the digest of all rows, after the first pass
+    ends: list[PassEnd] = field(default_factory=list)  # the sums before the first pass, and after each
 
 
 class Run:
@@ -60,17 +83,22 @@ class Run:
         progress: Progress | None = None,
         every: int = 0,
         begun: Iterator[Block] | None = None,
+        seed: int | None = None,
     ) -> None:
-        """``begun`` are the blocks of the first pass, if someone has begun to read them."""
+        """``begun`` are the blocks of the first pass, if someone has begun to read them; a ``seed`` shuffles rows."""
         self.training = training
         self.stream = stream
         self.recipe = stream.recipe
         self.passes = passes
         self.progress = progress or Progress()
         self.every = every
+        self.seed = seed
         self._begun = begun
-        self._digest = RowDigest()  # of the rows of this pass that were read
+        self._digest = RowDigest()  # of the rows of this pass in the order in which they are learned
+        self._read = RowDigest()  # the same as they stand in the files, where that is another order
         self._skip = self.progress.rows  # done before this run: to be read again, not learned
+        if self.progress.number == 1 and not self._skip:
+            self.progress.ends = [self._sums()]
 
     def progress_now(self) -> Progress:
         """How far the run has come, to go on from there."""
@@ -78,7 +106,19 @@ class Run:
 
     @property
     def done(self) -> bool:
-        return self.progress.number > self.passes
+        return self.progress.number > self.passes or self.is_at_rest
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the last pass brought no update, so that another one would change nothing."""
+        ends = self.progress.ends[-2:]
+        return len(ends) == 2 and ends[0].updates == ends[1].updates and rests_without_updates(self.training.learner)
+
+    def per_pass(self) -> list[PassFigures]:
+        """The figures of each pass that has ended; of a run that an older version began, of the later ones."""
+        ends = self.progress.ends
+        numbers = range(self.progress.number - len(ends) + 1, self.progress.number)
+        return [figures_between(*each) for each in zip(numbers, ends[:-1], ends[1:], strict=True)]
 
     def figures(self) -> Figures:
         """Those of the first pass, so far if it goes on."""
@@ -86,6 +126,9 @@ class Run:
         importance = now.importance - before.importance
         loss = (now.loss - before.loss) / importance if importance > 0.0 else 0.0
         return Figures(now.examples - before.examples, now.mistakes - before.mistakes, loss, importance)
+
+    def _sums(self) -> PassEnd:
+        return PassEnd(*self.training.totals(), self.training.updates_in_all())
 
     def steps(self, whole: Callable[[], AbstractContextManager[None]] = nullcontext) -> Iterator[bool]:
         """Learn, a part of a block at a time; True after every so many rows of a pass.
@@ -123,7 +166,7 @@ class Run:
             0 if self.stream.stops_at_bad else self.progress.passed
         )  # the blocks end with a bad line that ends the run
         blocks, self._begun = self._begun or self.stream.blocks(), None
-        for block in blocks:
+        for block in self._in_order(blocks):
             if self._skip:
                 done, block = block.split(min(self._skip, len(block)))
                 self._digest.take(done, len(done))
@@ -133,7 +176,7 @@ class Run:
                 block.bad = done.bad[passed:] + block.bad  # a bad line may have ended the run
                 passed = max(passed - len(done.bad), 0)
                 if not self._skip:
-                    self._check_same(self.progress.digest, f"the first {self.progress.rows:,} rows")
+                    self._check_same(self._digest, self.progress.digest, f"the first {self.progress.rows:,} rows")
             if not self._skip:
                 yield block
         if self._skip:
@@ -143,9 +186,18 @@ class Run:
                 self.stream, f"there are {there:,} of the {self.progress.rows:,} rows that were learned"
             )
 
-    def _check_same(self, digest: str, what: str) -> None:
+    def _in_order(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        """The blocks of a pass in the order in which they are learned."""
+        return blocks if self.seed is None else shuffled(self._digested(blocks), self.seed, self.progress.number - 1)
+
+    def _digested(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        for block in blocks:
+            self._read.take(block, len(block))
+            yield block
+
+    def _check_same(self, found: RowDigest, digest: str, what: str) -> None:
         """Refuse rows that are not what they were."""
-        if self._digest.hexdigest() != digest:
+        if found.hexdigest() != digest:
             self._skip = self.progress.rows  # what is known of the rows is what the checkpoint says
             raise changed_files(self.stream, f"{what} are not those that were learned")
 
@@ -195,16 +247,26 @@ class Run:
             self.progress.passed += passes
 
     def _end_pass(self) -> None:
+        whole = self._digest if self.seed is None else self._read
         if self.progress.number == 1:
             self.progress.first = self.training.totals()
-            self.progress.whole = self._digest.hexdigest()
+            self.progress.whole = whole.hexdigest()
         else:
-            self._check_same(self.progress.whole, "the rows")
-        self._digest = RowDigest()
+            self._check_same(whole, self.progress.whole, "the rows")
+        self._digest, self._read = RowDigest(), RowDigest()
+        self.progress.ends.append(self._sums())
         self.progress.number += 1
         self.progress.rows = self.progress.passed = 0
         if not self.done:
             self.training.start_pass()
+
+
+def figures_between(number: int, start: PassEnd, end: PassEnd) -> PassFigures:
+    """What a pass came to that has begun and ended with these sums."""
+    importance = end.importance - start.importance
+    loss = (end.loss - start.loss) / importance if importance > 0.0 else 0.0
+    examples, updates = end.examples - start.examples, end.updates - start.updates
+    return PassFigures(number, examples, updates, end.mistakes - start.mistakes, loss)
 
 
 def changed_files(stream: Stream, how: str) -> BadInput:

@@ -31,7 +31,7 @@ from onlinear.workflow.measuring import Judged, JudgedNumbers, judged_on
 from onlinear.workflow.parts import Parts, look, parts_of
 from onlinear.workflow.profile.choice import choose_recipe
 from onlinear.workflow.profile.table import Profile
-from onlinear.workflow.proof import Proven, proven
+from onlinear.workflow.proof import Proven, prove
 from onlinear.workflow.race_in_memory import RacePlan, plan_for, race_in_memory, refit
 from onlinear.workflow.references import references
 from onlinear.workflow.saying import (
@@ -88,7 +88,7 @@ def select(
     chosen = chosen_from(asked, profile, parts, watcher)
     on_model(chosen.trained)
     watcher.tell("proving", 0.0)
-    proof = Proven(None, [], None) if watcher.stopped else proven(parts)
+    proof = Proven(None, [], None) if watcher.stopped else prove(parts)
     predictor = chosen.trained.training.snapshot()
     explained = explained_by(asked, predictor, parts, chosen, watcher)
     watcher.tell("testing", 0.0)

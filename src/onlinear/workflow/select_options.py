@@ -62,7 +62,7 @@ class SelectOptions:
         return cls(list(files), ReadOptions(**said), **options)
 
     @classmethod
-    def repeated(cls, path: str | Path, files: Sequence[str], test_files: Sequence[str]) -> SelectOptions:
+    def from_result(cls, path: str | Path, files: Sequence[str], test_files: Sequence[str]) -> SelectOptions:
         """What was asked of a selection whose result was written as JSON; the files are those that the user names.
 
         A result may be a stranger's: it does not decide what is read.

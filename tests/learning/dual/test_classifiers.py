@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -63,11 +64,21 @@ def test_degree_two_solves_xor_and_degree_one_cannot() -> None:
     assert flat.predict(XOR).tolist() != y
 
 
+@pytest.mark.parametrize(("kernel", "vote"), [("rbf", "vote"), ("rbf", "last"), ("poly", "last")])
+def test_xor_needs_no_number_of_passes(kernel: str, vote: str) -> None:
+    for order in map(list, permutations(range(4))):
+        rows, y = XOR[order], np.array([0, 1, 1, 0])[order]
+        model = KernelPerceptron(kernel, vote=vote).fit(rows, y)
+        assert model.converged_, order
+        assert model.predict(rows).tolist() == y.tolist(), order
+        assert KernelPerceptron(kernel, vote=vote).partial_fit(rows, y).examples_ == 4  # one pass, as ever
+
+
 @pytest.mark.parametrize("vote", ["vote", "average", "last"])
 def test_one_against_the_rest_is_slow_perceptrons_side_by_side(vote: str) -> None:
     rows, y = letters(120)
     asked, _ = letters(30, seed=1)
-    model = KernelPerceptron("poly", degree=2, vote=vote).fit(rows, y)
+    model = KernelPerceptron("poly", degree=2, vote=vote, max_iter=1).fit(rows, y)
     machines = learned_slowly(rows, y, poly(2))
     assert model.classes_.tolist() == sorted(machines) == ["a", "b", "c"]
     assert model.updates_.tolist() == [machines[label].updates for label in "abc"]
@@ -145,7 +156,7 @@ def test_importance_is_the_amount_that_is_added(vote: str) -> None:
     for row, label, weight in zip(rows, y, weights.tolist(), strict=True):
         if weight > 0.0:
             slow.learn(row, 1 if label == np.unique(y)[1] else -1, weight)
-    model = KernelPerceptron(vote=vote).fit(rows, y, sample_weight=weights)
+    model = KernelPerceptron(vote=vote, max_iter=1).fit(rows, y, sample_weight=weights)
     assert (model.updates_, model.examples_) == (slow.updates, np.count_nonzero(weights))
     expected = [getattr(slow, vote)(x) for x in rows]
     np.testing.assert_allclose(model.decision_function(rows), expected, rtol=1e-9, atol=1e-9)
@@ -167,7 +178,7 @@ def test_a_row_of_importance_zero_is_absent() -> None:
     y = np.where(there | (y != "c"), y, "never seen")
     cut = KernelPerceptron().partial_fit(rows[:70], y[:70], sample_weight=weights[:70])
     cut.partial_fit(rows[70:], y[70:], sample_weight=weights[70:])
-    assert same(cut, KernelPerceptron().fit(rows[there], y[there], sample_weight=weights[there]), rows)
+    assert same(cut, KernelPerceptron(max_iter=1).fit(rows[there], y[there], sample_weight=weights[there]), rows)
     named, many = KernelPerceptron(), KernelPerceptron()
     dicts = [dict(enumerate(row)) for row in rows.tolist()]
     for x, label, weight in zip(dicts, y.tolist(), weights.tolist(), strict=True):
@@ -208,7 +219,7 @@ def test_a_budget_takes_steps_of_one() -> None:
 @given(cuts=st.lists(st.integers(1, 149), max_size=5), classes=st.sampled_from([2, 3]), named=st.booleans())
 def test_any_chunks_are_one_fit(cuts: list[int], classes: int, named: bool) -> None:
     rows, y = letters(150, classes)
-    whole = KernelPerceptron("rbf", gamma=0.1).fit(rows, y)
+    whole = KernelPerceptron("rbf", gamma=0.1, max_iter=1).fit(rows, y)
     stream = KernelPerceptron("rbf", gamma=0.1)
     for part in np.split(np.arange(150), sorted(set(cuts))):
         stream.partial_fit(rows[part], y[part], classes=np.unique(y) if named else None)
@@ -219,7 +230,7 @@ def test_any_chunks_are_one_fit(cuts: list[int], classes: int, named: bool) -> N
 
 def test_sparse_and_pickled_learners_go_on_alike() -> None:
     rows, y = letters(150)
-    whole = KernelPerceptron(degree=3).fit(rows, y)
+    whole = KernelPerceptron(degree=3, max_iter=1).fit(rows, y)
     stream = KernelPerceptron(degree=3).partial_fit(csr_matrix(rows[:77]), y[:77])
     stream = pickle.loads(pickle.dumps(stream)).partial_fit(rows[77:], y[77:])
     assert same(stream, whole, rows)
@@ -273,12 +284,13 @@ def test_a_budget_is_kept(classes: int) -> None:
         model.partial_fit(rows[part], y[part], classes=np.unique(y))
         assert len(model.support_vectors_) <= 30
     assert np.sum(model.updates_) > 60
-    assert same(model, KernelPerceptron("rbf", gamma=0.1, budget=30).fit(rows, y), rows)
+    assert same(model, KernelPerceptron("rbf", gamma=0.1, budget=30, max_iter=1).fit(rows, y), rows)
 
 
 def test_a_large_budget_changes_nothing() -> None:
     rows, y = letters(100)
-    assert same(KernelPerceptron(budget=300).fit(rows, y), KernelPerceptron().fit(rows, y), rows)
+    few = KernelPerceptron(budget=300, max_iter=1).fit(rows, y)
+    assert same(few, KernelPerceptron(max_iter=1).fit(rows, y), rows)
 
 
 @settings(max_examples=10, deadline=None)

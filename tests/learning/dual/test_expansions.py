@@ -26,7 +26,7 @@ def test_products_are_the_polynomial_kernel(degree: int, gamma: float, coef0: fl
 
 def test_a_linear_learner_of_products_is_the_kernel_perceptron() -> None:
     y = ROWS[:, 0] * ROWS[:, 1] > 0.1
-    kernel = KernelPerceptron("poly", degree=2).fit(ROWS, y)
+    kernel = KernelPerceptron("poly", degree=2, max_iter=1).fit(ROWS, y)
     features = PolynomialProducts(2).fit_transform(ROWS)
     flat = VotedPerceptron(fit_intercept=False).fit(features, y)
     assert flat.updates_ == kernel.updates_ > 10

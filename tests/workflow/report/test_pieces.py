@@ -121,6 +121,23 @@ def test_words_say_the_result() -> None:
     assert any("69 300" in line for line in words(housing()))  # no line ends within a number
 
 
+def test_words_name_the_columns_with_missing_cells_and_outliers() -> None:
+    said = " ".join(" ".join(words(adult())).split())
+    assert (
+        "Missing cells in 3 of 15 columns: occupation 5.66 %, workclass 5.64 %, native-country 1.79 %. "
+        "Outliers values in 3 of 15 columns: capital-loss 300, capital-gain 159, age 12." in said
+    )
+
+
+def test_words_name_the_five_worst_columns_and_none_that_is_ignored() -> None:
+    columns = [{"name": f"c{k}", "role": "feature", "missing": 0.1 * k, "outliers": 0} for k in range(7)]
+    columns.append({"name": "left out", "role": "ignored", "missing": 0.9, "outliers": 3})
+    said = " ".join(" ".join(words({"columns": columns})).split())
+    assert "Missing cells in 6 of 7 columns: c6 60.0 %, c5 50.0 %, c4 40.0 %, c3 30.0 %, c2 20.0 %, ..." in said
+    assert "Outliers" not in said
+    assert "Missing" not in " ".join(words({"columns": columns[:1]}))
+
+
 def test_wide_letters_are_two_columns() -> None:
     result = wide(3, 4)
     result["asked"]["target"] = "目" * 100

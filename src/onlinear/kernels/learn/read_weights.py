@@ -43,10 +43,13 @@ def paid(slots: np.ndarray, option: Any, counters: np.ndarray) -> np.ndarray:
 
 
 def caught_up(rule: Any, option: Any, slots: np.ndarray, counters: np.ndarray) -> np.ndarray:
-    """A cell rule's weights after the penalty for the examples without them."""
+    """A cell rule's weights after the penalty for the examples without them; a cell of zeros stays one."""
     size = len(rule.CELL)
-    skipped = counters[T] - slots[int(option.last_touched_slot)]
-    cells = slots[:size].T.tolist()
-    return np.array(
-        [apply_lazy_penalty(rule, tuple(cell), s, option)[0] for cell, s in zip(cells, skipped, strict=True)]
-    )
+    weights = np.zeros(slots.shape[1])
+    touched = np.flatnonzero(slots[:size].any(axis=0))
+    skipped = counters[T] - slots[int(option.last_touched_slot), touched]
+    cells = slots[:size, touched].T.tolist()
+    weights[touched] = [
+        apply_lazy_penalty(rule, tuple(cell), s, option)[0] for cell, s in zip(cells, skipped, strict=True)
+    ]
+    return weights

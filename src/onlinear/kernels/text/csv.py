@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.features.names import SIXTY_FOUR_BITS, hash_name, unmixed
+from onlinear.features.names import SIXTY_FOUR_BITS, hash_bytes, hash_name
 from onlinear.kernels.compiler.inlining import cold, inlined
 from onlinear.kernels.compiler.loop import compiled_loop
 from onlinear.kernels.text.bits import address_of, byte_of, eight_of, leading_zeros, ones_of, trailing_zeros
@@ -112,7 +112,7 @@ def plan_of(
     return Plan(
         np.array(kinds, np.uint8),
         np.array([hash_name(name) for name in names], np.uint64),
-        np.array([unmixed(f"{name}=") for name in names], np.uint64),
+        np.array([hash_bytes(f"{name}=") for name in names], np.uint64),
         np.array([hash_name(f"{name}=?") for name in names], np.uint64),
         np.frombuffer(b"".join(words) + bytes(1), np.uint8).copy(),
         np.cumsum([len(word) for word in words], dtype=np.int64),

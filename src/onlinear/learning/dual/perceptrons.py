@@ -19,7 +19,14 @@ from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.products import products
 from onlinear.learning.dual.support import TILE, Support, add_zero_columns
 from onlinear.learning.dual.threads import each, one_blas_thread
-from onlinear.learning.dual.versions import Versions, average_coefficients, drawn_scores, last_coefficients, mean_votes
+from onlinear.learning.dual.versions import (
+    Versions,
+    average_coefficients,
+    drawn_scores,
+    last_coefficients,
+    mean_votes,
+    pocket_coefficients,
+)
 
 #: rows of a block
 BLOCK = 64
@@ -273,6 +280,11 @@ class Perceptrons:
             return lambda alike, asked, then: np.stack([drawn_scores(one, alike[:, :asked], then) for one in updates])
         if vote == "average":
             table = np.stack([average_coefficients(one, room, examples) for one in updates])
+        elif vote == "pocket":
+            chosen = [self.versions[output].chosen for output in outputs]
+            table = np.stack(
+                [pocket_coefficients(one, room, examples, best) for one, best in zip(updates, chosen, strict=True)]
+            )
         else:
             table = np.stack([last_coefficients(one, room) for one in updates])
         return lambda alike, asked, _: products(table, alike.T)[:, :asked]

@@ -1,8 +1,9 @@
-"""The versions of a hypothesis, and what they answer together: by vote, on average, the last, or one at random.
+"""The versions of a hypothesis, and how they answer: by vote, on average, by the last, one at random, or the best.
 
 A perceptron in dual form is the list of its updates: the k-th adds ``a_k K(x_k, .)``, and version k is the sum of the
 first k. It was in force from its own example up to that of the next update: so many rows it *survived* (c_k).
-Freund & Schapire 1999, "Large margin classification using the perceptron algorithm", Figure 1.
+Freund & Schapire 1999, "Large margin classification using the perceptron algorithm", Figure 1. The pocket is the one
+that survived longest. Gallant 1990, "Perceptron-based learning algorithms", Figure 2.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 #: how versions may answer
-VOTES = ("vote", "average", "last", "random")
+VOTES = ("vote", "average", "last", "random", "pocket")
 
 
 class Updates(NamedTuple):
@@ -41,6 +42,7 @@ class Versions:
         self.times: list[int] = []
         self.made = 0
         self.debt = 0.0
+        self.chosen: int | None = None  # the version that a ratchet has put into the pocket
 
     def append(self, position: int, amount: float, time: int) -> None:
         self.positions.append(position)
@@ -51,7 +53,7 @@ class Versions:
     def copy(self) -> Versions:
         twin = Versions()
         twin.positions, twin.amounts, twin.times = self.positions.copy(), self.amounts.copy(), self.times.copy()
-        twin.made, twin.debt = self.made, self.debt
+        twin.made, twin.debt, twin.chosen = self.made, self.debt, self.chosen
         return twin
 
     def arrays(self) -> Updates:
@@ -74,6 +76,17 @@ def average_coefficients(updates: Updates, size: int, examples: int) -> np.ndarr
         return np.zeros(size)
     share = (examples - updates.times) / (examples - updates.times[0])
     return np.bincount(updates.positions, updates.amounts * share, size)
+
+
+def pocket_coefficients(updates: Updates, size: int, examples: int, chosen: int | None) -> np.ndarray:
+    """The coefficient of each kept example in the version in the pocket: the first of those that survived longest.
+
+    A ratchet, which has looked at more, has ``chosen`` another.
+    """
+    if not len(updates.times):
+        return np.zeros(size)
+    last = int(updates.survived(examples).argmax()) if chosen is None else chosen
+    return np.bincount(updates.positions[: last + 1], updates.amounts[: last + 1], size)
 
 
 def mean_votes(updates: Updates, alike: np.ndarray, examples: int) -> np.ndarray:

@@ -52,7 +52,7 @@ class CSVLines:
             elif not is_missing(cells[place], MISSING):
                 del self.doubtful[place]
 
-    def said(self) -> list[str]:
+    def messages(self) -> list[str]:
         """What will be read as something else."""
         texts = [self.columns[place].name for place, is_certain in self.doubtful.items() if is_certain]
         said = [f"The texts of the column {name!r} all look like numbers, and will be read as such." for name in texts]

@@ -157,7 +157,7 @@ def write_vw(way: Direction, rows: Iterator[Record], numbers: ClassNumbers) -> l
     with open_output(way.options.output) as file:
         lines = vw_lines(rows, numbers, mended, has_spaces=isinstance(way.source, VWText))
         write_lines(file, lines, "surrogateescape")  # bytes that are no UTF-8 stay what they are
-    return [*numbers.said(), *mended.said()]
+    return [*numbers.messages(), *mended.messages()]
 
 
 def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers) -> list[str]:
@@ -165,14 +165,14 @@ def write_svmlight(way: Direction, rows: Iterator[Record], numbers: ClassNumbers
     if isinstance(way.source, Svmlight):
         with open_output(way.options.output) as file:
             write_lines(file, svmlight_lines(rows, numbers, int))
-        return numbers.said()
+        return numbers.messages()
     indices, mended = Indices(way.options.reading.first_index), Mended(NOT_IN_LINES)
     beside = way.options.output + NAMES
     with open_outputs(way.options.output, beside) as (file, names):
         write_lines(file, svmlight_lines(rows, numbers, indices))
         write_lines(names, (f"{mended(name)}\n" for name in indices.known), "surrogateescape")
     said = f"The names of the {len(indices.known):,} indices are the lines of {beside}, from {indices.first_index} on."
-    return [*numbers.said(), said, *mended.said()]
+    return [*numbers.messages(), said, *mended.messages()]
 
 
 # ------------------------------------------------------------------ objects
@@ -203,7 +203,7 @@ def write_json(way: Direction) -> list[str]:
         rows, said = with_kinds(columns, rows, way.rounded), said_of_texts(way.source.columns, columns)
     with open_output(way.options.output) as file:
         write_lines(file, (json_line(row, way.rounded) for row in rows))
-    return said + way.rounded.said()
+    return said + way.rounded.messages()
 
 
 def json_line(row: Object, rounded: Rounded) -> str:
@@ -237,7 +237,7 @@ def write_binary(way: Direction) -> list[str]:
     rows = cells_in(columns, objects, absent_in(way.source))
     with open_output(way.options.output) as file:
         write_columns(file, way.to, columns, rows)
-    return said + way.rounded.said()
+    return said + way.rounded.messages()
 
 
 def look_over(way: Direction, table: CSVText) -> tuple[dict[str, SeenCells], Iterator[Object]]:
@@ -270,7 +270,7 @@ def write_table(way: Direction) -> list[str]:
         header = not (isinstance(way.source, CSVText) and not way.source.header)
         written = CSVLines(columns, "\t" if way.to == "tsv" else ",", header)
         write_lines(file, written.lines(rows))
-    return written.said() + way.rounded.said()
+    return written.messages() + way.rounded.messages()
 
 
 def columns_for(way: Direction) -> Sequence[Column]:

@@ -101,7 +101,7 @@ class Rounded:
         if name not in self.first and not keeps_digits(written, value):
             self.first[name] = f"{written:.40}{'...' * (len(written) > 40)} is {value!r}"
 
-    def said(self) -> list[str]:
+    def messages(self) -> list[str]:
         return [
             f"{'Numbers' if name is None else f'The numbers of the column {name!r}'} have more digits than double "
             f"precision holds, and are rounded: {first} now."

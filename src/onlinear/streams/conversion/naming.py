@@ -36,7 +36,7 @@ class Mended:
         if len(self.known) < Svmlight().most_features:
             self.known[name] = fit
 
-    def said(self) -> list[str]:
+    def messages(self) -> list[str]:
         """What was changed."""
         if not self.count:
             return []

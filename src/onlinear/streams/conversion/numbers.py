@@ -74,7 +74,7 @@ class ClassNumbers:
             self.numbers[label] = len(self.numbers) + 1
         return str(self.numbers[label])
 
-    def said(self) -> list[str]:
+    def messages(self) -> list[str]:
         """What became of the names."""
         named = ", ".join(f"{name} is {number}" for name, number in self.numbers.items())
         return [f"The classes are numbers now: {named}."] if named else []

@@ -28,7 +28,7 @@ def certificate(result: Result) -> Html:
         if file
         else NOTHING
     )
-    return join([list_items(said), proven(shown), margins(shown), how])
+    return join([list_items(said), claims(shown), margins(shown), how])
 
 
 def certificates(result: Result) -> dict[str, Result]:
@@ -39,7 +39,7 @@ def certificates(result: Result) -> dict[str, Result]:
     return {str(name): one for name, one in found.items() if isinstance(one, dict)}
 
 
-def proven(shown: list[tuple[str, Result]]) -> Html:
+def claims(shown: list[tuple[str, Result]]) -> Html:
     """Mistakes against the bound, for each class."""
     if not shown:
         return NOTHING

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from onlinear.workflow.report.drift import drift_section
 from onlinear.workflow.report.headline import sentence, title
 from onlinear.workflow.report.markup import clean, shorten
-from onlinear.workflow.report.numbers import count, finite, format_interval, format_weight, plain, score, seconds
+from onlinear.workflow.report.numbers import (
+    count,
+    finite,
+    format_interval,
+    format_weight,
+    many,
+    plain,
+    score,
+    seconds,
+    share,
+)
 from onlinear.workflow.report.proof import in_a_line
 from onlinear.workflow.report.result import Result, baseline, items, measure, pair, part
 
@@ -41,6 +52,9 @@ def name_and_sentences(result: Result) -> Iterable[tuple[str, str]]:
     for said in items(result, "recipe"):
         if str(said).startswith("Not learned from"):
             yield "Columns", said
+    for name, said in (("Missing", missing_words(result)), ("Outliers", outlier_words(result))):
+        if said:
+            yield name, said
     winner = part(result, "winner")
     if winner.get("name"):
         yield "Winner", race_words(result, winner)
@@ -67,6 +81,31 @@ def name_and_sentences(result: Result) -> Iterable[tuple[str, str]]:
         yield "Files", ", ".join(files)
     if finite(result.get("seconds")) is not None:
         yield "Time", f"{seconds(result['seconds'])}."
+
+
+def missing_words(result: Result) -> str:
+    """In which columns cells are missing, most first; empty if none are."""
+    return column_words(result, "missing", "cells in", share)
+
+
+def outlier_words(result: Result) -> str:
+    """Which columns have outliers, most first; empty if none have."""
+    return column_words(result, "outliers", "values in", count)
+
+
+def column_words(result: Result, key: str, what: str, shown: Callable[[Any], str]) -> str:
+    """How much of something the columns have that are not ignored."""
+    amounts = [
+        (finite(column.get(key)) or 0.0, column)
+        for column in items(result, "columns")
+        if column.get("role") != "ignored"
+    ]
+    found = sorted((pair for pair in amounts if pair[0] > 0.0), key=lambda pair: -pair[0])
+    if not found:
+        return ""
+    listing = ", ".join(f"{shorten(column.get('name'), 40)} {shown(amount)}" for amount, column in found[:5])
+    more = ", ..." if len(found) > 5 else "."
+    return f"{what} {count(len(found))} of {many(len(amounts), 'column')}: {listing}{more}"
 
 
 def race_words(result: Result, winner: Result) -> str:
