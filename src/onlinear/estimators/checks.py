@@ -257,7 +257,7 @@ def accuracy(predicted: np.ndarray, y: Any, sample_weight: Any) -> float:
 def check_frame(X: Any, fewest: int = 1) -> None:
     """Refuse a frame without rows yet, with too few columns, two of one name, or sparse around what is not 0."""
     names = names_in(X)
-    if len(names) < fewest:
+    if len(names) < fewest or not (names or len(X)):
         raise BadInput(f"the {type(X).__name__} has no columns: give at least one to learn from")
     check_different(names)
     if type(X).__module__.startswith("polars"):
