@@ -249,7 +249,7 @@ class Stopping:
         return validation.measure(self.learner.scores(validation.rows, averaged=False))
 
     def report(self, number: int) -> None:
-        weights, intercepts = self.learner._read(False)
+        weights, intercepts = self.learner.weights_and_intercepts(averaged=False)
         objectives = self.learner.objectives / self.count
         for m in range(self.learner.outputs):
             if self.learner.active[m]:

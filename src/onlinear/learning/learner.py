@@ -605,6 +605,11 @@ class Learner:
         with self.lock, self.busy:
             return self._intercepts(averaged)
 
+    def weights_and_intercepts(self, *, averaged: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Both, as of one moment."""
+        with self.lock, self.busy:
+            return self._weights_in(slice(None), averaged), self._intercepts(averaged)
+
     def read_columns(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights and intercepts of some columns only, as :meth:`weights` gives them."""
         with self.lock, self.busy:

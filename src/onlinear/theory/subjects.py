@@ -101,7 +101,7 @@ def subject_of(steps: StepGroup) -> Subject:
     constant = Fraction(setting.intercept_rate) if setting.intercept else Fraction(0)
 
     def weights(averaged: bool) -> Hypothesis:
-        found, intercepts = learner._read(averaged)
+        found, intercepts = learner.weights_and_intercepts(averaged=averaged)
         if constant <= 0 and any(intercepts[m] != 0.0 for m in steps.outputs):
             raise Refused("the model has an intercept that it does not learn, and no theorem covers it: fit it anew")
         parts = [ExactWeights(steps.turn * found[m], steps.turn * intercepts[m], constant) for m in steps.outputs]
