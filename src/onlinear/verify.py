@@ -3,8 +3,9 @@
 FILE holds the rows: svmlight, columns from 1 on, or CSV of numbers with the label last; a decimal is the double nearest
 to it. A row x of class y asks weights w for <w, z> > 0, z = y x; of several classes z = x (x) (e_y - e_r) for every
 rival r. Anyone can seal a certificate, so nothing in it is believed: every number is computed again, in rationals.
-* The rows tell R^2 = max K(x, x), the lower margin min <w, z> / |w|, the witness (weights with a positive margin, or
-  multipliers that combine vectors z to exactly zero), and how many updates a perceptron can make.
+* The rows tell R^2 = max K(x, x), margins min <w, z> / |w|, the witness (weights with a positive margin, or multipliers
+  that combine vectors z to exactly zero), that no margin is above |sum a z| / sum a of a combination with all a > 0,
+  and how many updates a perceptron can make.
 * They do not tell the counts of the run (examples, updates k, mistakes, the sums S of steps and Q of their squares):
   that is the learner's word, and what follows from it is printed as such.
 """
@@ -21,6 +22,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
+VERSION = 3
 MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_KERNELS, MOST_WORK = 1 << 50, 1 << 28, 1000, 20_000, 5e6, 5e9
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
 DECIMAL = re.compile(r"[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?", re.ASCII)
@@ -37,7 +39,7 @@ FORM = {  # what a certificate and its parts hold, by kind; what has a ? may be 
     float: "radius norm margin_lower? margin_upper? bound?",
     str: "radius_squared norm_squared least_score pull? run_pull? run_squares? run_margin? promised_share? "
     "bound_exact? bound_kind? data_sha256 model_sha256 file_sha256? sha256",
-    list: "weights kernel classes",
+    list: "weights kernel classes combination?",
     dict: "inseparable_bound?",
     (list, dict): "witness?",
 }
@@ -231,6 +233,11 @@ class Weights:
         for part in given:
             if "amounts" in part:
                 kept = [(a, rows[i][1]) for i, a in zip(part["rows"], part["amounts"], strict=True)]
+                if kernel[0] == "linear":  # of which the sum is a vector
+                    vector = Counter()
+                    for j, v in ((j, a * v) for a, x in kept for j, v in x.items()):
+                        vector[j] += v
+                    kept = [(1, vector)]
             else:  # <w, x> + b is the kernel of x and one more vector, (w, b / c^2)
                 b = Fraction(part["intercept"]) / unit / kernel[3] if part["intercept"] else 0
                 values = [b, *(Fraction(value) * unit for value in part["values"])]
@@ -244,28 +251,42 @@ class Weights:
             own = products.pop(place) - max(products) if len(sums) > 1 else products[0] * (1 if place else -1)
             self.scores.append(own - slack)
         self.least = min(self.scores)
+        norm = self.norm if self.least >= 0 else self.least_norm
+        self.margins = [self.least * abs(self.least) / norm] if norm > 0 else []  # the square, with its sign
+
+
+def upper_margin(parts, weights, rows):
+    """The square of |sum a z| / sum a: what is added to the row's class is taken from rivals, if there are several."""
+    require(all("amounts" in part for part in parts), "combination: it is not of amounts of rows")
+    several, left = len(parts) > 1, Counter()
+    terms = [(p, i, a) for p, part in enumerate(parts) for i, a in zip(part["rows"], part["amounts"], strict=True)]
+    for _, i, a in terms:
+        left[i] += a * several
+    fits = all((a > 0) == (rows[i][0] == (p if several else 1)) for p, i, a in terms) and not any(left.values())
+    require(terms and fits, "combination: it is empty, or a row has an amount of the wrong sign")
+    return weights.norm * Fraction(weights.stretch, sum(abs(a) for _, _, a in terms)) ** 2
 
 
 def check_margins(cert, found, radius, rows):
-    """R, |w| and both margins; answer whether the rows tell the upper one: if the weights are a sum of signed rows."""
+    """R, |w| and the margins, of which the rows tell the upper one by a combination, and else the learner."""
     weights, pull = found["weights"], ratio("pull", cert["pull"], optional=True)
     expect("least_score", cert["least_score"], str(weights.least))
     for name, squared in (("radius", radius), ("norm", weights.norm)):
         expect(f"{name}_squared", cert[f"{name}_squared"], str(squared))
         expect(name, cert[name], squared, power=2)
-    norm = weights.norm if weights.least >= 0 else weights.least_norm
-    lower = weights.least * abs(weights.least) / norm if norm > 0 else None
+    lower = max(weights.margins + found.get("witness", weights).margins, default=None)
     expect("margin_lower", cert["margin_lower"], lower, power=2, up=False)
     require(pull is None or pull > 0, "pull: it is not positive")
+    if cert["combination"] is not None:
+        upper = upper_margin(cert["combination"], found["combination"], rows)
+        expect("margin_upper", cert["margin_upper"], upper, power=2)
+        return
     slack = Fraction(4 * cert["examples"], 1 << 53)  # the learner adds in floats
     upper = pull and Fraction(cert["norm"]) / (pull * (1 - slack)) + slack * weights.stretch * Fraction(cert["radius"])
     expect("margin_upper", cert["margin_upper"], upper, power=1)
     for each in found.values():
         larger = pull and each.least > 0 and each.least**2 > each.norm * Fraction(cert["margin_upper"]) ** 2
         require(not larger, "margin_upper: there are weights with a larger margin")
-    places, amounts = (cert["weights"][0].get(name, []) for name in ("rows", "amounts"))
-    signed = [a if rows[i][0] else -a for i, a in zip(places, amounts, strict=True) if len(cert["weights"]) == 1]
-    return pull is not None and min(signed, default=0) > 0 and pull <= sum(signed)
 
 
 def check_not_separable(cert, kernel, rows):
@@ -319,14 +340,16 @@ def check_bounds(cert, run, radius, weights, witness, deviating):
 
 def verify(cert, rows):
     """What a certificate proves of rows, each a place of a class and {column: value}, and what it only says."""
+    version = cert.get("onlinear_certificate") if type(cert) is dict else None
+    require(type(version) is int and version == VERSION, f"version: this is none of version {VERSION}: certify anew")
     check_form("certificate", cert, FORM)
-    expect("version", cert["onlinear_certificate"], 2)
     expect("sha256", cert["sha256"], sha256_of({name: value for name, value in cert.items() if name != "sha256"}))
     expect("model_sha256", cert["model_sha256"], sha256_of(cert["weights"]))
     counts, kernel, n = Counter(place for place, _ in rows), kernel_in(cert["kernel"]), len(cert["weights"])
     run = check_counts(cert, counts)
     expect("data_sha256", cert["data_sha256"], digest_of(rows))
     given = {"weights": cert["weights"]} | ({"witness": cert["witness"]} if cert["separable"] else {})
+    given |= {} if cert["combination"] is None else {"combination": cert["combination"]}
     if cert["inseparable_bound"] is not None:
         check_form("inseparable_bound", cert["inseparable_bound"], DEVIATION)
         given["deviating"] = cert["inseparable_bound"]["weights"]
@@ -336,20 +359,21 @@ def verify(cert, rows):
         for part in parts:
             check_hypothesis(name, part, kernel, len(rows))
     others = {name: parts for name, parts in given.items() if name == "weights" or parts != cert["weights"]}
-    rows, inner = scale(rows, kernel, [len(part.get("amounts", [])) for parts in others.values() for part in parts])
+    sums = [len(part.get("amounts", [])) * (kernel[0] != "linear") for parts in others.values() for part in parts]
+    rows, inner = scale(rows, kernel, sums)
     found = {name: Weights(parts, inner, rows) for name, parts in others.items()}
     found = {name: found.get(name, found["weights"]) for name in given}
     radius = max(alike(inner, x, x) for _, x in rows)
-    rows_tell = check_margins(cert, found, radius, rows)
+    check_margins(cert, found, radius, rows)
     if cert["separable"] is False:
         check_not_separable(cert, inner, rows)
     fits = found["witness"].least > 0 if cert["separable"] else cert["separable"] is False or cert["witness"] is None
     require(fits, "witness: its margin is not positive on every row, or there should be none")
-    bound = check_bounds(cert, run, radius, **{"witness": None, "deviating": None, **found})
-    return sentences(cert, counts, kernel, run, bound, rows_tell)
+    bound = check_bounds(cert, run, radius, found["weights"], *map(found.get, ("witness", "deviating")))
+    return sentences(cert, counts, kernel, run, bound)
 
 
-def sentences(cert, counts, kernel, run, bound, rows_tell):
+def sentences(cert, counts, kernel, run, bound):
     """What the rows prove, whoever wrote the certificate, and what is so if the learner told the truth of its run."""
     names = ["the rest" if c is None else f"class {plain(c)}" for c in cert["classes"]]
     of_each = ", ".join(f"{counts[place]} of {name}" for place, name in enumerate(names, len(names) == 1))
@@ -361,6 +385,8 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
     said = [f"{cert['rows']} rows ({of_each}), none longer than {cert['radius']}{where}.", f"They {decided} by {by}."]
     if cert["margin_lower"] is not None:
         said.append(f"The best margin of a vector of length 1 is at least {cert['margin_lower']}.")
+    upper = [] if cert["margin_upper"] is None else [f"The best margin is at most {cert['margin_upper']}."]
+    said += upper * bool(cert["combination"])
     if bound is not None and run[2] == 0:
         passes = cert["passes"] if cert["bound_kind"] == "Freund-Schapire" else "any number of"
         most = f"at most {math.floor(bound)} updates over these rows, in any order, in {passes} passes"
@@ -375,9 +401,7 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
         word.append(f"The {cert['bound_kind']} bound holds: {what} <= {cert['bound']} with {numbers}.")
     if cert["promised_share"] is not None:
         word.append(f"Its margin is at least {math.floor(1000 * Fraction(cert['promised_share'])) / 10} % of the best.")
-    if cert["margin_upper"] is not None:
-        (said if rows_tell else word).append(f"The best margin is at most {cert['margin_upper']}.")
-    return said, word
+    return said, word + upper * (not cert["combination"])
 
 
 def main(arguments: list[str]) -> str | int:

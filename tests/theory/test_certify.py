@@ -269,8 +269,8 @@ def test_the_box_holds_with_a_penalty_and_an_average(seed: int, average: int | b
     check_box(found, X, y, False, 0.0)
 
 
-def test_a_penalty_that_spares_the_intercept_has_no_upper_margin() -> None:
-    X, y = draw(3)
+def test_a_penalty_that_spares_the_intercept_has_no_upper_margin_by_its_steps() -> None:
+    X, y = draw(3, flipped=3)
     found = onlinear.certify(fitted(onlinear.SGDClassifier(max_iter=2, tol=None), X, y), X, y)
     assert found["margin_upper"] is None
 
@@ -286,15 +286,16 @@ def test_certificates_are_json_whatever_the_labels(labels: tuple[Any, Any], tmp_
     assert onlinear.certify(onlinear.load(tmp_path / "full"), X, named) == found
     model.save(tmp_path / "slim", slim=True)
     slim = onlinear.certify(onlinear.load(tmp_path / "slim"), X, named)
-    assert (slim["bound"], slim["margin_upper"]) == (None, None)
-    assert slim["margin_lower"] == found["margin_lower"]
+    assert (slim["bound"], slim["pull"]) == (None, None)
+    names = ("margin_lower", "margin_upper", "combination")
+    assert all(slim[name] == found[name] for name in names)
 
 
 def test_weights_given_beforehand_prove_nothing() -> None:
     X, y = draw(4)
     model = onlinear.Perceptron(max_iter=2, tol=None, shuffle=False)
     found = onlinear.certify(fitted(model, X, y, coef_init=np.ones((1, 3))), X, y)
-    assert found["margin_upper"] is None
+    assert found["pull"] is None
     assert found["bound"] is None
 
 

@@ -145,7 +145,8 @@ def test_rows_that_the_model_never_had(folder: Path) -> None:
     assert other["examples"] == own["examples"]
     assert other["radius"] == own["radius"]
     assert not other["replayed"]
-    names = ("bound", "bound_kind", "margin_upper", "promised_share", "inseparable_bound", "run_pull", "pull")
+    assert other["combination"] is not None  # which the rows tell, whoever has learned them
+    names = ("bound", "bound_kind", "promised_share", "inseparable_bound", "run_pull", "pull")
     assert [other[name] for name in names] == [None] * len(names)
     said = run_here("certify", "others.svm", "--model", "m", "--output", "cert").out
     assert "Nothing is proven of the model's run" in said

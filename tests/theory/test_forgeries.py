@@ -28,7 +28,7 @@ XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0
 
 #: one certificate of each form
 NAMES = [
-    *("separable", "not separable", "no intercept", "xor", "margin", "classes"),
+    *("separable", "not separable", "no intercept", "xor", "margin", "classes", "separable classes"),
     *("linear kernel", "poly kernel", "rbf kernel", "one class"),
 ]
 #: a certificate, and the label and entries of each of its rows
@@ -57,6 +57,7 @@ def cases() -> dict[str, Case]:
         "xor": case_of(perceptron(), *XOR),
         "margin": case_of(onlinear.MarginPerceptron(margin=0.5, rate=0.25, max_iter=50), *draw(3, 12, 2)),
         "classes": case_of(several, *draw_classes(1, 3, 9, flipped=2)),
+        "separable classes": case_of(several, *draw_classes(1, 3, 9)),
         "linear kernel": case_of(onlinear.KernelPerceptron("linear", max_iter=3), *draw(3, 8, 2)),
         "poly kernel": case_of(onlinear.KernelPerceptron("poly", degree=2, max_iter=9), *XOR),
         "rbf kernel": case_of(onlinear.KernelPerceptron("rbf", gamma=0.5, max_iter=3), *draw(3, 8, 2, flipped=2)),
@@ -181,7 +182,12 @@ def check_by_hand(certificate: dict[str, Any], rows: list[Any], said: list[str])
     scores, norm = (f(certificate, certificate["weights"], rows) for f in (scores_of, norm_of))
     lower = certificate["margin_lower"]
     if lower is not None:
-        assert (Fraction(lower) * abs(Fraction(lower))) * norm <= min(scores) * abs(min(scores)) + near * norm
+        square = Fraction(lower) * abs(Fraction(lower))
+        proven = [square * norm <= min(scores) * abs(min(scores)) + near * norm]
+        if certificate["separable"]:
+            least, of_witness = (f(certificate, certificate["witness"], rows) for f in (scores_of, norm_of))
+            proven.append(square * of_witness <= min(least) ** 2 + near * of_witness)
+        assert any(proven)
         assert f"at least {lower}." in said[2]
     if certificate["separable"] is not None:
         if certificate["kernel"][0] == "linear":
@@ -194,8 +200,28 @@ def check_by_hand(certificate: dict[str, Any], rows: list[Any], said: list[str])
     for line in said:
         assert line.isprintable()
         if "at most" in line and "margin" in line:
-            amounts = sum(map(abs, certificate["weights"][0]["amounts"]))
-            assert Fraction(certificate["margin_upper"]) ** 2 * amounts**2 >= norm - near * amounts**2
+            assert f"at most {certificate['margin_upper']}." in line
+            check_combination_by_hand(certificate, rows, near)
+
+
+def check_combination_by_hand(certificate: Any, rows: list[Any], near: Fraction) -> None:
+    """That it is a sum of vectors z, and that no margin is above its length over their number."""
+    parts = certificate["combination"]
+    tables = [dict(zip(part["rows"], part["amounts"], strict=True)) for part in parts]
+    total = 0
+    for i, (label, _) in enumerate(rows):
+        if len(parts) == 1:
+            multiplier = tables[0].get(i, 0) * (1 if label == names_in(certificate)[-1] else -1)
+        else:
+            own = names_in(certificate).index(label)
+            rivals = [table.get(i, 0) for place, table in enumerate(tables) if place != own]
+            multiplier = tables[own].get(i, 0)
+            assert max(rivals) <= 0
+            assert multiplier == -sum(rivals)
+        assert multiplier >= 0
+        total += multiplier
+    assert total > 0
+    assert Fraction(certificate["margin_upper"]) ** 2 * total**2 >= norm_of(certificate, parts, rows) - near * total**2
 
 
 def check_bound_by_hand(certificate: Any, rows: Any, said: list[str], radius: Fraction, near: Fraction) -> None:
@@ -292,6 +318,21 @@ def swapped_weights(certificate: Any) -> None:
     certificate["weights"] = cases()["no intercept"][0]["weights"]
 
 
+def altered_amounts(change: Callable[[int, int], Any]) -> Callable[[Any], None]:
+    """Amounts of a combination that are others, by the output and the amount."""
+
+    def forge(certificate: Any) -> None:
+        for place, part in enumerate(certificate["combination"]):
+            part["amounts"] = [change(place, a) for a in part["amounts"]]
+
+    return forge
+
+
+def combination_of_one_sign(certificate: Any) -> None:
+    """A short sum of rows, of which one is taken away that must be added."""
+    certificate |= {"combination": [{"rows": [0, 1], "amounts": [1, 1]}], "margin_upper": 1e-9}
+
+
 FORGERIES: list[tuple[str, str, Callable[[Any], None]]] = [
     # separable, though it is not
     ("xor", "float amounts", float_amounts),
@@ -344,7 +385,21 @@ FORGERIES: list[tuple[str, str, Callable[[Any], None]]] = [
     ("separable", "a pull not in lowest terms", put("pull")("2/2")),
     ("separable", "a pull over 0", put("pull")("1/0")),
     ("separable", "a float for a pull", put("pull")(3.0)),
-    ("separable", "an upper margin without a pull", put("pull")(None)),
+    ("not separable", "an upper margin without a pull", put("pull")(None)),
+    ("separable", "an upper margin that is less", put("margin_upper")(0.001)),
+    ("separable", "no combination", put("combination")(None)),
+    ("separable", "an empty combination", put("combination")([{"rows": [], "amounts": []}])),
+    ("separable", "a combination of no output", put("combination")([])),
+    ("separable", "a combination that is a vector", put("combination", 0)({"columns": [0], "values": [1.0]})),
+    ("separable", "a vector for rows", put("combination", 0)({"columns": [], "values": [], "intercept": 0.0})),
+    ("separable", "a combination of other signs", altered_amounts(lambda _, a: -a)),
+    ("separable", "a combination of one sign", altered_amounts(lambda _, a: abs(a))),
+    ("separable", "a short combination", combination_of_one_sign),
+    ("separable", "a combination of floats", altered_amounts(lambda _, a: float(a))),
+    ("separable", "a combination of zeros", altered_amounts(lambda _, a: 0)),
+    ("separable", "a combination that is twice as heavy", altered_amounts(lambda _, a: a << 50)),
+    ("separable classes", "amounts that rivals have not lost", altered_amounts(lambda place, a: 2 * a if place else a)),
+    ("separable classes", "a combination against the classes", altered_amounts(lambda _, a: -a)),
     ("separable", "a larger lower margin", put("margin_lower")(9.0)),
     ("separable", "an infinite margin", put("margin_lower")(math.inf)),
     ("separable", "a whole number for a margin", put("margin_lower")(0)),
@@ -390,8 +445,8 @@ FORGERIES: list[tuple[str, str, Callable[[Any], None]]] = [
     ("not separable", "one more entry there", put("inseparable_bound", "more")(1)),
     # the form
     ("separable", "version 99", put("onlinear_certificate")(99)),
-    ("separable", "version 1", put("onlinear_certificate")(1)),
-    ("separable", "version 2.0", put("onlinear_certificate")(2.0)),
+    ("separable", "version 2", put("onlinear_certificate")(2)),
+    ("separable", "version 3.0", put("onlinear_certificate")(3.0)),
     ("separable", "a claim in words", put("claim")("The earth is flat.")),
     ("separable", "an entry of another name", rename("radius", "\x1b[31mradius")),
     ("separable", "an entry less", rename("mistakes", "updates")),

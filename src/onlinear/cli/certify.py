@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -32,6 +33,7 @@ def certify(
     model: cli.Certified = None,
     reading: Any = None,
     passes: cli.MostPasses = 100,
+    gap: cli.Gap = 0.01,
     output: cli.CertificateFile = None,
     export: cli.ExportedRows = None,
     as_json: cli.AsJson = False,
@@ -41,15 +43,17 @@ def certify(
         from onlinear.files.trained import open_model
         from onlinear.streams.sources import expand, refuse_pipes
         from onlinear.streams.stream import open_stream
+        from onlinear.theory.best_margin import check_gap
         from onlinear.workflow.certificates import certificates_of, classes_of, examples_in, perceptron_of
         from onlinear.workflow.run import MOST_PASSES
 
+        check_gap(gap)
         refuse_pipes(expand(files), "a certificate, which reads all rows more than once")
         if model is None:
             trained = perceptron_of(open_stream(files, **reading), passes)
         else:
             trained = open_model(model)
-        found: Any = certificates_of(trained, files, max(passes, MOST_PASSES))
+        found: Any = certificates_of(trained, files, max(passes, MOST_PASSES), gap)
         if model is not None:
             digest = hashlib.sha256(model.read_bytes()).hexdigest()
             found = change_certificates(found, lambda _: {"file_sha256": digest})
@@ -126,12 +130,23 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
         )
     where = "" if found["kernel"][0] == "linear" else " in the kernel's feature space"
     yield f"Every row has length at most {found['radius']:.6g}, the weights {found['norm']:.6g}{where}."
-    low, high = (found[name] for name in ("margin_lower", "margin_upper"))
-    if low is not None:
-        most = "" if high is None else f", and at most {high:.6g}"
-        yield f"The best margin of any unit vector is at least {low:.6g}{most}; the intercept counts as a weight."
+    yield from margin_words(found)
     if found["bound"] is not None:
         yield f"Bound ({found['bound_kind']}): {found['bound']:,.2f}."
+
+
+def margin_words(found: dict[str, Any]) -> Iterator[str]:
+    """The box that the best margin lies in, how wide it is, and the margin of the weights that were learned."""
+    low, high = (found[name] for name in ("margin_lower", "margin_upper"))
+    if low is None:
+        return
+    most = "" if high is None else f", and at most {high:.6g}"
+    if high is not None and low > 0.0:
+        most += f", which is {1e2 * (high / low - 1.0):.2g} % more"
+    yield f"The best margin of any unit vector is at least {low:.6g}{most}; the intercept counts as a weight."
+    if found["separable"] and found["norm"] > 0.0:
+        own = float(Fraction(found["least_score"])) / found["norm"]
+        yield f"The weights that were learned have the margin {own:.6g}."
 
 
 def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.CertifiedModel = None) -> None:

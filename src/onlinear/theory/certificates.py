@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from onlinear.errors import BoundFailed, Refused
+from onlinear.theory.best_margin import GAP, Combination, combination_in, margin_box, problem_of
 from onlinear.theory.bounds import Bound, promised_share, separable_bound
 from onlinear.theory.exact import above, root_above, root_below
 from onlinear.theory.examples import Examples, digest_of
@@ -24,9 +25,11 @@ from onlinear.theory.margins import Margins, margins_of
 from onlinear.theory.separability import Inseparable, SeparatingWitness, separability
 from onlinear.theory.subjects import Subject, upper_margin
 
-FORMAT = 2
+FORMAT = 3
 
 Certificate = dict[str, Any]
+#: whether rows can be separated, with the witness; None if that is undecided
+Separability = SeparatingWitness | Inseparable | None
 
 
 class Proof(NamedTuple):
@@ -35,22 +38,29 @@ class Proof(NamedTuple):
     subject: Subject
     margins: Margins
     passes: int
-    separable: SeparatingWitness | Inseparable | None
+    separable: Separability
+    combination: Combination | None  # of the rows, which shows how large the best margin is at most
+    best: Margins  # those of the weights of largest margin
     bound: Bound | None
     deviation: Deviation | None
     promised: Fraction | None  # the share of the best margin that the margin found certainly has
 
 
 def certificate_of(
-    subject: Subject, examples: Examples, classes: list[Any], against: Hypothesis | None = None
+    subject: Subject,
+    examples: Examples,
+    classes: list[Any],
+    against: Hypothesis | None = None,
+    gap: float = GAP,
 ) -> Certificate:
     """What is proven of a run over these rows, which must be those it has learned from, pass after pass.
 
     ``classes`` are the labels, the second that of the target +1; a first that is None stands for all others, and a
-    single one has the target +1. Weights ``against`` which the run is held are tried for the bounds, too.
+    single one has the target +1. Weights ``against`` which the run is held are tried for the bounds, too. The best
+    margin is sought until it is known within a share ``gap``.
     """
     with within_floats():
-        return certificate_from(proof_of(subject, examples, against), examples, classes)
+        return certificate_from(proof_of(subject, examples, against, gap), examples, classes)
 
 
 @contextmanager
@@ -97,24 +107,34 @@ def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Ce
     )
 
 
-def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None) -> Proof:
+def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None, gap: float) -> Proof:
     margins = margins_of(subject.weights, examples)
     passes = passes_over(subject, margins)
     if subject.run is not None and subject.run.is_faint(margins.radius_squared):
         subject = subject._replace(run=None)  # the theorems are of exact products
-    separable: SeparatingWitness | Inseparable | None = SeparatingWitness(subject.weights)
+    separable: Separability = SeparatingWitness(subject.weights)
     if margins.least <= 0:
         separable = separability(examples, subject.weights.space)
-    separable, bound = least_bound(subject, separable, examples, against)
-    deviation = None
-    run = subject.run
+    problem, box = problem_of(examples, subject.weights.space), None
+    if problem is not None and not isinstance(separable, Inseparable):
+        box = margin_box(problem, examples, gap)
+    best = margins
+    known = separable.weights if isinstance(separable, SeparatingWitness) and margins.least <= 0 else None
+    for weights in (known, against, None if box is None else box.direction):
+        separable, best = better_witness(separable, best, weights, examples)
+    run, deviation, bound = subject.run, None, None
+    if run is not None and best.least > 0:
+        bound = separable_bound(run, best)
     if run is not None and run.margin == 0 and run.is_plain and subject.whole_passes:
         candidates = [subject.weights, *([] if subject.last is subject.weights else [subject.last])]
         candidates += [] if against is None else [against]
         deviation = inseparable_bound(candidates, examples, margins, subject.updates, passes)
     promised = None if run is None else promised_share(run, margins)
     chosen = bound or (deviation.bound if deviation is not None else None)
-    return Proof(subject, margins, passes, separable, chosen, deviation, promised)
+    combination = combination_in(subject.weights)
+    if box is not None and isinstance(separable, SeparatingWitness):
+        combination = box.combination
+    return Proof(subject, margins, passes, separable, combination, best, chosen, deviation, promised)
 
 
 def passes_over(subject: Subject, margins: Margins) -> int:
@@ -129,42 +149,44 @@ def passes_over(subject: Subject, margins: Margins) -> int:
     return subject.examples // rows
 
 
-def least_bound(
-    subject: Subject,
-    separable: SeparatingWitness | Inseparable | None,
-    examples: Examples,
-    against: Hypothesis | None,
-) -> tuple[SeparatingWitness | Inseparable | None, Bound | None]:
-    """The least bound that separating weights prove, and those weights: the model's own, the witness's, or others."""
-    proven: list[tuple[SeparatingWitness, Bound | None]] = []
-    for weights in [separable.weights if isinstance(separable, SeparatingWitness) else None, against]:
-        if weights is not None:
-            margins = margins_of(weights, examples)
-            if margins.least > 0:
-                bound = None if subject.run is None else separable_bound(subject.run, margins)
-                proven.append((SeparatingWitness(weights), bound))
-    if not proven:
-        return separable, None
-    return min(proven, key=lambda one: math.inf if one[1] is None else one[1].value)
+def better_witness(
+    separable: Separability, best: Margins, weights: Hypothesis | None, examples: Examples
+) -> tuple[Separability, Margins]:
+    """Weights that separate with a larger margin than the best so far, and their margins; else what is known."""
+    if weights is None:
+        return separable, best
+    margins = margins_of(weights, examples)
+    if margins.least <= 0 or (best.least > 0 and signed_square(margins) <= signed_square(best)):
+        return separable, best
+    return SeparatingWitness(weights), margins
 
 
 def margin_numbers(proof: Proof) -> Certificate:
-    least, norm, slack = proof.margins.least, proof.margins.norm_squared, proof.margins.norm_slack
-    lower = None
-    if least >= 0 and norm > 0:
-        lower = root_below(least**2 / norm)
-    elif norm > slack:  # below 0 it is a short hypothesis that has the lower margin
-        lower = -root_above(least**2 / (norm - slack))
+    least, norm = proof.margins.least, proof.margins.norm_squared
+    found = [signed_square(margins) for margins in (proof.margins, proof.best) if margins.shortest_squared > 0]
+    upper = upper_margin(proof.subject, proof.margins.radius_squared)
+    if proof.combination is not None:
+        upper = root_above(proof.combination.margin_squared)
     return {
         "radius": root_above(proof.margins.radius_squared),
         "radius_squared": str(proof.margins.radius_squared),
         "norm": root_above(norm),
         "norm_squared": str(norm),
         "least_score": str(least),
-        "margin_lower": lower,
-        "margin_upper": upper_margin(proof.subject, proof.margins.radius_squared),
+        "margin_lower": lower_root(max(found)) if found else None,
+        "margin_upper": upper,
+        "combination": None if proof.combination is None else proof.combination.written(),
         "promised_share": None if proof.promised is None else str(proof.promised),
     }
+
+
+def signed_square(margins: Margins) -> Fraction:
+    """The square of the least margin, with its sign."""
+    return margins.least * abs(margins.least) / margins.shortest_squared
+
+
+def lower_root(square: Fraction) -> float:
+    return root_below(square) if square >= 0 else -root_above(-square)
 
 
 def run_numbers(subject: Subject) -> Certificate:

@@ -16,6 +16,7 @@ from onlinear.learning.learner import Learner
 from onlinear.streams.sources import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.streams.tables import columns_in
+from onlinear.theory.best_margin import GAP, check_gap
 from onlinear.theory.certificates import Certificate, certificate_of, within_floats
 from onlinear.theory.examples import (
     Examples,
@@ -34,7 +35,9 @@ from onlinear.theory.subjects import Subject, running, steps_of, subject_of
 Subjects = Callable[[int | None, Examples], Subject]
 
 
-def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certificate | dict[Hashable, Certificate]:
+def certify(
+    model: Any, X: Any, y: Any = None, *, against: Any = None, gap: float = GAP
+) -> Certificate | dict[Hashable, Certificate]:
     """What is proven of a classifier that has learned these rows; of one class against the rest one for each.
 
     It holds the radius, the least margin and the bound exactly, and says whether the rows are separable, with a
@@ -48,6 +51,7 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
     y : labels, one a row
     against : weights of your own that the run is held against, shaped as ``coef_``, or ``(coef, intercept)``. A bound
         holds for all weights, and the least that is found is certified.
+    gap : the share within which the best margin of separable rows is wanted
 
     >>> import numpy as np, onlinear
     >>> X, y = np.eye(3), [1, -1, 1]
@@ -56,6 +60,7 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
     >>> certificate["updates"], certificate["bound_exact"], certificate["holds"]
     (3, '3', True)
     """
+    check_gap(gap)
     features = check_model(model)
     if y is None:
         stream = X if isinstance(X, Stream) else open_stream(X)
@@ -65,7 +70,7 @@ def certify(model: Any, X: Any, y: Any = None, *, against: Any = None) -> Certif
         check_names(model, X)
         matrix, labels = check_rows_and_labels(X, y, features)
         examples = examples_of(matrix, places_of(labels, model._classes))
-    return certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against)
+    return certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against, gap)
 
 
 def check_names(model: Any, X: Any) -> None:
@@ -79,13 +84,13 @@ def check_names(model: Any, X: Any) -> None:
 
 
 def certificates_for(
-    subjects: Subjects, classes: Classes, examples: Examples, together: bool, against: Any = None
+    subjects: Subjects, classes: Classes, examples: Examples, together: bool, against: Any = None, gap: float = GAP
 ) -> Certificate | dict[Hashable, Certificate]:
     """The certificate of two classes, or of several that move together; else one for each class against the rest."""
     labels = [classes.labels[code] for code in classes.order.tolist()]
     present = places_in(examples)
     if len(present) == 1 and len(labels) <= 2 and not together:
-        return certificate_of_one(subjects, present[0], labels, examples, against)
+        return certificate_of_one(subjects, present[0], labels, examples, against, gap)
     if len(present) < len(labels):
         missing = min(set(range(len(labels))) - set(present))
         raise Refused(
@@ -94,14 +99,14 @@ def certificates_for(
         )
     if together:
         subject = subjects(None, examples)
-        return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))))
+        return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))), gap)
     given = table_of(against, 1 if len(labels) == 2 else len(labels))
 
     def one(place: int, named: list[Any]) -> Certificate:
         seen = against_rest(examples, place)
         subject = subjects(place, seen)
         part = None if given is None else given[[0 if len(given) == 1 else place]]
-        return certificate_of(subject, seen, named, rival_of(subject, part))
+        return certificate_of(subject, seen, named, rival_of(subject, part), gap)
 
     if len(labels) == 2:
         return one(1, labels)
@@ -109,7 +114,7 @@ def certificates_for(
 
 
 def certificate_of_one(
-    subjects: Subjects, place: int, labels: list[Any], examples: Examples, against: Any
+    subjects: Subjects, place: int, labels: list[Any], examples: Examples, against: Any, gap: float
 ) -> Certificate:
     """The certificate of rows that are all of one class: the updates are made at ties, and have their bound, too."""
     seen = against_rest(examples, place)
@@ -117,7 +122,7 @@ def certificate_of_one(
     given = table_of(against, 1)
     if given is not None and place == 0:
         given = -given  # which is of the second class
-    return certificate_of(subject, seen, [labels[place]], rival_of(subject, given))
+    return certificate_of(subject, seen, [labels[place]], rival_of(subject, given), gap)
 
 
 def table_of(given: Any, outputs: int) -> np.ndarray | None:

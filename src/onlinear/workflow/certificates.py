@@ -23,6 +23,7 @@ from onlinear.learning.learner import Learner, Settings
 from onlinear.learning.model import Model, classes_in
 from onlinear.streams.stream import Stream, open_alike
 from onlinear.system.outputs import printable
+from onlinear.theory.best_margin import GAP, check_gap
 from onlinear.theory.certificates import Certificate, is_one, run_numbers
 from onlinear.theory.certifying import certificates_for
 from onlinear.theory.examples import Examples, against_rest, all_rows, examples_from, places_in
@@ -47,14 +48,15 @@ def perceptron_of(stream: Stream, passes: int) -> Trained:
 
 
 def certificates_of(
-    trained: Trained, files: list[str], most_passes: int = MOST_PASSES
+    trained: Trained, files: list[str], most_passes: int = MOST_PASSES, gap: float = GAP
 ) -> Certificate | dict[Hashable, Certificate]:
     """What is proven of a model and the rows of files; of one class against the rest one for each.
 
     Of its run only if these rows, learned again in this order, make the same weights, counts and sums of steps: then
     they are what it has learned from. Otherwise what is left is true of its weights on any rows. A run of more passes
-    than ``most_passes`` is not learned again.
+    than ``most_passes`` is not learned again. The best margin is sought until it is known within a share ``gap``.
     """
+    check_gap(gap)
     learner, classes, examples = trained.training.learner, classes_of(trained), examples_in(trained, files)
     places_in(examples)  # whatever is wrong with the rows is said before they are learned
     again = learned_again(trained, files, most_passes)
@@ -72,7 +74,7 @@ def certificates_of(
             mistakes = own_mistakes(trained, examples, place, len(again.pass_starts) - 1)
         return found._replace(replayed=True, mistakes=mistakes)
 
-    return certificates_for(subject, classes, examples, has_row_loss(learner))
+    return certificates_for(subject, classes, examples, has_row_loss(learner), gap=gap)
 
 
 def learned_again(trained: Trained, files: list[str], most_passes: int) -> Model | None:
