@@ -40,10 +40,11 @@ FORM = {  # what a certificate and its parts hold, by kind; what has a ? may be 
     str: "radius_squared norm_squared least_score pull? run_pull? run_squares? run_margin? promised_share? "
     "bound_exact? bound_kind? data_sha256 model_sha256 file_sha256? sha256",
     list: "weights kernel classes combination?",
-    dict: "inseparable_bound?",
+    dict: "inseparable_bound? hinge_bound?",
     (list, dict): "witness?",
 }
-DEVIATION = {list: "weights", str: "gamma deviation_squared", float: "root bound", bool: "vacuous"}
+DEVIATION = {list: "weights", str: "gamma loss", float: "norm root bound", bool: "vacuous"}
+LOSSES = {"inseparable_bound": ("Freund-Schapire", 2), "hinge_bound": ("hinge loss", 1)}  # of gamma's shortfalls
 VECTOR, SUM = {list: "columns values", float: "intercept"}, {list: "rows amounts"}
 MULTIPLIERS = {list: "rows rivals multipliers"}
 
@@ -313,29 +314,33 @@ def check_not_separable(cert, kernel, rows):
 
 
 def check_bounds(cert, run, radius, weights, witness, deviating):
-    """Both bounds on the updates, of which that of separable rows must be preferred, and the promised share."""
-    found, k, given, (S, Q, beta) = [(None, None, None)], cert["updates"], cert["inseparable_bound"], run or (0, 0, 0)
+    """The bounds on the updates, of which the least must be named, and the promised share."""
+    found, k, (S, Q, beta) = [], cert["updates"], run or (0, 0, 0)
     room = Q * weights.stretch * radius + 2 * beta * S  # what |w|^2 cannot be above
-    if given is not None:
-        gamma, short = ratio("gamma", given["gamma"]), ratio("deviation_squared", given["deviation_squared"])
-        require(gamma > 0 and run and beta == 0 and k * Q == S**2, "inseparable_bound: it is one of equal steps")
-        long = deviating.stretch * radius * deviating.norm
-        expect("deviation_squared", short, cert["passes"] * sum(max(gamma - s, 0) ** 2 for s in deviating.scores))
-        expect("root", given["root"], long * short, power=2)
-        value, rest = (long + short + 2 * Fraction(given["root"])) / gamma**2, k * gamma**2 - long - short
-        expect("inseparable bound", given["bound"], value, power=1)
+    for name, each in deviating.items():
+        given, (kind, power) = cert[name], LOSSES[name]
+        gamma, loss = ratio("gamma", given["gamma"]), ratio("loss", given["loss"])
+        require(gamma > 0 and run and beta == 0 and k * Q == S**2, f"{name}: it is one of equal steps")
+        expect("loss", loss, cert["passes"] * sum(max(gamma - s, 0) ** power for s in each.scores))
+        long = each.stretch * radius * each.norm
+        middle = long + loss if power == 2 else long / 2 + gamma * loss  # k gamma^2 is at most it and the root of this:
+        product = 4 * long * loss if power == 2 else long * (long / 4 + gamma * loss)
+        expect("norm", given["norm"], each.norm, power=2)
+        expect("root", given["root"], product, power=2)
+        value, rest = (middle + Fraction(given["root"])) / gamma**2, k * gamma**2 - middle
+        expect(name, given["bound"], value, power=1)
         expect("vacuous", given["vacuous"], value >= cert["examples"])
-        found.append(("Freund-Schapire", value, rest <= 0 or rest**2 <= 4 * long * short))
+        found.append((kind, value, rest <= 0 or rest**2 <= product, given["vacuous"]))
     if run and k and witness:
         kind, shape = "margin " * (beta > 0) + "perceptron", witness.least**2 / witness.norm
-        found.append(("multiclass " * (witness.stretch - 1) + kind, room / Q / shape, S**2 * shape <= room))
-    require(all(holds is not False for _, _, holds in found), "bound: the updates, or sums of steps, are above it")
-    kind, value, holds = found[-1]
+        found = [("multiclass " * (witness.stretch - 1) + kind, room / Q / shape, S**2 * shape <= room, False), *found]
+    require(all(holds for _, _, holds, _ in found), "bound: the updates, or sums of steps, are above it")
+    kind, value, holds, _ = min(found, key=lambda bound: (bound[3], bound[1]), default=(None, None, None, None))
     expect("bound", [cert["bound_kind"], cert["bound_exact"], cert["holds"]], [kind, value and str(value), holds])
     expect("bound", cert["bound"], value, power=1)
     share = beta * S / room if beta > 0 and weights.least > beta and weights.norm <= room else None
     expect("promised_share", cert["promised_share"], share and str(share))
-    return value
+    return found
 
 
 def verify(cert, rows):
@@ -350,9 +355,10 @@ def verify(cert, rows):
     expect("data_sha256", cert["data_sha256"], digest_of(rows))
     given = {"weights": cert["weights"]} | ({"witness": cert["witness"]} if cert["separable"] else {})
     given |= {} if cert["combination"] is None else {"combination": cert["combination"]}
-    if cert["inseparable_bound"] is not None:
-        check_form("inseparable_bound", cert["inseparable_bound"], DEVIATION)
-        given["deviating"] = cert["inseparable_bound"]["weights"]
+    for name in LOSSES:
+        if cert[name] is not None:
+            check_form(name, cert[name], DEVIATION)
+            given[name] = cert[name]["weights"]
     for name, parts in given.items():
         fits = type(parts) is list and len(parts) == n and len(cert["classes"]) in ({1, 2} if n == 1 else {n})
         require(fits, f"outputs: the {name} are not as many as the classes need")
@@ -369,11 +375,12 @@ def verify(cert, rows):
         check_not_separable(cert, inner, rows)
     fits = found["witness"].least > 0 if cert["separable"] else cert["separable"] is False or cert["witness"] is None
     require(fits, "witness: its margin is not positive on every row, or there should be none")
-    bound = check_bounds(cert, run, radius, found["weights"], *map(found.get, ("witness", "deviating")))
-    return sentences(cert, counts, kernel, run, bound)
+    deviating = {name: found[name] for name in LOSSES if name in found}
+    bounds = check_bounds(cert, run, radius, found["weights"], found.get("witness"), deviating)
+    return sentences(cert, counts, kernel, run, bounds)
 
 
-def sentences(cert, counts, kernel, run, bound):
+def sentences(cert, counts, kernel, run, bounds):
     """What the rows prove, whoever wrote the certificate, and what is so if the learner told the truth of its run."""
     names = ["the rest" if c is None else f"class {plain(c)}" for c in cert["classes"]]
     of_each = ", ".join(f"{counts[place]} of {name}" for place, name in enumerate(names, len(names) == 1))
@@ -387,15 +394,15 @@ def sentences(cert, counts, kernel, run, bound):
         said.append(f"The best margin of a vector of length 1 is at least {cert['margin_lower']}.")
     upper = [] if cert["margin_upper"] is None else [f"The best margin is at most {cert['margin_upper']}."]
     said += upper * bool(cert["combination"])
-    if bound is not None and run[2] == 0:
-        passes = cert["passes"] if cert["bound_kind"] == "Freund-Schapire" else "any number of"
+    for kind, bound, _, vacuous in bounds if bounds and run[2] == 0 else []:
+        passes = "any number of" if kind.endswith("perceptron") else cert["passes"]
         most = f"at most {math.floor(bound)} updates over these rows, in any order, in {passes} passes"
-        said.append(f"A perceptron with steps of one size makes {most} ({cert['bound_kind']}).")
+        said.append(f"A perceptron with steps of one size makes {most} ({kind}{', vacuous' * vacuous}).")
     mistakes = "" if cert["mistakes"] is None else f" and {cert['mistakes']} mistakes"
     how = ", which certify has learned again" if cert["replayed"] else ""
     whose = f"learned from these rows{how}" if how or run or cert["pull"] else "does not say that it learned these rows"
     word = [f"It {whose}: {cert['updates']} updates{mistakes} in {cert['examples']} examples."]
-    if bound is not None:
+    if bounds:
         what = "k" if run[0] ** 2 == cert["updates"] * run[1] else "S^2 / Q"
         numbers = "S = {}, Q = {}, beta = {}".format(*map(plain, run))
         word.append(f"The {cert['bound_kind']} bound holds: {what} <= {cert['bound']} with {numbers}.")

@@ -28,7 +28,7 @@ XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0
 
 #: one certificate of each form
 NAMES = [
-    *("separable", "not separable", "no intercept", "xor", "margin", "classes", "separable classes"),
+    *("separable", "not separable", "one wrong", "no intercept", "xor", "margin", "classes", "separable classes"),
     *("linear kernel", "poly kernel", "rbf kernel", "one class"),
 ]
 #: a certificate, and the label and entries of each of its rows
@@ -53,6 +53,7 @@ def cases() -> dict[str, Case]:
     return {
         "separable": case_of(onlinear.Perceptron(max_iter=60, tol=None, shuffle=False), *draw(3, 12, 2)),
         "not separable": case_of(perceptron(), *draw(3, 12, 2, flipped=3)),
+        "one wrong": case_of(perceptron(), *draw(5, 24, 2, flipped=1)),
         "no intercept": case_of(perceptron(fit_intercept=False), *draw(5, 10, 2)),
         "xor": case_of(perceptron(), *XOR),
         "margin": case_of(onlinear.MarginPerceptron(margin=0.5, rate=0.25, max_iter=50), *draw(3, 12, 2)),
@@ -230,19 +231,34 @@ def check_bound_by_hand(certificate: Any, rows: Any, said: list[str], radius: Fr
         assert not lines
         return
     stretch = min(len(certificate["weights"]), 2)
-    if certificate["bound_kind"] == "Freund-Schapire":
-        parts = certificate["inseparable_bound"]["weights"]
-        gamma = Fraction(certificate["inseparable_bound"]["gamma"])
+    proven = {}
+    for name, kind, power in (("inseparable_bound", "Freund-Schapire", 2), ("hinge_bound", "hinge loss", 1)):
+        if certificate[name] is None:
+            continue
+        parts, gamma = certificate[name]["weights"], Fraction(certificate[name]["gamma"])
         assert gamma > 0
-        short = sum(max(gamma - s, Fraction(0)) ** 2 for s in scores_of(certificate, parts, rows))
-        norm = norm_of(certificate, parts, rows)
-        least = (math.sqrt(stretch * radius * norm) + math.sqrt(certificate["passes"] * short)) ** 2 / float(gamma) ** 2
-    else:
+        short = sum(max(gamma - s, Fraction(0)) ** power for s in scores_of(certificate, parts, rows))
+        loss, norm = float(certificate["passes"] * short), float(stretch * radius * norm_of(certificate, parts, rows))
+        if power == 2:
+            least = (math.sqrt(norm) + math.sqrt(loss)) ** 2 / float(gamma) ** 2
+        else:  # the largest k with k gamma <= loss + sqrt(norm k)
+            root = (math.sqrt(norm) + math.sqrt(norm + 4.0 * loss * float(gamma))) / (2.0 * float(gamma))
+            least = root**2
+        proven[kind] = certificate[name]["bound"], least
+    if certificate["separable"]:
         parts = certificate["witness"]
-        scores = scores_of(certificate, parts, rows)
-        least = float(stretch * radius * norm_of(certificate, parts, rows) / min(scores) ** 2)
-    assert certificate["bound"] >= least * (1.0 - 1e-9)
-    assert f"at most {math.floor(Fraction(certificate['bound_exact']))} updates" in lines[0]
+        least = float(
+            stretch * radius * norm_of(certificate, parts, rows) / min(scores_of(certificate, parts, rows)) ** 2
+        )
+        kind = "multiclass perceptron" if stretch == 2 else "perceptron"
+        proven[kind] = max(least, certificate["bound"]), least
+    assert {line.rpartition("(")[2].removesuffix(").").removesuffix(", vacuous") for line in lines} == set(proven)
+    for kind, (bound, least) in proven.items():
+        assert bound >= least * (1.0 - 1e-9)
+        line = next(line for line in lines if f" ({kind}" in line)
+        said = int(line.partition("at most ")[2].partition(" ")[0])
+        assert said >= math.floor(least * (1.0 - 1e-9))
+    assert certificate["bound_kind"] in proven
     assert certificate["updates"] <= certificate["bound"] or near
 
 
@@ -316,6 +332,10 @@ def negative_column(certificate: Any) -> None:
 
 def swapped_weights(certificate: Any) -> None:
     certificate["weights"] = cases()["no intercept"][0]["weights"]
+
+
+def a_hinge_bound() -> Any:
+    return copy.deepcopy(cases()["separable"][0]["hinge_bound"])
 
 
 def altered_amounts(change: Callable[[int, int], Any]) -> Callable[[Any], None]:
@@ -437,10 +457,24 @@ FORGERIES: list[tuple[str, str, Callable[[Any], None]]] = [
     ("separable", "a smaller bound", put("bound_exact")("1")),
     ("separable", "a share that is not promised", put("promised_share")("1")),
     ("margin", "a larger share", put("promised_share")("1")),
-    ("not separable", "a negative gamma", put("inseparable_bound", "gamma")("-1")),
-    ("not separable", "a gamma of 0", put("inseparable_bound", "gamma")("0")),
-    ("not separable", "no deviation", put("inseparable_bound", "deviation_squared")("0")),
-    ("not separable", "a smaller root", put("inseparable_bound", "root")(0.0)),
+    ("one wrong", "a negative gamma", put("inseparable_bound", "gamma")("-1")),
+    ("one wrong", "a gamma of 0", put("inseparable_bound", "gamma")("0")),
+    ("one wrong", "no deviation", put("inseparable_bound", "loss")("0")),
+    ("one wrong", "a smaller root", put("inseparable_bound", "root")(0.0)),
+    ("one wrong", "a shorter vector", put("inseparable_bound", "norm")(1e-9)),
+    ("one wrong", "hinge losses for their squares", lambda c: c.update(inseparable_bound=c["hinge_bound"])),
+    ("one wrong", "squares for hinge losses", lambda c: c.update(hinge_bound=c["inseparable_bound"])),
+    ("one wrong", "no hinge loss", put("hinge_bound", "loss")("0")),
+    ("one wrong", "a negative hinge loss", put("hinge_bound", "loss")("-1")),
+    ("one wrong", "a smaller root of hinge losses", put("hinge_bound", "root")(0.0)),
+    ("one wrong", "a larger gamma of hinge losses", put("hinge_bound", "gamma")("1000000")),
+    ("one wrong", "a negative gamma of hinge losses", put("hinge_bound", "gamma")("-1")),
+    ("one wrong", "a smaller bound by hinge losses", put("hinge_bound", "bound")(1.0)),
+    ("not separable", "a vacuous bound that is said to be none", put("hinge_bound", "vacuous")(False)),
+    ("one wrong", "the larger of two bounds", lambda c: c.update(bound_kind="Freund-Schapire")),
+    ("one wrong", "a bound that is said to be vacuous", put("hinge_bound", "vacuous")(True)),
+    ("one wrong", "hinge losses of others", put("hinge_bound", "weights", 0, "values")([9.0, 9.0])),
+    ("margin", "hinge losses of a run with a margin", lambda c: c.update(hinge_bound=a_hinge_bound())),
     ("not separable", "one pass less", put("passes")(2)),
     ("not separable", "one more entry there", put("inseparable_bound", "more")(1)),
     # the form

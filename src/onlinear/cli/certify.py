@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -133,6 +134,9 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
     yield from margin_words(found)
     if found["bound"] is not None:
         yield f"Bound ({found['bound_kind']}): {found['bound']:,.2f}."
+    for name in ("inseparable_bound", "hinge_bound"):
+        if found[name] is not None:
+            yield deviation_words(found, name)
 
 
 def margin_words(found: dict[str, Any]) -> Iterator[str]:
@@ -144,9 +148,30 @@ def margin_words(found: dict[str, Any]) -> Iterator[str]:
     if high is not None and low > 0.0:
         most += f", which is {1e2 * (high / low - 1.0):.2g} % more"
     yield f"The best margin of any unit vector is at least {low:.6g}{most}; the intercept counts as a weight."
+    if low > 0.0 and found["bound"] is not None and found["run_margin"] == "0":
+        most = min(len(found["weights"]), 2) * (found["radius"] / low) ** 2
+        yield f"So (R / g)^2 = {most:,.2f} bounds the updates of any number of passes."
     if found["separable"] and found["norm"] > 0.0:
         own = float(Fraction(found["least_score"])) / found["norm"]
         yield f"The weights that were learned have the margin {own:.6g}."
+
+
+def deviation_words(found: dict[str, Any], name: str) -> str:
+    """A bound of rows that nothing has to separate, in plain numbers: those of a unit vector u."""
+    if not found[name]["norm"]:
+        kind = "Hinge loss" if name == "hinge_bound" else "Freund-Schapire"
+        return f"{kind}: the best u is 0, which is vacuous: as many updates as trials."
+    proven, radius = found[name], math.sqrt(min(len(found["weights"]), 2)) * found["radius"]
+    loss, gamma = (float(Fraction(proven[each])) for each in ("loss", "gamma"))
+    trials = f"gamma = {gamma / proven['norm']:.6g} over all {found['examples']:,} trials"
+    if name == "hinge_bound":
+        words = f"Hinge loss: R = {radius:.6g}, and the best u has L = {loss / proven['norm']:.6g} for {trials}: "
+        words += f"k <= (L + R sqrt(k)) / gamma, so k <= {proven['bound']:,.2f}"
+    else:
+        deviation = math.sqrt(loss) / proven["norm"]
+        words = f"Freund-Schapire: R = {radius:.6g}, and the best u has D = {deviation:.6g} for {trials}; "
+        words += f"Delta = {math.sqrt(radius * deviation):.6g}: ((R + D) / gamma)^2 = {proven['bound']:,.2f}"
+    return f"{words}{', which is vacuous: there were no more trials' if proven['vacuous'] else ''}."
 
 
 def verify(certificate: cli.Certificate, file: cli.CertifiedRows, model: cli.CertifiedModel = None) -> None:

@@ -20,7 +20,7 @@ from onlinear.theory.bounds import Bound, promised_share, separable_bound
 from onlinear.theory.exact import above, root_above, root_below
 from onlinear.theory.examples import Examples, digest_of
 from onlinear.theory.hypotheses import Hypothesis
-from onlinear.theory.inseparable import Deviation, inseparable_bound
+from onlinear.theory.inseparable import FREUND_SCHAPIRE, HINGE_LOSS, Deviation, best_comparators, inseparable_bounds
 from onlinear.theory.margins import Margins, margins_of
 from onlinear.theory.separability import Inseparable, SeparatingWitness, separability
 from onlinear.theory.subjects import Subject, upper_margin
@@ -41,9 +41,16 @@ class Proof(NamedTuple):
     separable: Separability
     combination: Combination | None  # of the rows, which shows how large the best margin is at most
     best: Margins  # those of the weights of largest margin
-    bound: Bound | None
-    deviation: Deviation | None
+    novikoff: Bound | None  # on the updates over separable rows
+    deviations: list[Deviation]
     promised: Fraction | None  # the share of the best margin that the margin found certainly has
+
+    @property
+    def bounds(self) -> list[Bound]:
+        """All that are proven, the best first: vacuous ones come last, and of equal ones Novikoff's first."""
+        proven = [] if self.novikoff is None else [(False, self.novikoff)]
+        proven += [(each.vacuous, each.bound) for each in self.deviations]
+        return [bound for _, bound in sorted(proven, key=lambda one: (one[0], one[1].value))]
 
 
 def certificate_of(
@@ -77,11 +84,12 @@ def within_floats() -> Iterator[None]:
 
 def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Certificate:
     subject = proof.subject
-    if proof.bound is not None and not proof.bound.holds:
-        raise BoundFailed(
-            f"the {proof.bound.kind} bound does not hold of {subject.updates} updates: certify the rows that the model "
-            "has learned from, and if these are they, please report this"
-        )
+    for bound in proof.bounds:
+        if not bound.holds:
+            raise BoundFailed(
+                f"the {bound.kind} bound does not hold of {subject.updates} updates: certify the rows that the model "
+                "has learned from, and if these are they, please report this"
+            )
     weights = subject.weights.written()
     return seal(
         {
@@ -122,19 +130,18 @@ def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None, g
     known = separable.weights if isinstance(separable, SeparatingWitness) and margins.least <= 0 else None
     for weights in (known, against, None if box is None else box.direction):
         separable, best = better_witness(separable, best, weights, examples)
-    run, deviation, bound = subject.run, None, None
-    if run is not None and best.least > 0:
-        bound = separable_bound(run, best)
+    run, deviations = subject.run, list[Deviation]()
+    bound = None if run is None or best.least <= 0 else separable_bound(run, best)
     if run is not None and run.margin == 0 and run.is_plain and subject.whole_passes:
-        candidates = [subject.weights, *([] if subject.last is subject.weights else [subject.last])]
-        candidates += [] if against is None else [against]
-        deviation = inseparable_bound(candidates, examples, margins, subject.updates, passes)
+        given = [subject.last, against, None if box is None else box.direction]
+        others = [subject.weights, *(each for each in given if each is not None and each is not subject.weights)]
+        others += [] if problem is None else best_comparators(problem, passes, 0.5 * gap)
+        deviations = inseparable_bounds(others, examples, margins, subject.updates, passes)
     promised = None if run is None else promised_share(run, margins)
-    chosen = bound or (deviation.bound if deviation is not None else None)
     combination = combination_in(subject.weights)
     if box is not None and isinstance(separable, SeparatingWitness):
         combination = box.combination
-    return Proof(subject, margins, passes, separable, combination, best, chosen, deviation, promised)
+    return Proof(subject, margins, passes, separable, combination, best, bound, deviations, promised)
 
 
 def passes_over(subject: Subject, margins: Margins) -> int:
@@ -200,21 +207,26 @@ def run_numbers(subject: Subject) -> Certificate:
 
 
 def bound_numbers(proof: Proof) -> Certificate:
-    bound, deviation = proof.bound, proof.deviation
+    bound, deviations = (
+        next(iter(proof.bounds), None),
+        {each.bound.kind: deviation_numbers(each) for each in proof.deviations},
+    )
     return {
         "bound": None if bound is None else above(bound.value),
         "bound_kind": None if bound is None else bound.kind,
         "bound_exact": None if bound is None else str(bound.value),
         "holds": None if bound is None else bound.holds,
-        "inseparable_bound": None if deviation is None else deviation_numbers(deviation),
+        "inseparable_bound": deviations.get(FREUND_SCHAPIRE),
+        "hinge_bound": deviations.get(HINGE_LOSS),
     }
 
 
 def deviation_numbers(deviation: Deviation) -> Certificate:
     return {
         "weights": deviation.weights.written(),
+        "norm": root_above(deviation.weights.norm_squared),
         "gamma": str(deviation.gamma),
-        "deviation_squared": str(deviation.squared),
+        "loss": str(deviation.loss),
         "root": deviation.root,
         "bound": above(deviation.bound.value),
         "vacuous": deviation.vacuous,
@@ -244,7 +256,8 @@ def claim_of(certificate: Certificate) -> str:
         says = f"at most {most} updates"
         if Fraction(certificate["run_pull"]) ** 2 != certificate["updates"] * Fraction(certificate["run_squares"]):
             says = f"the squared sum of all steps is less than {most + 1} times the sum of their squares"
-        said.append(f"The {certificate['bound_kind']} bound holds: {says}.")
+        vacuous = ", which is vacuous: there were no more trials" if most >= certificate["examples"] else ""
+        said.append(f"The {certificate['bound_kind']} bound holds: {says}{vacuous}.")
     if certificate["promised_share"] is not None:
         share = math.floor(1000 * Fraction(certificate["promised_share"])) / 10
         said.append(f"The margin found is at least {share:.1f} % of the best.")

@@ -23,6 +23,8 @@ from onlinear.theory.soft_margins import SoftMargins, State
 MOST_PENALTIES, MOST_CAPS, MOST_LEVELS = 30, 12, 16
 #: by how much the next penalty is less, where only its order of size is sought
 SOFTER = 10.0
+#: the least l2, beside the square of the radius, that a search goes to
+SOFTEST = 1e-15
 #: an upper margin, beside the radius, below which floats do not find a lower one
 FAINT = 1e-8
 
@@ -42,6 +44,7 @@ class Comparator(NamedTuple):
     weights: np.ndarray
     root: float
     least: float
+    l2: float = 0.0  # at which they were found
 
 
 def largest_margin(problem: SoftMargins, gap: float) -> Directions:
@@ -76,7 +79,7 @@ def nearer(found: Directions, state: State) -> Directions:
 def least_deviation(problem: SoftMargins, rivals: int, passes: int, gap: float) -> Comparator:
     """Weights of the least ``R |w| + sqrt(passes) |t+|``: Freund and Schapire's bound at gamma = 1, or near it."""
     radius, share = problem.radius, math.sqrt(passes)
-    found = Comparator(problem.weights, math.inf, 0.0)
+    found = nothing_better(problem, rivals, passes)
     search = PenaltySearch(problem, problem.radius**2)
     for l2 in search:
         for state in problem.steps(l2):
@@ -84,7 +87,8 @@ def least_deviation(problem: SoftMargins, rivals: int, passes: int, gap: float) 
             root = radius * float(np.linalg.norm(state.weights)) + share * float(np.linalg.norm(short))
             steps = float(np.linalg.norm(of_trials(state.slopes, rivals, np.sum)))
             pull = float(np.linalg.norm(state.pull))
-            found = better(found, state, root, ratio(float(state.slopes.sum()), max(pull / radius, steps / share)))
+            least = ratio(float(state.slopes.sum()), max(pull / radius, steps / share))
+            found = better(found, state, root, least, l2)
             if is_near(found, gap):
                 return found
         search.told(ratio(pull * share, radius * steps))
@@ -94,9 +98,9 @@ def least_deviation(problem: SoftMargins, rivals: int, passes: int, gap: float) 
 def least_hinge_loss(problem: SoftMargins, rivals: int, passes: int, gap: float, l2: float) -> Comparator:
     """Weights u of the least solution x of ``x^2 = L + R |u| x``, L being the sum of hinge losses over all trials."""
     radius = problem.radius
-    found = Comparator(problem.weights, math.inf, 0.0)
+    found = nothing_better(problem, rivals, passes)
     for cap in (0.25**k for k in range(MOST_CAPS)):
-        search = PenaltySearch(problem, l2 * cap)
+        search = PenaltySearch(problem, (found.l2 or l2) * cap)
         for penalty in search:
             for state in problem.steps(penalty, cap):
                 short = np.clip(1.0 - of_trials(state.scores, rivals, np.min), 0.0, None)
@@ -104,11 +108,10 @@ def least_hinge_loss(problem: SoftMargins, rivals: int, passes: int, gap: float,
                 most = float(of_trials(state.slopes, rivals, np.sum).max())  # of several rivals above the cap
                 total = passes * ratio(float(state.slopes.sum()), most)
                 pull = passes * ratio(float(np.linalg.norm(state.pull)), most * radius)
-                found = better(found, state, root, min(math.sqrt(total), ratio(total, pull)))
+                found = better(found, state, root, min(math.sqrt(total), ratio(total, pull)), penalty / cap)
                 if is_near(found, gap):
                     return found
             search.told(ratio(passes * float(np.linalg.norm(state.pull)), cap * radius * root), 0.1 * gap)
-        l2 = penalty / cap
     return found
 
 
@@ -121,13 +124,19 @@ def hinge_root(scaled_radius: float, loss: float) -> float:
     return 0.5 * (scaled_radius + math.sqrt(scaled_radius**2 + 4.0 * loss))
 
 
+def nothing_better(problem: SoftMargins, rivals: int, passes: int) -> Comparator:
+    """Weights of 0, which prove by either theorem that there are no more updates than trials."""
+    return Comparator(np.zeros_like(problem.weights), math.sqrt(passes * (len(problem.scores) // rivals)), 0.0)
+
+
 def of_trials(numbers: np.ndarray, rivals: int, gather: Callable[..., np.ndarray]) -> np.ndarray:
     return numbers if rivals == 1 else gather(numbers.reshape(-1, rivals), axis=1)
 
 
-def better(found: Comparator, state: State, root: float, least: float) -> Comparator:
+def better(found: Comparator, state: State, root: float, least: float, l2: float) -> Comparator:
+    """The weights of the lesser root, and the larger of what no root is below."""
     if root < found.root:
-        found = found._replace(weights=state.weights, root=root)
+        found = found._replace(weights=state.weights, root=root, l2=l2)
     return found._replace(least=max(found.least, least))
 
 
@@ -141,10 +150,12 @@ def ratio(number: float, other: float) -> float:
 
 
 class PenaltySearch:
-    """The l2 at which something that grows with it is 1: in logarithms along chords, within a factor that shrinks."""
+    """The l2 at which something that grows with it is 1: in ever longer strides, then along chords, in logarithms."""
 
     def __init__(self, problem: SoftMargins, l2: float) -> None:
-        self.problem, self.l2, self.over = problem, l2, False
+        self.problem, self.over = problem, False
+        self.l2 = l2 or problem.radius**2
+        self.stride = 1.0
         self.low: tuple[float, float] | None = None
         self.high: tuple[float, float] | None = None
 
@@ -159,13 +170,19 @@ class PenaltySearch:
         if not 0.0 < found < math.inf or abs(found - 1.0) <= near:
             self.over = True
             return
-        here = math.log(self.l2), math.log(found)
-        self.low, self.high = (here, self.high) if found < 1.0 else (self.low, here)
+        here, low, high = (math.log(self.l2), math.log(found)), self.low, self.high
+        if low is None or high is None:
+            self.stride *= 1.5
+        elif found < 1.0:  # a chord that ends at the same point again and again is bent towards it (Illinois)
+            high = high[0], 0.5 * high[1]
+        else:
+            low = low[0], 0.5 * low[1]
+        self.low, self.high = (here, high) if found < 1.0 else (low, here)
         if self.low is None or self.high is None:
-            self.l2 *= min(max(1.0 / found, 1e-2), 1e2)
+            self.l2 *= math.exp(min(max(-self.stride * here[1], -5.0), 5.0))
+            self.over = self.l2 < SOFTEST * self.problem.radius**2
             return
         (left, below), (right, beyond) = self.low, self.high
-        if right - left <= 1e-12 * max(1.0, abs(right)):
-            self.over = True
-        share = min(max(-below / (beyond - below), 0.05), 0.95)
+        self.over = right - left <= 1e-12 * max(1.0, abs(right))
+        share = min(max(-below / (beyond - below), 0.02), 0.98)
         self.l2 = math.exp(left + share * (right - left))
