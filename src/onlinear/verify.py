@@ -3,8 +3,9 @@
 FILE holds the rows: svmlight, columns from 1 on, or CSV of numbers with the label last; a decimal is the double nearest
 to it. A row x of class y asks weights w for <w, z> > 0, z = y x; of several classes z = x (x) (e_y - e_r) for every
 rival r. Anyone can seal a certificate, so nothing in it is believed: every number is computed again, in rationals.
-* The rows tell R^2 = max K(x, x), the lower margin min <w, z> / |w|, the witness (weights with a positive margin, or
-  multipliers that combine vectors z to exactly zero), and how many updates a perceptron can make.
+* The rows tell R^2 = max K(x, x), margins min <w, z> / |w|, the witness (weights with a positive margin, or multipliers
+  that combine vectors z to exactly zero), that no margin is above |sum a z| / sum a of a combination with all a > 0,
+  and how many updates a perceptron can make.
 * They do not tell the counts of the run (examples, updates k, mistakes, the sums S of steps and Q of their squares):
   that is the learner's word, and what follows from it is printed as such, unless replay.py learns the rows again.
 """
@@ -39,12 +40,13 @@ FORM = {  # what a certificate and its parts hold, by kind; what has a ? may be 
     float: "radius norm margin_lower? margin_upper? bound?",
     str: "radius_squared norm_squared least_score pull? run_pull? run_squares? run_margin? promised_share? "
     "bound_exact? bound_kind? data_sha256 model_sha256 file_sha256? sha256",
-    list: "weights kernel classes",
-    dict: "inseparable_bound?",
+    list: "weights kernel classes combination?",
+    dict: "inseparable_bound? hinge_bound?",
     (list, dict): "witness?",
     (dict, str): "replay",  # how the run went, for replay.py
 }
-DEVIATION = {list: "weights", str: "gamma deviation_squared", float: "root bound", bool: "vacuous"}
+DEVIATION = {list: "weights", str: "gamma loss", float: "norm root bound", bool: "vacuous"}
+LOSSES = {"inseparable_bound": ("Freund-Schapire", 2), "hinge_bound": ("hinge loss", 1)}  # of gamma's shortfalls
 VECTOR, SUM = {list: "columns values", float: "intercept"}, {list: "rows amounts"}
 MULTIPLIERS = {list: "rows rivals multipliers"}
 
@@ -240,6 +242,11 @@ class Weights:
         for part in given:
             if "amounts" in part:
                 kept = [(a, rows[i][1]) for i, a in zip(part["rows"], part["amounts"], strict=True)]
+                if kernel[0] == "linear":  # of which the sum is a vector
+                    vector = Counter()
+                    for j, v in ((j, a * v) for a, x in kept for j, v in x.items()):
+                        vector[j] += v
+                    kept = [(1, vector)]
             else:  # <w, x> + b is the kernel of x and one more vector, (w, b / c^2)
                 b = Fraction(part["intercept"]) / unit / kernel[3] if part["intercept"] else 0
                 values = [b, *(Fraction(value) * unit for value in part["values"])]
@@ -255,28 +262,42 @@ class Weights:
             own = products.pop(place) - max(products) if len(sums) > 1 else products[0] * (1 if place else -1)
             self.scores.append(own - slack)
         self.least = min(self.scores)
+        norm = self.norm if self.least >= 0 else self.least_norm
+        self.margins = [self.least * abs(self.least) / norm] if norm > 0 else []  # the square, with its sign
+
+
+def upper_margin(parts, weights, rows):
+    """The square of |sum a z| / sum a: what is added to the row's class is taken from rivals, if there are several."""
+    require(all("amounts" in part for part in parts), "combination: it is not of amounts of rows")
+    several, left = len(parts) > 1, Counter()
+    terms = [(p, i, a) for p, part in enumerate(parts) for i, a in zip(part["rows"], part["amounts"], strict=True)]
+    for _, i, a in terms:
+        left[i] += a * several
+    fits = all((a > 0) == (rows[i][0] == (p if several else 1)) for p, i, a in terms) and not any(left.values())
+    require(terms and fits, "combination: it is empty, or a row has an amount of the wrong sign")
+    return weights.norm * Fraction(weights.stretch, sum(abs(a) for _, _, a in terms)) ** 2
 
 
 def check_margins(cert, found, radius, rows):
-    """R, |w| and both margins; answer whether the rows tell the upper one: if the weights are a sum of signed rows."""
+    """R, |w| and the margins, of which the rows tell the upper one by a combination, and else the learner."""
     weights, pull = found["weights"], ratio("pull", cert["pull"], optional=True)
     expect("least_score", cert["least_score"], str(weights.least))
     for name, squared in (("radius", radius), ("norm", weights.norm)):
         expect(f"{name}_squared", cert[f"{name}_squared"], str(squared))
         expect(name, cert[name], squared, power=2)
-    norm = weights.norm if weights.least >= 0 else weights.least_norm
-    lower = weights.least * abs(weights.least) / norm if norm > 0 else None
+    lower = max(weights.margins + found.get("witness", weights).margins, default=None)
     expect("margin_lower", cert["margin_lower"], lower, power=2, up=False)
     require(pull is None or pull > 0, "pull: it is not positive")
+    if cert["combination"] is not None:
+        upper = upper_margin(cert["combination"], found["combination"], rows)
+        expect("margin_upper", cert["margin_upper"], upper, power=2)
+        return
     slack = Fraction(4 * cert["examples"], 1 << 53)  # the learner adds in floats
     upper = pull and Fraction(cert["norm"]) / (pull * (1 - slack)) + slack * weights.stretch * Fraction(cert["radius"])
     expect("margin_upper", cert["margin_upper"], upper, power=1)
     for each in found.values():
         larger = pull and each.least > 0 and each.least**2 > each.norm * Fraction(cert["margin_upper"]) ** 2
         require(not larger, "margin_upper: there are weights with a larger margin")
-    places, amounts = (cert["weights"][0].get(name, []) for name in ("rows", "amounts"))
-    signed = [a if rows[i][0] else -a for i, a in zip(places, amounts, strict=True) if len(cert["weights"]) == 1]
-    return pull is not None and min(signed, default=0) > 0 and pull <= sum(signed)
 
 
 def check_not_separable(cert, kernel, rows):
@@ -306,29 +327,33 @@ def check_not_separable(cert, kernel, rows):
 
 
 def check_bounds(cert, run, radius, weights, witness, deviating):
-    """Both bounds on the updates, of which that of separable rows must be preferred, and the promised share."""
-    found, k, given, (S, Q, beta) = [(None, None, None)], cert["updates"], cert["inseparable_bound"], run or (0, 0, 0)
+    """The bounds on the updates, of which the least must be named, and the promised share."""
+    found, k, (S, Q, beta) = [], cert["updates"], run or (0, 0, 0)
     room = Q * weights.stretch * radius + 2 * beta * S  # what |w|^2 cannot be above
-    if given is not None:
-        gamma, short = ratio("gamma", given["gamma"]), ratio("deviation_squared", given["deviation_squared"])
-        require(gamma > 0 and run and beta == 0 and k * Q == S**2, "inseparable_bound: it is one of equal steps")
-        long = deviating.stretch * radius * deviating.norm
-        expect("deviation_squared", short, cert["passes"] * sum(max(gamma - s, 0) ** 2 for s in deviating.scores))
-        expect("root", given["root"], long * short, power=2)
-        value, rest = (long + short + 2 * Fraction(given["root"])) / gamma**2, k * gamma**2 - long - short
-        expect("inseparable bound", given["bound"], value, power=1)
+    for name, each in deviating.items():
+        given, (kind, power) = cert[name], LOSSES[name]
+        gamma, loss = ratio("gamma", given["gamma"]), ratio("loss", given["loss"])
+        require(gamma > 0 and run and beta == 0 and k * Q == S**2, f"{name}: it is one of equal steps")
+        expect("loss", loss, cert["passes"] * sum(max(gamma - s, 0) ** power for s in each.scores))
+        long = each.stretch * radius * each.norm
+        middle = long + loss if power == 2 else long / 2 + gamma * loss  # k gamma^2 is at most it and the root of this:
+        product = 4 * long * loss if power == 2 else long * (long / 4 + gamma * loss)
+        expect("norm", given["norm"], each.norm, power=2)
+        expect("root", given["root"], product, power=2)
+        value, rest = (middle + Fraction(given["root"])) / gamma**2, k * gamma**2 - middle
+        expect(name, given["bound"], value, power=1)
         expect("vacuous", given["vacuous"], value >= cert["examples"])
-        found.append(("Freund-Schapire", value, rest <= 0 or rest**2 <= 4 * long * short))
+        found.append((kind, value, rest <= 0 or rest**2 <= product, given["vacuous"]))
     if run and k and witness:
         kind, shape = "margin " * (beta > 0) + "perceptron", witness.least**2 / witness.norm
-        found.append(("multiclass " * (witness.stretch - 1) + kind, room / Q / shape, S**2 * shape <= room))
-    require(all(holds is not False for _, _, holds in found), "bound: the updates, or sums of steps, are above it")
-    kind, value, holds = found[-1]
+        found = [("multiclass " * (witness.stretch - 1) + kind, room / Q / shape, S**2 * shape <= room, False), *found]
+    require(all(holds for _, _, holds, _ in found), "bound: the updates, or sums of steps, are above it")
+    kind, value, holds, _ = min(found, key=lambda bound: (bound[3], bound[1]), default=(None, None, None, None))
     expect("bound", [cert["bound_kind"], cert["bound_exact"], cert["holds"]], [kind, value and str(value), holds])
     expect("bound", cert["bound"], value, power=1)
     share = beta * S / room if beta > 0 and weights.least > beta and weights.norm <= room else None
     expect("promised_share", cert["promised_share"], share and str(share))
-    return value
+    return found
 
 
 def verify(cert, rows):
@@ -343,29 +368,33 @@ def verify(cert, rows):
     run = check_counts(cert, counts)
     expect("data_sha256", cert["data_sha256"], digest_of(rows))
     given = {"weights": cert["weights"]} | ({"witness": cert["witness"]} if cert["separable"] else {})
-    if cert["inseparable_bound"] is not None:
-        check_form("inseparable_bound", cert["inseparable_bound"], DEVIATION)
-        given["deviating"] = cert["inseparable_bound"]["weights"]
+    given |= {} if cert["combination"] is None else {"combination": cert["combination"]}
+    for name in LOSSES:
+        if cert[name] is not None:
+            check_form(name, cert[name], DEVIATION)
+            given[name] = cert[name]["weights"]
     for name, parts in given.items():
         fits = type(parts) is list and len(parts) == n and len(cert["classes"]) in ({1, 2} if n == 1 else {n})
         require(fits, f"outputs: the {name} are not as many as the classes need")
         for part in parts:
             check_hypothesis(name, part, kernel, len(rows))
     others = {name: parts for name, parts in given.items() if name == "weights" or parts != cert["weights"]}
-    rows, inner = scale(rows, kernel, [len(part.get("amounts", [])) for parts in others.values() for part in parts])
+    sums = [len(part.get("amounts", [])) * (kernel[0] != "linear") for parts in others.values() for part in parts]
+    rows, inner = scale(rows, kernel, sums)
     found = {name: Weights(parts, inner, rows) for name, parts in others.items()}
     found = {name: found.get(name, found["weights"]) for name in given}
     radius = max(alike(inner, x, x) for _, x in rows)
-    rows_tell = check_margins(cert, found, radius, rows)
+    check_margins(cert, found, radius, rows)
     if cert["separable"] is False:
         check_not_separable(cert, inner, rows)
     fits = found["witness"].least > 0 if cert["separable"] else cert["separable"] is False or cert["witness"] is None
     require(fits, "witness: its margin is not positive on every row, or there should be none")
-    bound = check_bounds(cert, run, radius, **{"witness": None, "deviating": None, **found})
-    return sentences(cert, counts, kernel, run, bound, rows_tell)
+    deviating = {name: found[name] for name in LOSSES if name in found}
+    bounds = check_bounds(cert, run, radius, found["weights"], found.get("witness"), deviating)
+    return sentences(cert, counts, kernel, run, bounds)
 
 
-def sentences(cert, counts, kernel, run, bound, rows_tell):
+def sentences(cert, counts, kernel, run, bounds):
     """What the rows prove, whoever wrote the certificate, and what is so if the learner told the truth of its run."""
     names = ["the rest" if c is None else f"class {plain(c)}" for c in cert["classes"]]
     of_each = ", ".join(f"{counts[place]} of {name}" for place, name in enumerate(names, len(names) == 1))
@@ -377,23 +406,23 @@ def sentences(cert, counts, kernel, run, bound, rows_tell):
     said = [f"{cert['rows']} rows ({of_each}), none longer than {cert['radius']}{where}.", f"They {decided} by {by}."]
     if cert["margin_lower"] is not None:
         said.append(f"The best margin of a vector of length 1 is at least {cert['margin_lower']}.")
-    if bound is not None and run[2] == 0:
-        passes = cert["passes"] if cert["bound_kind"] == "Freund-Schapire" else "any number of"
+    upper = [] if cert["margin_upper"] is None else [f"The best margin is at most {cert['margin_upper']}."]
+    said += upper * bool(cert["combination"])
+    for kind, bound, _, vacuous in bounds if bounds and run[2] == 0 else []:
+        passes = "any number of" if kind.endswith("perceptron") else cert["passes"]
         most = f"at most {math.floor(bound)} updates over these rows, in any order, in {passes} passes"
-        said.append(f"A perceptron with steps of one size makes {most} ({cert['bound_kind']}).")
+        said.append(f"A perceptron with steps of one size makes {most} ({kind}{', vacuous' * vacuous}).")
     mistakes = "" if cert["mistakes"] is None else f" and {cert['mistakes']} mistakes"
     how = ", which certify has learned again" if cert["replayed"] else ""
     whose = f"learned from these rows{how}" if how or run or cert["pull"] else "does not say that it learned these rows"
     word = [f"It {whose}: {cert['updates']} updates{mistakes} in {cert['examples']} examples."]
-    if bound is not None:
+    if bounds:
         what = "k" if run[0] ** 2 == cert["updates"] * run[1] else "S^2 / Q"
         numbers = "S = {}, Q = {}, beta = {}".format(*map(plain, run))
         word.append(f"The {cert['bound_kind']} bound holds: {what} <= {cert['bound']} with {numbers}.")
     if cert["promised_share"] is not None:
         word.append(f"Its margin is at least {math.floor(1000 * Fraction(cert['promised_share'])) / 10} % of the best.")
-    if cert["margin_upper"] is not None:
-        (said if rows_tell else word).append(f"The best margin is at most {cert['margin_upper']}.")
-    return said, word
+    return said, word + upper * (not cert["combination"])
 
 
 def main(arguments: list[str], replay=None) -> str | int:

@@ -174,11 +174,10 @@ def test_the_last_bound_is_the_certified_one(model: Any, sparse: bool) -> None:
     shown = MistakeBoundDisplay.from_estimator(model, rows, y, u=stream.u, plot=False)
     certificate = certify(clone(model).partial_fit(rows, y, classes=[-1, 1]), rows, y, against=stream.u)
     assert shown.updates[-1] == certificate["updates"]
-    assert shown.label == (MARGIN_PERCEPTRON if "margin" in certificate["bound_kind"] else PERCEPTRON)
+    assert shown.label == (PERCEPTRON if certificate["run_margin"] == "0" else MARGIN_PERCEPTRON)
     assert certificate["bound"] <= shown.bound[-1] * (1.0 + 1e-9)  # the least of the bounds that u and others prove
     own = MistakeBoundDisplay.from_estimator(model, rows, y, plot=False)
-    if own.bound[-1] <= shown.bound[-1]:
-        assert certificate["bound"] == pytest.approx(own.bound[-1])
+    assert certificate["bound"] <= own.bound[-1] * (1.0 + 1e-9)
     assert (shown.updates <= shown.bound * (1.0 + 1e-12)).all()
     assert (shown.least <= shown.bound * (1.0 + 1e-12)).all()
 
@@ -201,7 +200,7 @@ def test_rows_that_nothing_separates_have_freund_and_schapires_bound(passes: int
     shown = MistakeBoundDisplay.from_estimator(model, X, y, passes=passes, plot=False)
     certificate = certify(model.fit(X, y), X, y)["inseparable_bound"]
     assert shown.label == FREUND_SCHAPIRE
-    assert shown.bound[-1] == pytest.approx(certificate["bound"])
+    assert certificate["bound"] <= shown.bound[-1] * (1.0 + 1e-9)  # that of the best weights
     assert np.isnan(shown.least).all()  # what any margin would prove at least says nothing of this bound
     assert (shown.updates <= shown.bound).all()
     assert (np.diff(shown.bound) >= 0.0).all()

@@ -30,8 +30,8 @@ CONTRADICTION = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]]), np.array([-1.0, 
 
 #: one certificate of each form
 NAMES = [
-    *("separable", "not separable", "long multipliers", "no intercept", "xor", "margin", "classes"),
-    *("linear kernel", "poly kernel", "rbf kernel", "contradiction", "one class"),
+    *("separable", "not separable", "one wrong", "long multipliers", "no intercept", "xor", "margin", "classes"),
+    *("separable classes", "linear kernel", "poly kernel", "rbf kernel", "contradiction", "one class"),
 ]
 #: a certificate, and the label and entries of each of its rows
 Case = tuple[dict[str, Any], list[tuple[Any, dict[int, float]]]]
@@ -56,10 +56,12 @@ def cases() -> dict[str, Case]:
         "separable": case_of(onlinear.Perceptron(max_iter=60, tol=None, shuffle=False), *draw(3, 12, 2)),
         "not separable": case_of(perceptron(), *draw(3, 12, 2, flipped=3)),
         "long multipliers": case_of(perceptron(), *draw(3, 24, 6, flipped=8)),
+        "one wrong": case_of(perceptron(), *draw(5, 24, 2, flipped=1)),
         "no intercept": case_of(perceptron(fit_intercept=False), *draw(5, 10, 2)),
         "xor": case_of(perceptron(), *XOR),
         "margin": case_of(onlinear.MarginPerceptron(margin=0.5, rate=0.25, max_iter=50), *draw(3, 12, 2)),
         "classes": case_of(several, *draw_classes(1, 3, 9, flipped=2)),
+        "separable classes": case_of(several, *draw_classes(1, 3, 9)),
         "linear kernel": case_of(onlinear.KernelPerceptron("linear", max_iter=3), *draw(3, 8, 2)),
         "poly kernel": case_of(onlinear.KernelPerceptron("poly", degree=2, max_iter=9), *XOR),
         "rbf kernel": case_of(onlinear.KernelPerceptron("rbf", gamma=0.5, max_iter=3), *draw(3, 8, 2, flipped=2)),
@@ -185,7 +187,12 @@ def check_by_hand(certificate: dict[str, Any], rows: list[Any], said: list[str])
     scores, norm = (f(certificate, certificate["weights"], rows) for f in (scores_of, norm_of))
     lower = certificate["margin_lower"]
     if lower is not None:
-        assert (Fraction(lower) * abs(Fraction(lower))) * norm <= min(scores) * abs(min(scores)) + near * norm
+        square = Fraction(lower) * abs(Fraction(lower))
+        proven = [square * norm <= min(scores) * abs(min(scores)) + near * norm]
+        if certificate["separable"]:
+            least, of_witness = (f(certificate, certificate["witness"], rows) for f in (scores_of, norm_of))
+            proven.append(square * of_witness <= min(least) ** 2 + near * of_witness)
+        assert any(proven)
         assert f"at least {lower}." in said[2]
     if certificate["separable"] is not None:
         if certificate["kernel"][0] == "linear":
@@ -200,8 +207,28 @@ def check_by_hand(certificate: dict[str, Any], rows: list[Any], said: list[str])
     for line in said:
         assert line.isprintable()
         if "at most" in line and "margin" in line:
-            amounts = sum(map(abs, certificate["weights"][0]["amounts"]))
-            assert Fraction(certificate["margin_upper"]) ** 2 * amounts**2 >= norm - near * amounts**2
+            assert f"at most {certificate['margin_upper']}." in line
+            check_combination_by_hand(certificate, rows, near)
+
+
+def check_combination_by_hand(certificate: Any, rows: list[Any], near: Fraction) -> None:
+    """That it is a sum of vectors z, and that no margin is above its length over their number."""
+    parts = certificate["combination"]
+    tables = [dict(zip(part["rows"], part["amounts"], strict=True)) for part in parts]
+    total = 0
+    for i, (label, _) in enumerate(rows):
+        if len(parts) == 1:
+            multiplier = tables[0].get(i, 0) * (1 if label == names_in(certificate)[-1] else -1)
+        else:
+            own = names_in(certificate).index(label)
+            rivals = [table.get(i, 0) for place, table in enumerate(tables) if place != own]
+            multiplier = tables[own].get(i, 0)
+            assert max(rivals) <= 0
+            assert multiplier == -sum(rivals)
+        assert multiplier >= 0
+        total += multiplier
+    assert total > 0
+    assert Fraction(certificate["margin_upper"]) ** 2 * total**2 >= norm_of(certificate, parts, rows) - near * total**2
 
 
 def check_bound_by_hand(certificate: Any, rows: Any, said: list[str], radius: Fraction, near: Fraction) -> None:
@@ -210,19 +237,34 @@ def check_bound_by_hand(certificate: Any, rows: Any, said: list[str], radius: Fr
         assert not lines
         return
     stretch = min(len(certificate["weights"]), 2)
-    if certificate["bound_kind"] == "Freund-Schapire":
-        parts = certificate["inseparable_bound"]["weights"]
-        gamma = Fraction(certificate["inseparable_bound"]["gamma"])
+    proven = {}
+    for name, kind, power in (("inseparable_bound", "Freund-Schapire", 2), ("hinge_bound", "hinge loss", 1)):
+        if certificate[name] is None:
+            continue
+        parts, gamma = certificate[name]["weights"], Fraction(certificate[name]["gamma"])
         assert gamma > 0
-        short = sum(max(gamma - s, Fraction(0)) ** 2 for s in scores_of(certificate, parts, rows))
-        norm = norm_of(certificate, parts, rows)
-        least = (math.sqrt(stretch * radius * norm) + math.sqrt(certificate["passes"] * short)) ** 2 / float(gamma) ** 2
-    else:
+        short = sum(max(gamma - s, Fraction(0)) ** power for s in scores_of(certificate, parts, rows))
+        loss, norm = float(certificate["passes"] * short), float(stretch * radius * norm_of(certificate, parts, rows))
+        if power == 2:
+            least = (math.sqrt(norm) + math.sqrt(loss)) ** 2 / float(gamma) ** 2
+        else:  # the largest k with k gamma <= loss + sqrt(norm k)
+            root = (math.sqrt(norm) + math.sqrt(norm + 4.0 * loss * float(gamma))) / (2.0 * float(gamma))
+            least = root**2
+        proven[kind] = certificate[name]["bound"], least
+    if certificate["separable"]:
         parts = certificate["witness"]
-        scores = scores_of(certificate, parts, rows)
-        least = float(stretch * radius * norm_of(certificate, parts, rows) / min(scores) ** 2)
-    assert certificate["bound"] >= least * (1.0 - 1e-9)
-    assert f"at most {math.floor(Fraction(certificate['bound_exact']))} updates" in lines[0]
+        least = float(
+            stretch * radius * norm_of(certificate, parts, rows) / min(scores_of(certificate, parts, rows)) ** 2
+        )
+        kind = "multiclass perceptron" if stretch == 2 else "perceptron"
+        proven[kind] = max(least, certificate["bound"]), least
+    assert {line.rpartition("(")[2].removesuffix(").").removesuffix(", vacuous") for line in lines} == set(proven)
+    for kind, (bound, least) in proven.items():
+        assert bound >= least * (1.0 - 1e-9)
+        line = next(line for line in lines if f" ({kind}" in line)
+        said = int(line.partition("at most ")[2].partition(" ")[0])
+        assert said >= math.floor(least * (1.0 - 1e-9))
+    assert certificate["bound_kind"] in proven
     assert certificate["updates"] <= certificate["bound"] or near
 
 
@@ -309,6 +351,25 @@ def swapped_weights(certificate: Any) -> None:
     certificate["weights"] = cases()["no intercept"][0]["weights"]
 
 
+def a_hinge_bound() -> Any:
+    return copy.deepcopy(cases()["separable"][0]["hinge_bound"])
+
+
+def altered_amounts(change: Callable[[int, int], Any]) -> Callable[[Any], None]:
+    """Amounts of a combination that are others, by the output and the amount."""
+
+    def forge(certificate: Any) -> None:
+        for place, part in enumerate(certificate["combination"]):
+            part["amounts"] = [change(place, a) for a in part["amounts"]]
+
+    return forge
+
+
+def combination_of_one_sign(certificate: Any) -> None:
+    """A short sum of rows, of which one is taken away that must be added."""
+    certificate |= {"combination": [{"rows": [0, 1], "amounts": [1, 1]}], "margin_upper": 1e-9}
+
+
 FORGERIES: list[tuple[str, str, Callable[[Any], None]]] = [
     # separable, though it is not
     ("xor", "float amounts", float_amounts),
@@ -380,7 +441,21 @@ FORGERIES: list[tuple[str, str, Callable[[Any], None]]] = [
     ("separable", "a pull not in lowest terms", put("pull")("2/2")),
     ("separable", "a pull over 0", put("pull")("1/0")),
     ("separable", "a float for a pull", put("pull")(3.0)),
-    ("separable", "an upper margin without a pull", put("pull")(None)),
+    ("not separable", "an upper margin without a pull", put("pull")(None)),
+    ("separable", "an upper margin that is less", put("margin_upper")(0.001)),
+    ("separable", "no combination", put("combination")(None)),
+    ("separable", "an empty combination", put("combination")([{"rows": [], "amounts": []}])),
+    ("separable", "a combination of no output", put("combination")([])),
+    ("separable", "a combination that is a vector", put("combination", 0)({"columns": [0], "values": [1.0]})),
+    ("separable", "a vector for rows", put("combination", 0)({"columns": [], "values": [], "intercept": 0.0})),
+    ("separable", "a combination of other signs", altered_amounts(lambda _, a: -a)),
+    ("separable", "a combination of one sign", altered_amounts(lambda _, a: abs(a))),
+    ("separable", "a short combination", combination_of_one_sign),
+    ("separable", "a combination of floats", altered_amounts(lambda _, a: float(a))),
+    ("separable", "a combination of zeros", altered_amounts(lambda _, a: 0)),
+    ("separable", "a combination that is twice as heavy", altered_amounts(lambda _, a: a << 50)),
+    ("separable classes", "amounts that rivals have not lost", altered_amounts(lambda place, a: 2 * a if place else a)),
+    ("separable classes", "a combination against the classes", altered_amounts(lambda _, a: -a)),
     ("separable", "a larger lower margin", put("margin_lower")(9.0)),
     ("separable", "an infinite margin", put("margin_lower")(math.inf)),
     ("separable", "a whole number for a margin", put("margin_lower")(0)),
@@ -418,16 +493,30 @@ FORGERIES: list[tuple[str, str, Callable[[Any], None]]] = [
     ("separable", "a smaller bound", put("bound_exact")("1")),
     ("separable", "a share that is not promised", put("promised_share")("1")),
     ("margin", "a larger share", put("promised_share")("1")),
-    ("not separable", "a negative gamma", put("inseparable_bound", "gamma")("-1")),
-    ("not separable", "a gamma of 0", put("inseparable_bound", "gamma")("0")),
-    ("not separable", "no deviation", put("inseparable_bound", "deviation_squared")("0")),
-    ("not separable", "a smaller root", put("inseparable_bound", "root")(0.0)),
+    ("one wrong", "a negative gamma", put("inseparable_bound", "gamma")("-1")),
+    ("one wrong", "a gamma of 0", put("inseparable_bound", "gamma")("0")),
+    ("one wrong", "no deviation", put("inseparable_bound", "loss")("0")),
+    ("one wrong", "a smaller root", put("inseparable_bound", "root")(0.0)),
+    ("one wrong", "a shorter vector", put("inseparable_bound", "norm")(1e-9)),
+    ("one wrong", "hinge losses for their squares", lambda c: c.update(inseparable_bound=c["hinge_bound"])),
+    ("one wrong", "squares for hinge losses", lambda c: c.update(hinge_bound=c["inseparable_bound"])),
+    ("one wrong", "no hinge loss", put("hinge_bound", "loss")("0")),
+    ("one wrong", "a negative hinge loss", put("hinge_bound", "loss")("-1")),
+    ("one wrong", "a smaller root of hinge losses", put("hinge_bound", "root")(0.0)),
+    ("one wrong", "a larger gamma of hinge losses", put("hinge_bound", "gamma")("1000000")),
+    ("one wrong", "a negative gamma of hinge losses", put("hinge_bound", "gamma")("-1")),
+    ("one wrong", "a smaller bound by hinge losses", put("hinge_bound", "bound")(1.0)),
+    ("not separable", "a vacuous bound that is said to be none", put("hinge_bound", "vacuous")(False)),
+    ("one wrong", "the larger of two bounds", lambda c: c.update(bound_kind="Freund-Schapire")),
+    ("one wrong", "a bound that is said to be vacuous", put("hinge_bound", "vacuous")(True)),
+    ("one wrong", "hinge losses of others", put("hinge_bound", "weights", 0, "values")([9.0, 9.0])),
+    ("margin", "hinge losses of a run with a margin", lambda c: c.update(hinge_bound=a_hinge_bound())),
     ("not separable", "one pass less", put("passes")(2)),
     ("not separable", "one more entry there", put("inseparable_bound", "more")(1)),
     # the form
     ("separable", "version 99", put("onlinear_certificate")(99)),
-    ("separable", "version 1", put("onlinear_certificate")(1)),
-    ("separable", "version 2.0", put("onlinear_certificate")(2.0)),
+    ("separable", "version 2", put("onlinear_certificate")(2)),
+    ("separable", "version 3.0", put("onlinear_certificate")(3.0)),
     ("separable", "a claim in words", put("claim")("The earth is flat.")),
     ("separable", "an entry of another name", rename("radius", "\x1b[31mradius")),
     ("separable", "an entry less", rename("mistakes", "updates")),

@@ -106,6 +106,7 @@ MostPasses = option(
     min=1,
     metavar="N",
 )
+Gap = option(float, LEARNING, "Share within which the best margin is wanted.", "--gap", metavar="X")
 L1 = option(float, LEARNING, "Strength of the L1 penalty.", "--l1", min=0.0, metavar="X")
 L2 = option(float, LEARNING, "Strength of the L2 penalty.", "--l2", min=0.0, metavar="X")
 Average = option(bool, LEARNING, "Answer with averaged weights.", "--average")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -34,6 +36,7 @@ def certify(
     passes: cli.MostPasses = 100,
     intercept: cli.Intercept = True,
     against: cli.Against = None,
+    gap: cli.Gap = 0.01,
     output: cli.CertificateFile = None,
     export: cli.ExportedRows = None,
     as_json: cli.AsJson = False,
@@ -44,11 +47,13 @@ def certify(
         from onlinear.files.trained import open_model
         from onlinear.streams.sources import expand, refuse_pipes
         from onlinear.streams.stream import open_stream
+        from onlinear.theory.best_margin import check_gap
         from onlinear.theory.computed import computed_words
         from onlinear.workflow.certificates import certificates_of, classes_of, examples_in, perceptron_of
         from onlinear.workflow.given_weights import read_weights
         from onlinear.workflow.run import MOST_PASSES
 
+        check_gap(gap)
         refuse_pipes(expand(files), "a certificate, which reads all rows more than once")
         if model is None:
             trained = perceptron_of(open_stream(files, **reading), passes, intercept)
@@ -59,7 +64,7 @@ def certify(
                 "--no-intercept says how a perceptron is learned, and a model is given: leave one of them out"
             )
         weights = None if against is None else read_weights(against, trained, len(classes_of(trained)))
-        found: Any = certificates_of(trained, files, max(passes, MOST_PASSES), weights)
+        found: Any = certificates_of(trained, files, max(passes, MOST_PASSES), weights, gap)
         if model is not None:
             digest = hashlib.sha256(model.read_bytes()).hexdigest()
             found = change_certificates(found, lambda _: {"file_sha256": digest})
@@ -139,12 +144,47 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
         )
     where = "" if found["kernel"][0] == "linear" else " in the kernel's feature space"
     yield f"Every row has length at most {found['radius']:.6g}, the weights {found['norm']:.6g}{where}."
-    low, high = (found[name] for name in ("margin_lower", "margin_upper"))
-    if low is not None:
-        most = "" if high is None else f", and at most {high:.6g}"
-        yield f"The best margin of any unit vector is at least {low:.6g}{most}; the intercept counts as a weight."
+    yield from margin_words(found)
     if found["bound"] is not None:
         yield f"Bound ({found['bound_kind']}): {found['bound']:,.2f}."
+    for name in ("inseparable_bound", "hinge_bound"):
+        if found[name] is not None:
+            yield deviation_words(found, name)
+
+
+def margin_words(found: dict[str, Any]) -> Iterator[str]:
+    """The box that the best margin lies in, how wide it is, and the margin of the weights that were learned."""
+    low, high = (found[name] for name in ("margin_lower", "margin_upper"))
+    if low is None:
+        return
+    most = "" if high is None else f", and at most {high:.6g}"
+    if high is not None and low > 0.0:
+        most += f", which is {1e2 * (high / low - 1.0):.2g} % more"
+    yield f"The best margin of any unit vector is at least {low:.6g}{most}; the intercept counts as a weight."
+    if low > 0.0 and found["bound"] is not None and found["run_margin"] == "0":
+        most = min(len(found["weights"]), 2) * (found["radius"] / low) ** 2
+        yield f"So (R / g)^2 = {most:,.2f} bounds the updates of any number of passes."
+    if found["separable"] and found["norm"] > 0.0:
+        own = float(Fraction(found["least_score"])) / found["norm"]
+        yield f"The weights that were learned have the margin {own:.6g}."
+
+
+def deviation_words(found: dict[str, Any], name: str) -> str:
+    """A bound of rows that nothing has to separate, in plain numbers: those of a unit vector u."""
+    if not found[name]["norm"]:
+        kind = "Hinge loss" if name == "hinge_bound" else "Freund-Schapire"
+        return f"{kind}: the best u is 0, which is vacuous: as many updates as trials."
+    proven, radius = found[name], math.sqrt(min(len(found["weights"]), 2)) * found["radius"]
+    loss, gamma = (float(Fraction(proven[each])) for each in ("loss", "gamma"))
+    trials = f"gamma = {gamma / proven['norm']:.6g} over all {found['examples']:,} trials"
+    if name == "hinge_bound":
+        words = f"Hinge loss: R = {radius:.6g}, and the best u has L = {loss / proven['norm']:.6g} for {trials}: "
+        words += f"k <= (L + R sqrt(k)) / gamma, so k <= {proven['bound']:,.2f}"
+    else:
+        deviation = math.sqrt(loss) / proven["norm"]
+        words = f"Freund-Schapire: R = {radius:.6g}, and the best u has D = {deviation:.6g} for {trials}; "
+        words += f"Delta = {math.sqrt(radius * deviation):.6g}: ((R + D) / gamma)^2 = {proven['bound']:,.2f}"
+    return f"{words}{', which is vacuous: there were no more trials' if proven['vacuous'] else ''}."
 
 
 def verify(

@@ -85,12 +85,12 @@ def promised_share(run: RunFigures, margins: Margins) -> Fraction | None:
     return run.margin * run.pull / room
 
 
-def inseparable_holds(updates: int, gamma: Fraction, scaled_radius: Fraction, deviation: Fraction) -> bool:
-    """Whether ``k <= ((R |w| + D) / gamma)^2``, given the squares of ``R |w|`` and D: without a root.
+def inseparable_holds(updates: int, gamma: Fraction, middle: Fraction, product: Fraction) -> bool:
+    """Whether ``k <= (middle + sqrt(product)) / gamma^2``: without a root.
 
     >>> one, four = Fraction(1), Fraction(4)
-    >>> inseparable_holds(9, one, one, four), inseparable_holds(10, one, one, four)
+    >>> inseparable_holds(9, one, one + four, 4 * one * four), inseparable_holds(10, one, one + four, 4 * one * four)
     (True, False)
     """
-    rest = updates * gamma**2 - scaled_radius - deviation
-    return rest <= 0 or rest**2 <= 4 * scaled_radius * deviation
+    rest = updates * gamma**2 - middle
+    return rest <= 0 or rest**2 <= product

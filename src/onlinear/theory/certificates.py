@@ -15,14 +15,15 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from onlinear.errors import BoundFailed, Refused
+from onlinear.theory.best_margin import GAP, Combination, combination_in, margin_box, problem_of
 from onlinear.theory.bounds import Bound, promised_share, separable_bound
 from onlinear.theory.exact import above, root_above, root_below
 from onlinear.theory.examples import Examples, digest_of
 from onlinear.theory.hypotheses import Hypothesis
-from onlinear.theory.inseparable import Deviation, inseparable_bound
+from onlinear.theory.inseparable import FREUND_SCHAPIRE, HINGE_LOSS, Deviation, best_comparators, inseparable_bounds
 from onlinear.theory.margins import Margins, margins_of
 from onlinear.theory.operations import MOST_OPERATIONS
-from onlinear.theory.separability import Separability, SeparatingWitness, Undecided, separability
+from onlinear.theory.separability import Inseparable, Separability, SeparatingWitness, Undecided, separability
 from onlinear.theory.subjects import Subject, upper_margin
 
 FORMAT = 3
@@ -39,9 +40,18 @@ class Proof(NamedTuple):
     margins: Margins
     passes: int
     separable: Separability
-    bound: Bound | None
-    deviation: Deviation | None
+    combination: Combination | None  # of the rows, which shows how large the best margin is at most
+    best: Margins  # those of the weights of largest margin
+    novikoff: Bound | None  # on the updates over separable rows
+    deviations: list[Deviation]
     promised: Fraction | None  # the share of the best margin that the margin found certainly has
+
+    @property
+    def bounds(self) -> list[Bound]:
+        """All that are proven, the best first: vacuous ones come last, and of equal ones Novikoff's first."""
+        proven = [] if self.novikoff is None else [(False, self.novikoff)]
+        proven += [(each.vacuous, each.bound) for each in self.deviations]
+        return [bound for _, bound in sorted(proven, key=lambda one: (one[0], one[1].value))]
 
 
 def certificate_of(
@@ -49,16 +59,18 @@ def certificate_of(
     examples: Examples,
     classes: list[Any],
     against: Hypothesis | None = None,
+    gap: float = GAP,
     most: int = MOST_OPERATIONS,
 ) -> Certificate:
     """What is proven of a run over these rows, which must be those it has learned from, pass after pass.
 
     ``classes`` are the labels, the second that of the target +1; a first that is None stands for all others, and a
-    single one has the target +1. Weights ``against`` which the run is held are tried for the bounds, too.
-    Whether rows are separable is left open where it takes more than ``most`` operations.
+    single one has the target +1. Weights ``against`` which the run is held are tried for the bounds, too. The best
+    margin is sought until it is known within a share ``gap``. Whether rows are separable is left open where it takes
+    more than ``most`` operations.
     """
     with within_floats():
-        return certificate_from(proof_of(subject, examples, against, most), examples, classes)
+        return certificate_from(proof_of(subject, examples, against, gap, most), examples, classes)
 
 
 @contextmanager
@@ -75,11 +87,12 @@ def within_floats() -> Iterator[None]:
 
 def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Certificate:
     subject = proof.subject
-    if proof.bound is not None and not proof.bound.holds:
-        raise BoundFailed(
-            f"the {proof.bound.kind} bound does not hold of {subject.updates} updates: certify the rows that the model "
-            "has learned from, and if these are they, please report this"
-        )
+    for bound in proof.bounds:
+        if not bound.holds:
+            raise BoundFailed(
+                f"the {bound.kind} bound does not hold of {subject.updates} updates: certify the rows that the model "
+                "has learned from, and if these are they, please report this"
+            )
     weights = subject.weights.written()
     return seal(
         {
@@ -105,7 +118,7 @@ def certificate_from(proof: Proof, examples: Examples, classes: list[Any]) -> Ce
     )
 
 
-def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None, most: int) -> Proof:
+def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None, gap: float, most: int) -> Proof:
     margins = margins_of(subject.weights, examples)
     passes = passes_over(subject, margins)
     if subject.run is not None and subject.run.is_faint(margins.radius_squared):
@@ -113,16 +126,25 @@ def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None, m
     separable: Separability = SeparatingWitness(subject.weights)
     if margins.least <= 0:
         separable = separability(examples, subject.weights.space, most)
-    separable, bound = least_bound(subject, separable, examples, against)
-    deviation = None
-    run = subject.run
+    problem, box = problem_of(examples, subject.weights.space), None
+    if problem is not None and not isinstance(separable, Inseparable):
+        box = margin_box(problem, examples, gap)
+    best = margins
+    known = separable.weights if isinstance(separable, SeparatingWitness) and margins.least <= 0 else None
+    for weights in (known, against, None if box is None else box.direction):
+        separable, best = better_witness(separable, best, weights, examples)
+    run, deviations = subject.run, list[Deviation]()
+    bound = None if run is None or best.least <= 0 else separable_bound(run, best)
     if run is not None and run.margin == 0 and run.is_plain and subject.whole_passes:
-        candidates = [subject.weights, *([] if subject.last is subject.weights else [subject.last])]
-        candidates += [] if against is None else [against]
-        deviation = inseparable_bound(candidates, examples, margins, subject.updates, passes)
+        given = [subject.last, against, None if box is None else box.direction]
+        others = [subject.weights, *(each for each in given if each is not None and each is not subject.weights)]
+        others += [] if problem is None else best_comparators(problem, passes, 0.5 * gap)
+        deviations = inseparable_bounds(others, examples, margins, subject.updates, passes)
     promised = None if run is None else promised_share(run, margins)
-    chosen = bound or (deviation.bound if deviation is not None else None)
-    return Proof(subject, margins, passes, separable, chosen, deviation, promised)
+    combination = combination_in(subject.weights)
+    if box is not None and isinstance(separable, SeparatingWitness):
+        combination = box.combination
+    return Proof(subject, margins, passes, separable, combination, best, bound, deviations, promised)
 
 
 def passes_over(subject: Subject, margins: Margins) -> int:
@@ -137,42 +159,44 @@ def passes_over(subject: Subject, margins: Margins) -> int:
     return subject.examples // rows
 
 
-def least_bound(
-    subject: Subject,
-    separable: Separability,
-    examples: Examples,
-    against: Hypothesis | None,
-) -> tuple[Separability, Bound | None]:
-    """The least bound that separating weights prove, and those weights: the model's own, the witness's, or others."""
-    proven: list[tuple[SeparatingWitness, Bound | None]] = []
-    for weights in [separable.weights if isinstance(separable, SeparatingWitness) else None, against]:
-        if weights is not None:
-            margins = margins_of(weights, examples)
-            if margins.least > 0:
-                bound = None if subject.run is None else separable_bound(subject.run, margins)
-                proven.append((SeparatingWitness(weights), bound))
-    if not proven:
-        return separable, None
-    return min(proven, key=lambda one: math.inf if one[1] is None else one[1].value)
+def better_witness(
+    separable: Separability, best: Margins, weights: Hypothesis | None, examples: Examples
+) -> tuple[Separability, Margins]:
+    """Weights that separate with a larger margin than the best so far, and their margins; else what is known."""
+    if weights is None:
+        return separable, best
+    margins = margins_of(weights, examples)
+    if margins.least <= 0 or (best.least > 0 and signed_square(margins) <= signed_square(best)):
+        return separable, best
+    return SeparatingWitness(weights), margins
 
 
 def margin_numbers(proof: Proof) -> Certificate:
-    least, norm, slack = proof.margins.least, proof.margins.norm_squared, proof.margins.norm_slack
-    lower = None
-    if least >= 0 and norm > 0:
-        lower = root_below(least**2 / norm)
-    elif norm > slack:  # below 0 it is a short hypothesis that has the lower margin
-        lower = -root_above(least**2 / (norm - slack))
+    least, norm = proof.margins.least, proof.margins.norm_squared
+    found = [signed_square(margins) for margins in (proof.margins, proof.best) if margins.shortest_squared > 0]
+    upper = upper_margin(proof.subject, proof.margins.radius_squared)
+    if proof.combination is not None:
+        upper = root_above(proof.combination.margin_squared)
     return {
         "radius": root_above(proof.margins.radius_squared),
         "radius_squared": str(proof.margins.radius_squared),
         "norm": root_above(norm),
         "norm_squared": str(norm),
         "least_score": str(least),
-        "margin_lower": lower,
-        "margin_upper": upper_margin(proof.subject, proof.margins.radius_squared),
+        "margin_lower": lower_root(max(found)) if found else None,
+        "margin_upper": upper,
+        "combination": None if proof.combination is None else proof.combination.written(),
         "promised_share": None if proof.promised is None else str(proof.promised),
     }
+
+
+def signed_square(margins: Margins) -> Fraction:
+    """The square of the least margin, with its sign."""
+    return margins.least * abs(margins.least) / margins.shortest_squared
+
+
+def lower_root(square: Fraction) -> float:
+    return root_below(square) if square >= 0 else -root_above(-square)
 
 
 def run_numbers(subject: Subject) -> Certificate:
@@ -186,21 +210,26 @@ def run_numbers(subject: Subject) -> Certificate:
 
 
 def bound_numbers(proof: Proof) -> Certificate:
-    bound, deviation = proof.bound, proof.deviation
+    bound, deviations = (
+        next(iter(proof.bounds), None),
+        {each.bound.kind: deviation_numbers(each) for each in proof.deviations},
+    )
     return {
         "bound": None if bound is None else above(bound.value),
         "bound_kind": None if bound is None else bound.kind,
         "bound_exact": None if bound is None else str(bound.value),
         "holds": None if bound is None else bound.holds,
-        "inseparable_bound": None if deviation is None else deviation_numbers(deviation),
+        "inseparable_bound": deviations.get(FREUND_SCHAPIRE),
+        "hinge_bound": deviations.get(HINGE_LOSS),
     }
 
 
 def deviation_numbers(deviation: Deviation) -> Certificate:
     return {
         "weights": deviation.weights.written(),
+        "norm": root_above(deviation.weights.norm_squared),
         "gamma": str(deviation.gamma),
-        "deviation_squared": str(deviation.squared),
+        "loss": str(deviation.loss),
         "root": deviation.root,
         "bound": above(deviation.bound.value),
         "vacuous": deviation.vacuous,
@@ -243,7 +272,8 @@ def claim_of(certificate: Certificate) -> str:
         says = f"at most {most} updates"
         if Fraction(certificate["run_pull"]) ** 2 != certificate["updates"] * Fraction(certificate["run_squares"]):
             says = f"the squared sum of all steps is less than {most + 1} times the sum of their squares"
-        said.append(f"The {certificate['bound_kind']} bound holds: {says}.")
+        vacuous = ", which is vacuous: there were no more trials" if most >= certificate["examples"] else ""
+        said.append(f"The {certificate['bound_kind']} bound holds: {says}{vacuous}.")
     if certificate["promised_share"] is not None:
         share = math.floor(1000 * Fraction(certificate["promised_share"])) / 10
         said.append(f"The margin found is at least {share:.1f} % of the best.")

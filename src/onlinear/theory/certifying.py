@@ -17,6 +17,7 @@ from onlinear.learning.learner import Learner
 from onlinear.streams.sources import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.streams.tables import columns_in
+from onlinear.theory.best_margin import GAP, check_gap
 from onlinear.theory.certificates import Certificate, certificate_of, within_floats
 from onlinear.theory.computed import counted_by, with_computed
 from onlinear.theory.examples import (
@@ -39,7 +40,7 @@ Subjects = Callable[[int | None, Examples], Subject]
 
 
 def certify(
-    model: Any, X: Any, y: Any = None, *, against: Any = None, sample_weight: Any = None
+    model: Any, X: Any, y: Any = None, *, against: Any = None, gap: float = GAP, sample_weight: Any = None
 ) -> Certificate | dict[Hashable, Certificate]:
     """What is proven of a classifier that has learned these rows; of one class against the rest one for each.
 
@@ -55,6 +56,7 @@ def certify(
     y : labels, one a row
     against : weights of your own that the run is held against, shaped as ``coef_``, or ``(coef, intercept)``. A bound
         holds for all weights, and the least that is found is certified.
+    gap : the share within which the best margin of separable rows is wanted
     sample_weight : the importance of each row, as ``fit`` was given it; rows of importance 0 are absent
 
     >>> import numpy as np, onlinear
@@ -64,6 +66,7 @@ def certify(
     >>> certificate["updates"], certificate["bound_exact"], certificate["holds"]
     (3, '3', True)
     """
+    check_gap(gap)
     features = check_model(model)
     if y is None:
         if sample_weight is not None:
@@ -79,7 +82,7 @@ def certify(
         if not present.all():
             matrix, labels, importance = matrix[present], labels[present], importance[present]
         examples = examples_of(matrix, places_of(labels, model._classes), importance)
-    found = certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against)
+    found = certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against, gap)
     if hasattr(model, "_perceptrons"):  # which keep examples: no rule, and no count of a first pass
         return found
     return with_computed(found, model._learner, model._classes, examples, counted_by(model))
@@ -101,6 +104,7 @@ def certificates_for(
     examples: Examples,
     together: bool,
     against: Any = None,
+    gap: float = GAP,
     most: int = MOST_OPERATIONS,
 ) -> Certificate | dict[Hashable, Certificate]:
     """The certificate of two classes, or of several that move together; else one for each class against the rest.
@@ -110,7 +114,7 @@ def certificates_for(
     labels = [classes.labels[code] for code in classes.order.tolist()]
     present = places_in(examples)
     if len(present) == 1 and len(labels) <= 2 and not together:
-        return certificate_of_one(subjects, present[0], labels, examples, against)
+        return certificate_of_one(subjects, present[0], labels, examples, against, gap)
     if len(present) < len(labels):
         missing = min(set(range(len(labels))) - set(present))
         raise Refused(
@@ -119,14 +123,14 @@ def certificates_for(
         )
     if together:
         subject = subjects(None, examples)
-        return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))), most)
+        return certificate_of(subject, examples, labels, rival_of(subject, table_of(against, len(labels))), gap, most)
     given = table_of(against, 1 if len(labels) == 2 else len(labels))
 
     def one(place: int, named: list[Any]) -> Certificate:
         seen = against_rest(examples, place)
         subject = subjects(place, seen)
         part = None if given is None else given[[0 if len(given) == 1 else place]]
-        return certificate_of(subject, seen, named, rival_of(subject, part), most)
+        return certificate_of(subject, seen, named, rival_of(subject, part), gap, most)
 
     if len(labels) == 2:
         return one(1, labels)
@@ -134,7 +138,7 @@ def certificates_for(
 
 
 def certificate_of_one(
-    subjects: Subjects, place: int, labels: list[Any], examples: Examples, against: Any
+    subjects: Subjects, place: int, labels: list[Any], examples: Examples, against: Any, gap: float
 ) -> Certificate:
     """The certificate of rows that are all of one class: the updates are made at ties, and have their bound, too."""
     seen = against_rest(examples, place)
@@ -142,7 +146,7 @@ def certificate_of_one(
     given = table_of(against, 1)
     if given is not None and place == 0:
         given = -given  # which is of the second class
-    return certificate_of(subject, seen, [labels[place]], rival_of(subject, given))
+    return certificate_of(subject, seen, [labels[place]], rival_of(subject, given), gap)
 
 
 def table_of(given: Any, outputs: int) -> np.ndarray | None:

@@ -161,6 +161,8 @@ class KernelWeights:
     ):
         self.kernel, self.features = kernel, features
         self.positions, self.amounts = positions, amounts
+        #: whether it is a sum of vectors z with positive multipliers
+        self.is_signed = bool(kept) and all(a * row.target > 0 for a, row in zip(amounts, kept, strict=True))
         self._kernels = kernel.with_rows([(row.columns, row.values) for row in kept], features)
         self._factors = np.array(amounts, dtype=object)
         self._products: dict[tuple[bytes, bytes], Fraction] = {}

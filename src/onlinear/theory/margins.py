@@ -25,6 +25,11 @@ class Margins(NamedTuple):
     norm_squared: Fraction  # |w|^2, with the constant feature's weight
     norm_slack: Fraction = Fraction(0)  # by how much that may be too large
 
+    @property
+    def shortest_squared(self) -> Fraction:
+        """The squared norm that makes the margin least: below 0 it is a short hypothesis that has the lower one."""
+        return self.norm_squared if self.least >= 0 else self.norm_squared - self.norm_slack
+
 
 def margins_of(hypothesis: Hypothesis, examples: Examples) -> Margins:
     """The least margin and the radius, exactly."""

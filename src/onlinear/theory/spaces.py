@@ -21,6 +21,11 @@ class LinearSpace(NamedTuple):
     constant_squared: Fraction
 
     @property
+    def one(self) -> LinearSpace:
+        """That of a single output."""
+        return self
+
+    @property
     def dimensions(self) -> int:
         return self.features + (self.constant_squared > 0)
 

@@ -24,6 +24,7 @@ from onlinear.learning.learner import Learner, Settings
 from onlinear.learning.model import Model, classes_in
 from onlinear.streams.stream import Stream, open_alike
 from onlinear.system.outputs import printable
+from onlinear.theory.best_margin import GAP, check_gap
 from onlinear.theory.certificates import Certificate, is_one, run_numbers
 from onlinear.theory.certifying import certificates_for
 from onlinear.theory.computed import counted_by, with_computed
@@ -51,14 +52,15 @@ def perceptron_of(stream: Stream, passes: int, intercept: bool = True) -> Traine
 
 
 def certificates_of(
-    trained: Trained, files: list[str], most_passes: int = MOST_PASSES, against: Any = None
+    trained: Trained, files: list[str], most_passes: int = MOST_PASSES, against: Any = None, gap: float = GAP
 ) -> Certificate | dict[Hashable, Certificate]:
     """What is proven of a model and the rows of files; of one class against the rest one for each.
 
     Of its run only if these rows, learned again in this order, make the same weights, counts and sums of steps: then
     they are what it has learned from. Otherwise what is left is true of its weights on any rows. A run of more passes
-    than ``most_passes`` is not learned again. Weights ``against`` are those of :func:`onlinear.certify`.
+    than ``most_passes`` is not learned again. ``against`` and ``gap`` are those of :func:`onlinear.certify`.
     """
+    check_gap(gap)
     learner, classes, examples = trained.training.learner, classes_of(trained), examples_in(trained, files)
     places_in(examples)  # whatever is wrong with the rows is said before they are learned
     again = learned_again(trained, files, most_passes)
@@ -77,7 +79,7 @@ def certificates_of(
         is_open = again.opened and steps.counts_mistakes
         return found._replace(replayed=True, mistakes=mistakes, replay=replay_of(steps, STREAM, is_open, examples))
 
-    found = certificates_for(subject, classes, examples, has_row_loss(learner), against)
+    found = certificates_for(subject, classes, examples, has_row_loss(learner), against, gap)
     if not all(each["replayed"] for each in ([found] if is_one(found) else found.values())):
         return found  # of its run nothing is known
     return with_computed(found, learner, classes, examples, counted_by(trained.training))
