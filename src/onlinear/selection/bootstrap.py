@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from onlinear.selection.splitmix import splitmix64
+from onlinear.data.splitmix import splitmix64
 
 #: chances of at most 0, 1, 2, ... draws
 CHANCES = np.cumsum([math.exp(-1.0) / math.factorial(k) for k in range(16)])

@@ -1,7 +1,7 @@
 """Rows in a random order that is the same for the same seed: within buffers, whose size does not depend on the blocks.
 
-Row i of pass p, both counted from 0, has the key mix(mix(mix(seed) + p) + i), where mix is the finaliser of SplitMix64
-(Steele, Lea & Flood 2014) behind an addition of its constant, and the rows of a buffer come in the order of their keys.
+Row i of pass p, both counted from 0, has the key s(s(s(seed) + p) + i), where s(x) is what SplitMix64 gives in state x
+(:mod:`onlinear.data.splitmix`), and the rows of a buffer come in the order of their keys.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from onlinear.data.batch import Rows
 from onlinear.data.rows import DenseRows, SparseRows
+from onlinear.data.splitmix import splitmix64
 from onlinear.errors import BadLine
 from onlinear.features.blocks import Block, Origin, width_of
 from onlinear.features.naming import NamedRows
@@ -23,22 +24,10 @@ BUFFER_ROWS, BUFFER_ENTRIES = 1 << 18, 1 << 24
 PIECE = 1 << 12
 
 
-def mix(numbers: np.ndarray) -> np.ndarray:
-    """Numbers of 64 bits, of which each bit depends on all of those that are given.
-
-    >>> mix(np.array([0], np.uint64))
-    array([16294208416658607535], dtype=uint64)
-    """
-    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ (numbers >> np.uint64(31))
-
-
 def order_of(seed: int, number: int, first: int, rows: int) -> np.ndarray:
     """The order of a buffer with so many rows, of which the ``first`` is that many rows behind the start of a pass."""
-    key = mix(mix(np.array([seed], np.uint64)) + np.uint64(number))
-    return np.argsort(mix(key + np.arange(first, first + rows, dtype=np.uint64)), kind="stable")
+    key = splitmix64(splitmix64(np.array([seed], np.uint64)) + np.uint64(number))
+    return np.argsort(splitmix64(key + np.arange(first, first + rows, dtype=np.uint64)), kind="stable")
 
 
 def shuffled(blocks: Iterator[Block], seed: int, number: int) -> Iterator[Block]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onlinear.selection.splitmix import GAMMA, splitmix64
+from onlinear.data.splitmix import GAMMA, splitmix64
 
 #: rows of a sample, unless they have too many cells
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 20_000, 1_000, 4_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from onlinear.selection.splitmix import GAMMA, splitmix64
+from onlinear.data.splitmix import GAMMA, splitmix64
 
 WORD = st.integers(0, 2**64 - 1)
 
