@@ -64,14 +64,17 @@ def test_weights_of_ones_own_lower_the_bound(folder: Path) -> None:
 
 
 def test_weights_of_a_table_have_names(folder: Path) -> None:
-    """Columns of a CSV are hashed: nobody writes 2^18 numbers."""
-    (folder / "t.csv").write_text("width,town,y\n3,Bern,1\n-3,Ulm,0\n2,Ulm,1\n-2,Bern,0\n")
-    (folder / "u").write_text("width 1\n(intercept) 0.01\ntown=Bern 0.001\n")
+    """Columns of a CSV are hashed: nobody writes 2^18 numbers. These are the best of all weights.
+
+    The nearest point to 0 of the rows y x is halfway between the last two, (1, 1/2, -1/2, 0) in width, Bern, Ulm and 1.
+    """
+    (folder / "t.csv").write_text("width,town,y\n3,Bern,1\n1,Bern,1\n-1,Ulm,0\n")
+    (folder / "u").write_text("width 4\n(intercept) 0\ntown=Bern 2\ntown=Ulm -2\n")
     found = certificate("t.csv", "--passes", "1", "--against", "u")
     assert found["separable"]
     [witness] = found["witness"]
-    assert sorted(witness["values"]) == [0.001, 1.0]
-    assert witness["intercept"] == 0.01
+    assert sorted(witness["values"]) == [-2.0, 2.0, 4.0]
+    assert witness["intercept"] == 0.0
     for text, said in (
         ("1 2\n3\n", "u:2: the columns of these rows have names"),
         ("width one\n", "'one' is no finite"),

@@ -179,7 +179,7 @@ def test_a_run_without_end_is_not_learned_again(folder: Path) -> None:
 
 
 def test_a_run_of_many_passes_is_learned_again_if_that_is_said(folder: Path) -> None:
-    (folder / "rows.svm").write_text("1 1:1 2:2\n-1 1:-1 2:1\n")
+    (folder / "rows.svm").write_text("1 1:1 2:2\n-1 1:1 2:2\n")  # of two classes: every pass brings updates
     assert train("rows.svm", "--passes", "1100").code == 0
     assert not certificate("rows.svm", "--model", "m")["replayed"]
     assert certificate("rows.svm", "--model", "m", "--passes", "1100")["replayed"]

@@ -55,8 +55,8 @@ def cases() -> dict[str, Case]:
     return {
         "separable": case_of(onlinear.Perceptron(max_iter=60, tol=None, shuffle=False), *draw(3, 12, 2)),
         "not separable": case_of(perceptron(), *draw(3, 12, 2, flipped=3)),
-        "long multipliers": case_of(perceptron(), *draw(3, 24, 6, flipped=8)),
         "one wrong": case_of(perceptron(), *draw(5, 24, 2, flipped=1)),
+        "long multipliers": case_of(perceptron(), *draw(3, 24, 6, flipped=8)),
         "no intercept": case_of(perceptron(fit_intercept=False), *draw(5, 10, 2)),
         "xor": case_of(perceptron(), *XOR),
         "margin": case_of(onlinear.MarginPerceptron(margin=0.5, rate=0.25, max_iter=50), *draw(3, 12, 2)),

@@ -304,7 +304,7 @@ def test_what_an_earlier_selection_wrote_is_not_left_beside_a_new_model(
     left = {"c.csv", "c.onlinear", "c.certificate.json", "c.report.html", "onlinear-ledger.json", "notes"}
     assert {path.name for path in tmp_path.iterdir()} == left  # there is no new model
     for more in ("", " --report notes"):
-        monkeypatch.setattr("onlinear.workflow.select.proven", ended)
+        monkeypatch.setattr("onlinear.workflow.select.prove", ended)
         assert run(f"{words} --seed 5{more}").code == 1
         assert (tmp_path / "c.onlinear").read_bytes() != first
         assert {path.name for path in tmp_path.iterdir()} == left - {"c.certificate.json", "c.report.html"}
