@@ -188,13 +188,18 @@ class Job:
             "mistakes": None if classes is None else figures.mistakes,
             "progressive_error": None if classes is None else figures.mistakes / figures.examples,
             "progressive_loss": figures.loss,
-            "online_to_batch": None if classes is None else bounds_from(FirstPass(*figures[:2])).document(),
             "features": progress.features,
             "seconds": seconds,
             "features_per_second": progress.features / seconds,
             "bad_lines": progress.bad_lines,
             "drift": None if training.adapting is None else describe_drift(training.adapting),
         }
+
+    def bounds_on_new_rows(self) -> dict[str, Any] | None:
+        """What the first pass proves of new rows, if they are drawn alike; None for numbers."""
+        if self.run.training.classes is None:
+            return None
+        return bounds_from(FirstPass(*self.run.figures()[:2])).document()
 
 
 def pass_document(figures: PassFigures, has_classes: bool) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def train(
         if test:
             document["test"] = job.tested(test)
         if as_json:
-            print(json_text(document, indent=2))
+            print(json_text(document | {"online_to_batch": job.bounds_on_new_rows()}, indent=2))
         elif not quiet:
             print(printable_lines(closing_words(document)))
 
