@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 import onlinear
 from onlinear import verify as verifier
-from onlinear.theory import soft_margins
+from onlinear.theory import kernel_problem, soft_margins
 from onlinear.theory.comparators import largest_margin
 from onlinear.theory.soft_margins import SoftMargins
 from theory.drawn import draw, draw_classes, fitted
@@ -60,6 +60,50 @@ def test_section_5_the_box_of_classes_that_move_together(seed: int, classes: int
     if found["separable"]:
         assert found["margin_upper"] * 0.99 <= found["margin_lower"] <= found["margin_upper"]
         assert f"The best margin is at most {found['margin_upper']}." in said
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([("poly", 2, 1.0), ("poly", 3, 0.0), ("rbf", 1, 1.0)]),
+    st.sampled_from([0.1, 0.01]),
+)
+@settings(max_examples=20, deadline=None)
+def test_section_6_the_box_in_the_space_of_a_kernel(seed: int, kernel: tuple[str, int, float], gap: float) -> None:
+    X, y = draw(seed, 15)
+    name, degree, coef0 = kernel
+    model = onlinear.KernelPerceptron(name, degree=degree, gamma=0.5, coef0=coef0, max_iter=4, vote="last")
+    found = onlinear.certify(fitted(model, X, y), X, y, gap=gap)
+    assert found["margin_upper"] >= found["margin_lower"]
+    if found["separable"]:
+        assert found["margin_upper"] * (1.0 - gap) <= found["margin_lower"]
+        assert found["updates"] <= found["bound"] <= (found["radius"] / found["margin_lower"]) ** 2 * (1.0 + 1e-9)
+        said, _ = verifier.verify(as_read(found), rows_of(X, y))
+        assert f"The best margin is at most {found['margin_upper']}." in said
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=15, deadline=None)
+def test_section_6_a_kernel_and_its_features_have_one_best_margin(seed: int) -> None:
+    """``(x.z)^2`` is the product of all products of two columns."""
+    X, y = draw(seed, 15)
+    products = (X[:, :, None] * X[:, None, :]).reshape(len(X), -1)
+    model = onlinear.KernelPerceptron("poly", degree=2, coef0=0.0, max_iter=4, vote="last")
+    by_kernel = onlinear.certify(fitted(model, X, y), X, y)
+    by_features = onlinear.certify(learned(products, y, False), products, y)
+    assert bool(by_kernel["separable"]) == by_features["separable"]
+    if by_kernel["separable"]:
+        assert by_kernel["margin_lower"] <= by_features["margin_upper"] * (1.0 + 1e-9)
+        assert by_features["margin_lower"] <= by_kernel["margin_upper"] * (1.0 + 1e-9)
+
+
+def test_too_many_rows_of_a_kernel_have_the_box_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = draw(3, 15)
+    model = fitted(onlinear.KernelPerceptron("poly", degree=2, max_iter=4, vote="last"), X, y)
+    within = onlinear.certify(model, X, y)
+    monkeypatch.setattr(kernel_problem, "MOST_PRODUCTS", 8 * 15**2 - 1)
+    found = onlinear.certify(model, X, y)
+    assert found["margin_lower"] < within["margin_lower"]
+    assert found["margin_upper"] > within["margin_upper"]
 
 
 @pytest.mark.parametrize("T", [2, 9, 100])

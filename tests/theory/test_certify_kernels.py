@@ -173,6 +173,8 @@ def test_believes_nothing_altered(which: int, flipped: int) -> None:
             verifier.verify(other, rows)
         if path[0] in WORD | {"onlinear_certificate", "sha256"} or (path[0] == "witness" and certificate["separable"]):
             continue
+        if path[0] == "combination":
+            continue  # others may prove as much
         if which == 4 and path in {("kernel", 1), ("kernel", 3)}:
             continue  # the exponential has no degree and no coef0
         with pytest.raises(REFUSED):

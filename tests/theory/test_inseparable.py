@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 import onlinear
 from onlinear import verify as verifier
-from onlinear.theory.best_margin import problem_of
+from onlinear.theory.best_margin import linear_problem
 from onlinear.theory.comparators import least_deviation, least_hinge_loss
 from onlinear.theory.examples import Examples, examples_of
 from onlinear.theory.hypotheses import ExactWeights
@@ -97,7 +97,7 @@ def test_section_4_multipliers_show_how_near_the_best_weights_are(
     seed: int, passes: int, flipped: int, gap: float
 ) -> None:
     for examples, space in problems(seed, flipped):
-        problem = problem_of(examples, space)
+        problem = linear_problem(examples, space)
         assert problem is not None
         search = SoftMargins(problem.signed)
         squared = least_deviation(search, problem.rivals, passes, gap)

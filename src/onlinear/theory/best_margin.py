@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse
@@ -64,8 +64,26 @@ class MarginBox(NamedTuple):
     combination: Combination
 
 
-class Problem(NamedTuple):
-    """The vectors z of rows in floats, over the columns in use, scaled so that the largest entry is about 1."""
+class Problem(Protocol):
+    """The vectors z of rows in floats, and how what is found of them is made exact."""
+
+    @property
+    def rivals(self) -> int:
+        """How many vectors a row has."""
+
+    @property
+    def signed(self) -> Any:
+        """The vectors as a matrix."""
+
+    def weights(self, found: np.ndarray) -> Hypothesis:
+        """The hypothesis that weights of these vectors are; it is as long as theirs, whatever the scale."""
+
+    def combination(self, multipliers: np.ndarray, examples: Examples) -> Combination | None:
+        """The sum of the vectors with these multipliers, or nearly; None if there is none."""
+
+
+class LinearProblem(NamedTuple):
+    """The vectors z of rows over the columns in use, scaled so that the largest entry is about 1."""
 
     space: Space
     used: np.ndarray
@@ -78,8 +96,29 @@ class Problem(NamedTuple):
         return self.space.classes - 1 if isinstance(self.space, ClassSpace) else 1
 
     def weights(self, found: np.ndarray) -> Hypothesis:
-        """The hypothesis that weights of these vectors are; it is as long as theirs, whatever the scale."""
         return hypothesis_in(self.space, self.space.embed(found * self.constants, self.used))
+
+    def combination(self, multipliers: np.ndarray, examples: Examples) -> Combination | None:
+        amounts = shares_as_amounts(multipliers)
+        numbers = np.flatnonzero(amounts).tolist()
+        if not numbers:
+            return None
+        rows, rivals = self.space.places(numbers, self.targets)
+        outputs = self.space.classes if isinstance(self.space, ClassSpace) else 1
+        parts: list[Counter[int]] = [Counter() for _ in range(outputs)]
+        for row, rival, amount in zip(rows, rivals, amounts[numbers].tolist(), strict=True):
+            if outputs == 1:
+                parts[0][row] += -amount if rival else amount
+            else:
+                parts[int(self.targets[row])][row] += amount
+                parts[rival][row] -= amount
+        squared = squared_length_of_sum(parts, examples, self.space.constant_squared)
+        return Combination([dict(part) for part in parts], int(amounts.sum()), squared)
+
+
+def shares_as_amounts(numbers: np.ndarray) -> np.ndarray:
+    """Numbers in proportion, as whole ones; all 0 if they are."""
+    return np.rint(AMOUNTS * (numbers / max(float(np.abs(numbers).sum()), 1e-300))).astype(np.int64)
 
 
 def check_gap(gap: float) -> float:
@@ -91,10 +130,8 @@ def check_gap(gap: float) -> float:
     return gap
 
 
-def problem_of(examples: Examples, space: Space | None) -> Problem | None:
-    """The rows in floats; None in a space without weights, of zeros alone, or with more entries than are looked at."""
-    if space is None:
-        return None
+def linear_problem(examples: Examples, space: Space) -> LinearProblem | None:
+    """The rows in floats; None if they are zeros alone, or have more entries than are looked at."""
     copies = 2 * (space.classes - 1) if isinstance(space, ClassSpace) else 1
     used = columns_in_use(examples)
     if copies * sum(block.entries().nnz + len(block.targets) for block in examples()) > MOST_ENTRIES:
@@ -110,29 +147,14 @@ def problem_of(examples: Examples, space: Space | None) -> Problem | None:
     if not 0.0 < largest < math.inf:
         return None
     signed.data = np.ldexp(signed.data, -math.frexp(largest)[1])
-    return Problem(space, used, constants, signed, np.concatenate([targets for _, targets in blocks]))
+    return LinearProblem(space, used, constants, signed, np.concatenate([targets for _, targets in blocks]))
 
 
 def margin_box(problem: Problem, examples: Examples, gap: float) -> MarginBox | None:
     """The best margin within a share ``gap``, or as near as floats come; None if they find no combination."""
     found = largest_margin(SoftMargins(problem.signed), 0.5 * gap)  # so that (R / g)^2 is known within the gap, too
-    shares = found.multipliers / max(float(found.multipliers.sum()), 1e-300)
-    amounts = np.rint(AMOUNTS * shares).astype(np.int64)
-    numbers = np.flatnonzero(amounts).tolist()
-    if not numbers:
-        return None
-    rows, rivals = problem.space.places(numbers, problem.targets)
-    outputs = problem.space.classes if isinstance(problem.space, ClassSpace) else 1
-    parts: list[Counter[int]] = [Counter() for _ in range(outputs)]
-    for row, rival, amount in zip(rows, rivals, amounts[numbers].tolist(), strict=True):
-        if outputs == 1:
-            parts[0][row] += -amount if rival else amount
-        else:
-            parts[int(problem.targets[row])][row] += amount
-            parts[rival][row] -= amount
-    total = int(amounts[numbers].sum())
-    squared = squared_length_of_sum(parts, examples, problem.space.constant_squared)
-    return MarginBox(problem.weights(found.weights), Combination([dict(part) for part in parts], total, squared))
+    combination = problem.combination(found.multipliers, examples)
+    return None if combination is None else MarginBox(problem.weights(found.weights), combination)
 
 
 def squared_length_of_sum(

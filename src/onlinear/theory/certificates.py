@@ -15,12 +15,13 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from onlinear.errors import BoundFailed, Refused
-from onlinear.theory.best_margin import GAP, Combination, combination_in, margin_box, problem_of
+from onlinear.theory.best_margin import GAP, Combination, Problem, combination_in, linear_problem, margin_box
 from onlinear.theory.bounds import Bound, promised_share, separable_bound
 from onlinear.theory.exact import above, root_above, root_below
 from onlinear.theory.examples import Examples, digest_of
-from onlinear.theory.hypotheses import Hypothesis
+from onlinear.theory.hypotheses import Hypothesis, KernelWeights
 from onlinear.theory.inseparable import FREUND_SCHAPIRE, HINGE_LOSS, Deviation, best_comparators, inseparable_bounds
+from onlinear.theory.kernel_problem import kernel_problem
 from onlinear.theory.margins import Margins, margins_of
 from onlinear.theory.operations import MOST_OPERATIONS
 from onlinear.theory.separability import Inseparable, Separability, SeparatingWitness, Undecided, separability
@@ -126,7 +127,7 @@ def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None, g
     separable: Separability = SeparatingWitness(subject.weights)
     if margins.least <= 0:
         separable = separability(examples, subject.weights.space, most)
-    problem, box = problem_of(examples, subject.weights.space), None
+    problem, box = problem_for(subject.weights, examples), None
     if problem is not None and not isinstance(separable, Inseparable):
         box = margin_box(problem, examples, gap)
     best = margins
@@ -145,6 +146,13 @@ def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None, g
     if box is not None and isinstance(separable, SeparatingWitness):
         combination = box.combination
     return Proof(subject, margins, passes, separable, combination, best, bound, deviations, promised)
+
+
+def problem_for(weights: Hypothesis, examples: Examples) -> Problem | None:
+    """The rows in floats, in which the best weights of their space are sought; None if that is beyond what is done."""
+    if weights.space is not None:
+        return linear_problem(examples, weights.space)
+    return kernel_problem(weights, examples) if isinstance(weights, KernelWeights) else None
 
 
 def passes_over(subject: Subject, margins: Margins) -> int:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,8 +89,11 @@ def linear(constant_squared: Fraction) -> ExactKernel:
     return ExactKernel("linear", 1, Fraction(1), constant_squared)
 
 
+@lru_cache(1 << 17)
 def exponential(numerator: int, denominator: int) -> int:
     """``exp(numerator / denominator)``, not positive, in units of 10^-40, rounded to the nearest.
+
+    The same rows come in several sums of a certificate: known ones are not computed again.
 
     >>> exponential(0, 1) == 10**40, exponential(-1, 1)
     (True, 3678794411714423215955237701614608674458)
