@@ -20,9 +20,8 @@ import pytest
 from onlinear import KernelPerceptron, OnlineClassifier, open_stream
 from onlinear.errors import OnlinearError
 from onlinear.estimators.linear import estimator_lock
-from onlinear.learning.dual import threads
 from onlinear.streams import jsonlines
-from onlinear.system import locks as forks
+from onlinear.system import locks as forks, threads
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 

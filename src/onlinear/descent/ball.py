@@ -15,11 +15,13 @@ from onlinear.descent.elementwise import SmoothedHinge
 from onlinear.descent.newton import damped_step, solve_newton_system
 from onlinear.descent.objective import Objective, is_hinge, mean_loss, squared_lengths
 from onlinear.errors import BadInput
+from onlinear.system.threads import one_blas_thread
 
 #: what sums may lose, relative to the size of their terms: it is added to the gap, so that the bound is true as printed
 ROUNDING = 16.0 * sys.float_info.epsilon
 
 
+@one_blas_thread
 def best_in_ball(
     X: Any,
     y: Any,

@@ -10,8 +10,10 @@ from onlinear.descent.course import Course, Solution, started
 from onlinear.descent.objective import Objective, is_hinge, is_perceptron, row_scale
 from onlinear.registry import schedule_of
 from onlinear.rules.schedules import Constant, Pegasos, Power
+from onlinear.system.threads import one_blas_thread
 
 
+@one_blas_thread
 def gradient_descent(
     objective: Objective,
     epsilon: float,

@@ -12,12 +12,14 @@ from scipy.sparse.linalg import LinearOperator, cg
 from onlinear.descent.course import Course, Solution, started
 from onlinear.descent.objective import WIDE, Objective, diagonal_moment
 from onlinear.errors import Refused
+from onlinear.system.threads import one_blas_thread
 
 #: the share of the promised decrease that a step must bring (Armijo 1966)
 WORTH = 1e-4
 HALVINGS = 50
 
 
+@one_blas_thread
 def newton(
     objective: Objective,
     epsilon: float,

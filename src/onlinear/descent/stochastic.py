@@ -12,6 +12,7 @@ from onlinear.descent.course import Course, Solution, started
 from onlinear.descent.objective import Objective, is_hinge, is_perceptron, row_scale, squared_lengths
 from onlinear.registry import schedule_of
 from onlinear.rules.schedules import Constant, Optimal, Pegasos, Power
+from onlinear.system.threads import one_blas_thread
 
 #: the gap, which takes a pass over all rows, is looked at whenever the steps have grown by this much
 GROWTH = 1.1
@@ -19,6 +20,7 @@ GROWTH = 1.1
 KINK = 0.5
 
 
+@one_blas_thread
 def sgd(
     objective: Objective,
     epsilon: float,
@@ -61,6 +63,7 @@ def sgd(
     return course.solution(w)
 
 
+@one_blas_thread
 def second_order_sgd(
     objective: Objective,
     epsilon: float,

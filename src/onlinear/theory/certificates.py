@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from onlinear.errors import BoundFailed, Refused
+from onlinear.system.threads import one_blas_thread
 from onlinear.theory.best_margin import GAP, Combination, Problem, combination_in, linear_problem, margin_box
 from onlinear.theory.bounds import Bound, promised_share, separable_bound
 from onlinear.theory.exact import above, root_above, root_below
@@ -55,6 +56,7 @@ class Proof(NamedTuple):
         return [bound for _, bound in sorted(proven, key=lambda one: (one[0], one[1].value))]
 
 
+@one_blas_thread
 def certificate_of(
     subject: Subject,
     examples: Examples,

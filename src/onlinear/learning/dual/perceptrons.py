@@ -18,7 +18,6 @@ from onlinear.learning.dual.forgetron import forget_oldest
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.products import products
 from onlinear.learning.dual.support import TILE, Support, add_zero_columns
-from onlinear.learning.dual.threads import each, one_blas_thread
 from onlinear.learning.dual.versions import (
     Versions,
     average_coefficients,
@@ -27,6 +26,7 @@ from onlinear.learning.dual.versions import (
     mean_votes,
     pocket_coefficients,
 )
+from onlinear.system.threads import each, one_blas_thread
 
 #: rows of a block
 BLOCK = 64

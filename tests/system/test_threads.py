@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from onlinear.learning.dual import kernel as kernels, threads
+from onlinear import Perceptron, certify, descent, losses
+from onlinear.descent.course import Course
+from onlinear.learning.dual import kernel as kernels
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.perceptrons import Perceptrons
 from onlinear.learning.dual.products import products
+from onlinear.system import threads
+from onlinear.theory import certificates
+from onlinear.theory.margins import margins_of
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(1400, 300))
@@ -43,6 +48,38 @@ def test_every_product_has_one_blas_thread(monkeypatch: pytest.MonkeyPatch) -> N
         before = blas_threads()
         machine.learn(ROWS[:100], TARGETS[:100])
         machine.scores(ROWS[:10], [0, 1], "average")
+        assert blas_threads() == before
+    assert seen == {1}
+
+
+@pytest.mark.parametrize("solve", [descent.gradient_descent, descent.newton, descent.sgd, descent.second_order_sgd])
+def test_descent_has_one_blas_thread(solve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, look = set[int](), Course.look
+
+    def watched(*given: Any) -> bool:
+        seen.update(blas_threads())
+        return look(*given)
+
+    monkeypatch.setattr(Course, "look", watched)
+    with threadpool_limits(2, "blas"):
+        before = blas_threads()
+        solve(descent.mean_loss(ROWS[:50, :3], TARGETS[:50, 0], losses.Logistic(), l2=1.0), 0.1)
+        assert blas_threads() == before
+    assert seen == {1}
+
+
+def test_a_certificate_has_one_blas_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[int] = set()
+
+    def watched(*given: Any) -> Any:
+        seen.update(blas_threads())
+        return margins_of(*given)
+
+    monkeypatch.setattr(certificates, "margins_of", watched)
+    model = Perceptron(max_iter=1, tol=None, shuffle=False).fit(ROWS[:50, :3], TARGETS[:50, 0])
+    with threadpool_limits(2, "blas"):
+        before = blas_threads()
+        certify(model, ROWS[:50, :3], TARGETS[:50, 0])
         assert blas_threads() == before
     assert seen == {1}
 

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ContextDecorator
 from functools import cache
 from typing import Any, TypeVar
 
@@ -20,10 +21,12 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 
-class OneBlasThread:
+class OneBlasThread(ContextDecorator):
     """While anyone is within, BLAS has one thread. How many it has belongs to the process, not to a thread.
 
-    So the first to come remembers how many there were, and the last to go sets them back. The main thread does so
+    So it is quick beside busy processes, and its sums are the same whatever the number of threads.
+
+    The first to come remembers how many there were, and the last to go sets them back. The main thread does so
     whenever it goes: OpenBLAS (0.3.31) may not listen to any other thread.
     """
 
