@@ -73,6 +73,14 @@ def test_numbers_that_are_all_the_same_have_no_skew() -> None:
     assert ColumnMoments().skew is None
 
 
+@pytest.mark.parametrize("far", [-1.7976931348623157e308, 1e110])
+def test_a_number_whose_third_power_overflows(far: float) -> None:
+    found = moments_of(np.array([far])).merge(moments_of(np.array([1.0, 2.0])))
+    assert found.rows == 3
+    assert found.mean == pytest.approx(far / 3.0)
+    assert found.skew is None
+
+
 def slow_spread(numbers: list[float]) -> tuple[float, int]:
     """The median and how many numbers are outliers, by the words of the rule."""
     median = float(np.median(numbers))

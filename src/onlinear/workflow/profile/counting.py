@@ -69,12 +69,13 @@ class ColumnMoments(NamedTuple):
     def merge(self, other: ColumnMoments) -> ColumnMoments:
         if not self.rows or not other.rows:
             return other if other.rows else self
-        n, m, apart = self.rows, other.rows, other.mean - self.mean
-        total = n + m
-        squares = self.squares + other.squares + apart * apart * n * m / total
-        cubes = self.cubes + other.cubes + apart**3 * n * m * (n - m) / total**2
-        cubes += 3.0 * apart * (n * other.squares - m * self.squares) / total
-        return ColumnMoments(total, self.mean + apart * m / total, squares, cubes)
+        n, m, total = self.rows, other.rows, self.rows + other.rows
+        with np.errstate(over="ignore", invalid="ignore"):  # Python's own floats would raise at the third power
+            apart = np.float64(other.mean) - np.float64(self.mean)
+            squares = self.squares + other.squares + apart * apart * n * m / total
+            cubes = self.cubes + other.cubes + apart**3 * n * m * (n - m) / total**2
+            cubes += 3.0 * apart * (n * other.squares - m * self.squares) / total
+            return ColumnMoments(total, float(self.mean + apart * (m / total)), float(squares), float(cubes))
 
     @property
     def skew(self) -> float | None:
