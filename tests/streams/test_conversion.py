@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
 import pyarrow
 import pyarrow.ipc
 import pyarrow.parquet
@@ -315,6 +316,23 @@ def test_json_numbers_keep_their_digits_in_a_table(tmp_path: Path) -> None:
         {"n": 12345678901234567890, "s": "NA"},
         {"n": 1, "s": ""},
     ]
+
+
+@pytest.mark.parametrize("extension", ["parquet", "arrow"])
+def test_whole_numbers_among_fractions_are_doubles(tmp_path: Path, extension: str) -> None:
+    source = written(tmp_path / "a.jsonl", f'{{"n": {2**53 + 2}}}\n{{"n": 0.5}}\n{{"n": null}}\n')
+    found = cells_read(converted(source, tmp_path / f"b.{extension}"))
+    assert [row["n"] for row in found] == [float(2**53 + 2), 0.5, None]
+
+
+@pytest.mark.parametrize("extension", TABLES)
+def test_texts_that_are_views(tmp_path: Path, extension: str) -> None:
+    """As polars writes them."""
+    texts = ["Bern", None, "a text of more than twelve letters"]
+    polars.DataFrame({"town": texts, "y": ["p", "q", "p"]}).write_ipc(tmp_path / "a.arrow")
+    assert pyarrow.ipc.open_file(tmp_path / "a.arrow").schema.field("town").type == pyarrow.string_view()
+    found = cells_read(converted(tmp_path / "a.arrow", tmp_path / f"b.{extension}"))
+    assert [row["town"] or None for row in found] == texts
 
 
 @pytest.mark.parametrize("second", ["parquet", "arrow"])

@@ -28,6 +28,7 @@ from onlinear.streams.arrow_cells import (
     ColumnContent,
     Feature,
     category,
+    cells_at,
     check_held,
     check_known,
     code_cells,
@@ -155,7 +156,7 @@ class ArrowTable:
         origin = RowNumbers(source, piece.first_row + rows[left], text_at, self._target_column)
         block = Block(NO_ROWS, found.labels[left], found.importance[left], origin, bad, piece.read)
         named = self._named(found, rows[left], text_at)
-        named.cells_of = lambda place, which: piece.batch.column(self.columns[place].name).take(rows[left][which])
+        named.cells_of = lambda place, which: cells_at(piece.batch.column(self.columns[place].name), rows[left][which])
         return with_columns(block, named, self.naming, stop_at_bad)
 
     @property

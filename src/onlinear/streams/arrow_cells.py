@@ -122,6 +122,11 @@ def without_views(cells: Any) -> Any:
     return pyarrow.array(cells.to_pylist(), pyarrow.large_string())
 
 
+def cells_at(cells: Any, rows: np.ndarray) -> Any:
+    """The cells of some rows; of views as texts, since Arrow takes none of them."""
+    return without_views(cells).take(rows)
+
+
 def cut_column(feature: Feature, rows: np.ndarray, entries: np.ndarray, words: Words) -> CutTexts:
     """The texts of a column in these rows, for each of which there is an entry, cut."""
     cells = feature.texts

@@ -30,8 +30,17 @@ def write_columns(file: BinaryIO, format: str, columns: Sequence[Column], rows: 
     with writer_of(file, format, schema) as writer:
         for group in groups(rows, rows_of_a_piece(len(columns))):
             cells = zip(*group, strict=True)
-            arrays = [pyarrow.array(column, field.type) for column, field in zip(cells, schema, strict=True)]
+            arrays = [array_of(column, field.type) for column, field in zip(cells, schema, strict=True)]
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
+
+
+def array_of(cells: Sequence[Any], kind: Any) -> Any:
+    """Cells as an array of one of Arrow's types, which takes whole numbers for doubles up to 2**53 only."""
+    import pyarrow
+
+    if kind == pyarrow.float64():
+        cells = [None if cell is None else float(cell) for cell in cells]
+    return pyarrow.array(cells, kind)
 
 
 def copy_columns(file: BinaryIO, format: str, stream: Stream, table: ArrowTable) -> None:
