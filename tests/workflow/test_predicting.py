@@ -131,6 +131,19 @@ def test_columns_in_another_order_and_without_the_target(tmp_path: Path) -> None
         onlinear.predict(model, frame.drop(columns="zip"))
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("left", [["y"], [], ["y", "x"]])
+def test_a_model_that_reads_no_column_answers_every_row(tmp_path: Path, form: str, left: list[str]) -> None:
+    """That is an intercept alone, which has learned the mean."""
+    ignored = {"ignore": [name for name in CELLS if name != "y"], "text": [], "categories": [], "scale": None}
+    model = learned_from(in_csv(tmp_path), tmp_path / "m", **ignored)
+    source = FORMS[form](tmp_path)
+    if isinstance(source, pd.DataFrame | pl.DataFrame) and left:
+        source = source[left]
+    answers = onlinear.predict(model, source)
+    assert (len(answers), len(set(answers.tolist()))) == (ROWS, 1)
+
+
 def test_what_a_frame_cannot_tell_a_model_of_csv(tmp_path: Path) -> None:
     model = learned_from(in_csv(tmp_path), tmp_path / "m")
     frame = pd.DataFrame(CELLS)

@@ -247,11 +247,21 @@ def without_share(batches: Any) -> Iterator[tuple[Any, float]]:
     return ((batch, 0.0) for batch in batches)
 
 
+def rows_alone(count: int) -> Any:
+    """A record batch of so many rows, and no columns."""
+    import pyarrow
+
+    return pyarrow.record_batch({"": pyarrow.nulls(count)}).select([])
+
+
 def polars_frame(source: Any) -> BatchReader:
     def batches(names: Sequence[str], rows: int) -> Iterator[tuple[Any, float]]:
-        chosen = source.select(names)
+        chosen = source.select(names) if names else source  # without columns it would have no rows
         for start in range(0, len(chosen), rows):
-            yield from without_share(chosen.slice(start, rows).to_arrow().combine_chunks().to_batches())
+            part = chosen.slice(start, rows)
+            yield from without_share(
+                part.to_arrow().combine_chunks().to_batches() if names else [rows_alone(len(part))]
+            )
 
     check_widths(source, "Arrow")
     return BatchReader(source.head(0).to_arrow().schema, batches)
@@ -288,6 +298,9 @@ def pandas_frame(source: Any) -> BatchReader:
         chosen = pyarrow.schema([schema.field(name) for name in names])
         for start in range(0, len(source), rows):
             part = source.iloc[start : start + rows]
+            if not names:  # of which Arrow would make a table without rows
+                yield rows_alone(len(part)), 0.0
+                continue
             with blame_column(part):  # a type may promise what its cells do not hold
                 table = pyarrow.Table.from_pandas(part, chosen, preserve_index=False).combine_chunks()
             yield from without_share(table.to_batches())  # columns of texts may have any chunks
