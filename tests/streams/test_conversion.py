@@ -24,7 +24,7 @@ from commands import run_apart
 from onlinear.cli import app
 from onlinear.errors import OnlinearError
 from onlinear.files.trained import open_model
-from onlinear.streams.conversion.csvlines import is_number
+from onlinear.streams.columns import is_number
 from onlinear.streams.conversion.directions import ConvertOptions, convert
 from onlinear.streams.conversion.numbers import ClassNumbers, keeps_digits, text_of
 from onlinear.streams.conversion.records import merge_names

@@ -115,7 +115,7 @@ def test_older_models_know_categories_with_their_blanks(tmp_path: Path, form: st
     stream = open_stream(source, **OPTIONS | {"bits": None, "names": "exact"})
     header, arrays = stream.recipe.parts()
     ((name, fields),) = header["format"].items()
-    old = {field: said for field, said in fields.items() if field not in ("trimmed", "held")}
+    old = {field: said for field, said in fields.items() if field not in ("trimmed", "held", "valued")}
     recipe = Recipe.from_header(header | {"format": {name: old}}, arrays)
     for _ in open_alike(source, recipe.format, recipe=recipe):
         pass

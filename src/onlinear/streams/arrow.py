@@ -45,6 +45,7 @@ from onlinear.streams.arrow_cells import (
     numbers_of,
     texts_in,
     uncut,
+    without_numbers,
 )
 from onlinear.streams.columns import (
     ABSENT,
@@ -57,6 +58,7 @@ from onlinear.streams.columns import (
     check_target_kind,
     join_names,
     kinds_for,
+    missing_numbers,
     with_roles,
 )
 from onlinear.streams.csv_cells import first_record
@@ -90,8 +92,9 @@ class Found:
 class ArrowTable:
     """The format.
 
-    Unless categories are ``trimmed``, blanks around them count: so older models know them. ``held`` is what columns of
-    categories, texts and classes are made of, as far as it is known.
+    Unless categories are ``trimmed``, blanks around them count; unless ``valued``, a number among the missing texts
+    says nothing of numbers: so older models know them. ``held`` is what columns of categories, texts and classes are
+    made of, as far as it is known.
     """
 
     columns: tuple[Column, ...]
@@ -101,6 +104,7 @@ class ArrowTable:
     words: Words = Words()
     trimmed: bool = True
     held: tuple[ColumnContent, ...] = ()
+    valued: bool = True
 
     def __post_init__(self) -> None:
         check_columns(self.columns)
@@ -173,6 +177,7 @@ class ArrowTable:
         return found
 
     def _read_column(self, found: Found, place: int, column: Column, cells: Any) -> None:
+        cells = without_numbers(cells, missing_numbers(self.missing) if self.valued else ())
         numbers = numbers_of(cells) if is_numeric(cells.type) else np.full(len(cells), math.nan)
         found.blame(infinite_in(cells), place)
         if column.kind == "weight":
@@ -290,7 +295,9 @@ def columns_for_csv(table: CSVText, sources: Sequence[Any]) -> ArrowTable:
             f"name the columns 1, 2, 3 and so on, up to {len(table.columns)}, as they came there"
         )
     held = texts_in(table.columns, table.target_kind)
-    return ArrowTable(table.columns, table.target_kind, table.missing, table.naming, table.words, held=held)
+    return ArrowTable(
+        table.columns, table.target_kind, table.missing, table.naming, table.words, held=held, valued=table.valued
+    )
 
 
 def with_delimiter_of(table: CSVText, sources: Sequence[str]) -> CSVText:
@@ -329,4 +336,5 @@ def csv_for_columns(table: ArrowTable, sources: Sequence[str]) -> CSVText:
         table.words,
         quoted,
         table.trimmed,
+        table.valued,
     )

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinear.data.whole_numbers import places_beyond
 from onlinear.errors import OnlinearError, Refused
 from onlinear.features.words import Words, grams_in
 from onlinear.streams.columns import ABSENT, BEFORE, BLANKS, Column
@@ -155,6 +156,25 @@ def numbers_of(cells: Any) -> np.ndarray:
         return decimals_of(cells)
     numbers: np.ndarray = cells.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
     return numbers
+
+
+def without_numbers(cells: Any, missing: Sequence[float]) -> Any:
+    """Cells, or those of a dictionary, in which each number is null that equals one which stands for nothing."""
+    from pyarrow import DictionaryArray, types
+
+    if types.is_dictionary(cells.type):
+        held = without_numbers(cells.dictionary, missing)
+        return cells if held is cells.dictionary else DictionaryArray.from_arrays(cells.indices, held)
+    if not missing or not is_numeric(cells.type) or is_truth(cells.type):
+        return cells
+    absent = np.isin(numbers_of(cells), np.array(missing, np.float64))
+    beyond = places_beyond(np.where(absent, numbers_of(cells), 0.0))
+    absent[beyond] = [number in missing for number in exact_numbers(cells.take(beyond))]
+    if not absent.any():
+        return cells
+    import pyarrow
+
+    return cells.take(pyarrow.array(np.arange(len(cells)), mask=absent))
 
 
 def exact_numbers(cells: Any) -> list[float]:

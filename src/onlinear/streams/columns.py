@@ -1,12 +1,17 @@
-"""The columns of a table: their names and kinds, which are which of another table, and which one a user means."""
+"""The columns of a table: their names and kinds, which are which of another table, which one a user means; and which
+of their cells stand for nothing.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from onlinear.data.whole_numbers import whole_of
 from onlinear.errors import OnlinearError
 
 if TYPE_CHECKING:
@@ -143,3 +148,27 @@ def bare(text: str) -> str:
     'Bern'
     """
     return text.lstrip(BEFORE).rstrip(BLANKS)
+
+
+#: a number as a stream reads it
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def is_number(text: str) -> bool:
+    """Whether a stream reads a number in a text, which has to be finite.
+
+    >>> is_number(" 1e5 "), is_number("1_0"), is_number("inf"), is_number("1e999")
+    (True, False, False, False)
+    """
+    text = text.strip(BLANKS)
+    return NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
+
+
+@lru_cache
+def missing_numbers(missing: tuple[str, ...]) -> tuple[float, ...]:
+    """The numbers among texts that stand for nothing, whole ones to the last digit: so is each of them that is equal.
+
+    >>> missing_numbers(("", "NA", "-9", "1.5e3"))
+    (-9, 1500.0)
+    """
+    return tuple(whole_of(text) for text in missing if is_number(text))

@@ -37,6 +37,7 @@ from onlinear.streams.columns import (
     check_target_kind,
     kind_now,
     kinds_for,
+    missing_numbers,
 )
 from onlinear.streams.csv_cells import (
     MOST_LINE_ENDS,
@@ -81,7 +82,11 @@ DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
 
 @dataclass(frozen=True, slots=True)
 class CSVText:
-    """The format. Unless categories are ``trimmed``, blanks within their quotes count: so older models know them."""
+    """The format.
+
+    Unless categories are ``trimmed``, blanks within their quotes count; unless ``valued``, a number among the missing
+    texts stands for itself alone, and not for all that are equal: so older models know them.
+    """
 
     columns: tuple[Column, ...]
     target_kind: str = "category"
@@ -92,6 +97,7 @@ class CSVText:
     words: Words = Words()
     quoted: bool = True
     trimmed: bool = True
+    valued: bool = True
 
     def __post_init__(self) -> None:
         check_delimiter(self.delimiter)
@@ -133,7 +139,7 @@ class CSVText:
     def parse(self, chunk: Chunk, source: str, stop_at_bad: bool) -> Block:
         """The rows of a chunk; after a bad record none, or all but the bad ones."""
         cells = cut_cells(chunk, self.delimiter, self.quoted)
-        plan = plan_for(self.columns, self.target_kind, self.missing, self.quoted, self.trimmed)
+        plan = plan_for(self.columns, self.target_kind, self.missing, self.quoted, self.trimmed, self._missing_numbers)
         found = self._room(cells)
         lines = Lines(
             chunk,
@@ -177,6 +183,11 @@ class CSVText:
         return block if swallowed is None else before_swallowing(block, swallowed, lines, stop_at_bad)
 
     @property
+    def _missing_numbers(self) -> tuple[float, ...]:
+        """The numbers that stand for nothing in columns of numbers."""
+        return tuple(map(float, missing_numbers(self.missing))) if self.valued else ()
+
+    @property
     def _target_place(self) -> int:
         """Which cell of a record has the label; the first one, if there is none."""
         return next((place for place, column in enumerate(self.columns) if column.kind == "target"), 0)
@@ -195,10 +206,11 @@ class CSVText:
         return [name for column, cell in cells if column.kind in FEATURE_KINDS for name in self._names_of(column, cell)]
 
     def _names_of(self, column: Column, cell: bytes) -> list[str]:
-        if cell_text(cell, self.quoted) in self.missing:
+        text = cell_text(cell, self.quoted)
+        if text in self.missing or (column.kind == "number" and float(text) in self._missing_numbers):
             return [f"{column.name}=?"]
         if column.kind == "text":
-            return [f"{column.name}={gram}" for gram in grams_in(cell_text(cell, self.quoted), self.words)]
+            return [f"{column.name}={gram}" for gram in grams_in(text, self.words)]
         if column.kind == "number":
             return [column.name]
         said = strip_quotes(cell, self.quoted)
@@ -262,12 +274,17 @@ def check_delimiter(delimiter: Any) -> None:
 
 @lru_cache
 def plan_for(
-    columns: tuple[Column, ...], target_kind: str, missing: tuple[str, ...], quoted: bool, trimmed: bool
+    columns: tuple[Column, ...],
+    target_kind: str,
+    missing: tuple[str, ...],
+    quoted: bool,
+    trimmed: bool,
+    numbers: tuple[float, ...],
 ) -> kernel.Plan:
     kinds = [KINDS[column.kind] for column in columns]
     if target_kind == "category":
         kinds = [kernel.CATEGORY_TARGET if kind == kernel.NUMBER_TARGET else kind for kind in kinds]
-    return kernel.plan_of([column.name for column in columns], kinds, missing, quoted, trimmed)
+    return kernel.plan_of([column.name for column in columns], kinds, missing, quoted, trimmed, numbers)
 
 
 class _CategoryMemory(threading.local):

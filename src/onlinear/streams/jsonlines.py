@@ -24,13 +24,21 @@ from onlinear.features.blocks import Block
 from onlinear.features.derived import check_crosses
 from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
 from onlinear.features.words import Words, check_words, grams_in
-from onlinear.streams.columns import ABSENT, BLANKS, IS_ABSENT, MISSING, check_target_kind, join_names
+from onlinear.streams.columns import ABSENT, BLANKS, IS_ABSENT, MISSING, check_target_kind, join_names, missing_numbers
 from onlinear.streams.csv_inference import ROWS
-from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, value_at
+from onlinear.streams.jsonrecords import Wrong, byte_of, finite, has, lines_of, record_in, value_at, without_numbers
 from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.sources import looks_at
 from onlinear.streams.text_lines import Chunk, Lines, chunk_size, chunks
-from onlinear.streams.texts import TextEntries, cut_texts, hashes_of, is_missing, shorten_value, text_of, with_grams
+from onlinear.streams.texts import (
+    TextEntries,
+    cut_texts,
+    hashes_of,
+    is_missing,
+    shorten_value,
+    text_of,
+    with_grams,
+)
 
 NO_VALUE = "{value} of {key!r} is neither a number nor a text nor a list of texts: mend it, or ignore the key"
 NO_WORDS = "{value} of {key!r} is not a text to be cut into words: mend it, or do not have the key cut"
@@ -77,7 +85,10 @@ class Records(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JSONLines:
-    """The format: ``target`` is the key of the label (None: there is none), ``weight`` that of the importance."""
+    """The format: ``target`` is the key of the label (None: there is none), ``weight`` that of the importance.
+
+    Unless ``valued``, a number among the missing texts says nothing of numbers: so older models know them.
+    """
 
     target: str | None
     target_kind: str = "category"
@@ -88,6 +99,7 @@ class JSONLines:
     naming: Naming = Naming()
     text: frozenset[str] = frozenset()
     words: Words = Words()
+    valued: bool = True
 
     def __post_init__(self) -> None:
         check_naming(self.naming, of_table=False)
@@ -163,7 +175,10 @@ class JSONLines:
 
     def _read(self, found: Records, place: int, line: bytes) -> None:
         """Add a record; all of it, or nothing."""
-        record, names, values, groups = record_in(line), list[str | Uncut](), list[float](), list[str]()
+        names, values, groups = list[str | Uncut](), list[float](), list[str]()
+        record = record_in(line)
+        if self.valued and (numbers := missing_numbers(self.missing)):
+            record = without_numbers(record, numbers)
         label = math.nan if self.target is None else self._label(value_at(record, self.target))
         importance = 1.0 if self.weight is None else self._importance(value_at(record, self.weight))
         if self.naming.crosses:
@@ -290,7 +305,8 @@ def infer_keys(files: Sequence[str], options: ReadOptions = DEFAULTS, *, rows: i
     chosen = {role: list(map(str, keys)) for role, keys in roles.items()}
     check_keys(records, chosen, options.naming)
     names = frozenset(map(str, options.categories))
-    labels = [value_at(record, str(target)) for record in records]
+    numbers = missing_numbers(options.missing)
+    labels = [value_at(without_numbers(record, numbers), str(target)) for record in records]
     said = [word_of(label, str(target) in names) for label in labels if not is_absent(label, options.missing)]
     kind = "category" if not said or any(word is not None for word in said) else "number"
     importance = None if weight is None else str(weight)

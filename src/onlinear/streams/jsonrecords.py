@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from onlinear.errors import BadLineKind
@@ -146,6 +146,20 @@ def finite(value: Any, key: str | None) -> float:
     if not math.isfinite(number):
         raise Wrong(NOT_FINITE.format(value=shorten_value(value), key=key), key)
     return number
+
+
+def without_numbers(record: dict[str, Any], missing: Sequence[float]) -> dict[str, Any]:
+    """An object in which each number is null that equals one of those which stand for nothing.
+
+    >>> without_numbers({"a": -9, "b": {"c": -9.0, "d": 1}, "e": True}, (-9, 1))
+    {'a': None, 'b': {'c': None, 'd': None}, 'e': True}
+    """
+    return {
+        key: without_numbers(value, missing)
+        if type(value) is dict
+        else (None if type(value) in (int, float) and value in missing else value)
+        for key, value in record.items()
+    }
 
 
 def value_at(record: dict[str, Any], key: str) -> Any:

@@ -244,7 +244,8 @@ class ReadOptions:
         tuple[str, ...],
         Option(
             "Text that stands for nothing, instead of '', ?, NA.",
-            "texts that stand for nothing",
+            "texts that stand for nothing; a number among them does so however it is written, and where cells are "
+            "numbers themselves",
             WITH_COLUMNS,
             texts_of_cells,
             profiled=True,

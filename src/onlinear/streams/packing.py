@@ -16,9 +16,13 @@ Number = int | float
 #: whole numbers are of 64 bits, as in arrays: JSON has any, and those beyond the floats could not be reckoned with
 MOST_WHOLE = 1 << 63
 #: records that have more fields now than when models were first saved: so many they had then
-FIRST_FIELDS = {"ArrowTable": 5, "CSVText": 7, "Naming": 4}
+FIRST_FIELDS = {"ArrowTable": 5, "CSVText": 7, "JSONLines": 9, "Naming": 4}
 #: what fields mean that are missing, if it is not their default
-MEANT_THEN: dict[str, dict[str, Any]] = {"ArrowTable": {"trimmed": False}, "CSVText": {"trimmed": False}}
+MEANT_THEN: dict[str, dict[str, Any]] = {
+    "ArrowTable": {"trimmed": False, "valued": False},
+    "CSVText": {"trimmed": False, "valued": False},
+    "JSONLines": {"valued": False},
+}
 
 
 def pack_value(value: Any) -> Any:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinear.data.whole_numbers import FIRST_INEXACT
 from onlinear.features.names import SIXTY_FOUR_BITS, hash_bytes, hash_name
 from onlinear.kernels.compiler.inlining import cold, inlined
 from onlinear.kernels.compiler.loop import compiled_loop
@@ -82,6 +83,7 @@ class Plan(NamedTuple):
     word_sizes: Any  # uint64: bit n is set if a word has n bytes; those of 63 bytes or more share a bit
     quote: Any  # uint64: the byte that opens and closes a quoted cell, or none
     trimmed: Any  # bool: whether blanks within the quotes of a category, but around it, do not count
+    numbers: Any  # float64: which numbers say that a cell is missing, however they are written
 
 
 class Table(NamedTuple):
@@ -104,9 +106,17 @@ class Table(NamedTuple):
 
 
 def plan_of(
-    names: Sequence[str], kinds: Sequence[int], missing: Sequence[str], quoted: bool = True, trimmed: bool = True
+    names: Sequence[str],
+    kinds: Sequence[int],
+    missing: Sequence[str],
+    quoted: bool = True,
+    trimmed: bool = True,
+    numbers: Sequence[float] = (),
 ) -> Plan:
-    """The plan for columns of these names and kinds, whose cells may be ``quoted``; if not, a quote is but a letter."""
+    """The plan for columns of these names and kinds, whose cells may be ``quoted``; if not, a quote is but a letter.
+
+    ``numbers`` are those that stand for nothing in columns of numbers.
+    """
     words = [word.encode() for word in missing]
     sizes = sum({1 << min(len(word), 63) for word in words})
     return Plan(
@@ -119,6 +129,7 @@ def plan_of(
         np.uint64(sizes),
         QUOTE if quoted else NO_BYTE,
         np.bool_(trimmed),
+        np.array(numbers, np.float64),
     )
 
 
@@ -314,7 +325,7 @@ def cell(text, start, stop, kind, column, at, row, plan, rows):
     if kind > CATEGORY:
         if kind == TEXT:
             return FINE, text_cell(rows.grams, text, low, high, is_absent, column, at, plan, rows)
-        return other_cell(text, start, stop, low, high, is_absent, kind, row, rows), _NONE
+        return other_cell(text, start, stop, low, high, is_absent, kind, row, plan, rows), _NONE
     if is_absent:
         rows.hashes[at], rows.values[at] = plan.absent[column], 1.0
     elif kind == CATEGORY:
@@ -331,6 +342,8 @@ def cell(text, start, stop, kind, column, at, row, plan, rows):
         if not fine:
             return NOT_NUMBER, _NONE
         rows.hashes[at], rows.values[at] = plan.hashes[column], value
+        if is_missing_number(value, plan):
+            rows.hashes[at], rows.values[at] = plan.absent[column], 1.0
     return FINE, _ONE
 
 
@@ -371,7 +384,7 @@ def bytes_at(text, at, count):
 
 
 @inlined
-def other_cell(text, start, stop, low, high, is_absent, kind, row, rows):
+def other_cell(text, start, stop, low, high, is_absent, kind, row, plan, rows):
     """FINE, or what is wrong with a label or a weight."""
     if kind == CATEGORY_TARGET:
         if is_absent:
@@ -379,6 +392,8 @@ def other_cell(text, start, stop, low, high, is_absent, kind, row, rows):
         rows.codes[row] = label_code(text, start, stop, rows)
         return FINE
     value, fine = finite_number(text, low, high)
+    if abs(value) < FIRST_INEXACT:  # beyond, labels are told apart by their digits
+        is_absent = is_absent or (fine and is_missing_number(value, plan))
     if kind == WEIGHT:
         rows.importance[row] = value
         return FINE if fine and value >= 0.0 and not is_absent else BAD_WEIGHT
@@ -443,6 +458,15 @@ def hashed_doubled(text, at, stop, state):
 def is_missing(text, start, stop, plan):
     size = np.uint64(min(stop - start, 63))
     return (plan.word_sizes >> size) & _ONE == _ONE and is_word(text, start, stop, plan)
+
+
+@inlined
+def is_missing_number(value, plan):
+    """Whether a number stands for nothing."""
+    for number in plan.numbers:
+        if value == number:
+            return True
+    return False
 
 
 @inlined

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
 from onlinear.errors import OnlinearError
-from onlinear.streams.columns import BLANKS, MISSING, Column
+from onlinear.streams.columns import MISSING, Column, is_number
 from onlinear.streams.conversion.numbers import text_of
 from onlinear.streams.texts import is_missing
 
 #: a line end, a quote, blanks around, the mark of UTF-8, and whatever may be taken for the delimiter
 QUOTED = re.compile(r'[\r\n",;|\t]|^[ \ufeff]| $')
-
-
-#: a number as readers of CSV know it
-NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class CSVLines:
@@ -84,13 +79,3 @@ def check_names(columns: Sequence[Column]) -> None:
     for name, _ in columns:
         if not name or name != name.strip(" \t\r"):
             raise OnlinearError(f"a column of CSV cannot be called {name!r}: rename it, or convert to jsonl")
-
-
-def is_number(text: str) -> bool:
-    """Whether a reader of CSV takes a cell for a number.
-
-    >>> is_number(" 1e5 "), is_number("1_0"), is_number("inf"), is_number("1e999")
-    (True, False, False, False)
-    """
-    text = text.strip(BLANKS)
-    return NUMBER.fullmatch(text) is not None and math.isfinite(float(text))

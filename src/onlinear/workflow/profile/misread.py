@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from shlex import quote
@@ -10,15 +9,14 @@ from shlex import quote
 import numpy as np
 
 from onlinear.errors import BadLine
-from onlinear.streams.columns import BLANKS, MISSING, position_of
+from onlinear.streams.columns import BLANKS, MISSING, is_number, position_of
 from onlinear.streams.csv_cells import placed_records_in, read_cells
 from onlinear.streams.csv_inference import NUMBERS, ROWS, TEXTS, look_at_records
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.sources import looks_at
 from onlinear.streams.text_lines import Lines
 
-#: a number as a stream reads it, and one with commas, a currency or a percent sign
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+#: a number with commas, a currency or a percent sign
 WRITTEN = re.compile(r"[$€£]?\s?[+-]?(\d{1,3}([.,' ]\d{3})+([.,]\d+)?|\d+([.,]\d+)?)\s?[%$€£]?")
 #: different numbers there have to be, their share of all different texts, and how many others there may be
 FEWEST_NUMBERS, LEAST_SHARE, MOST_WORDS = 5, 0.8, 5
@@ -48,15 +46,6 @@ def misread(name: str, texts: Collection[str], missing: Sequence[str] = MISSING)
             "name: write them as 1234.5."
         )
     return None
-
-
-def is_number(text: str) -> bool:
-    """Whether a stream reads a number in a text, which has to be finite.
-
-    >>> is_number(" 1e3"), is_number("1e400"), is_number("nan")
-    (True, False, False)
-    """
-    return bool(NUMBER.fullmatch(text.strip(BLANKS))) and math.isfinite(float(text))
 
 
 def as_missing(words: Sequence[str]) -> str:
