@@ -434,15 +434,18 @@ class Full(io.FileIO):
 REFUSED = [f"{3 if k % 4 == 1 else (-1) ** k} {k % 7 + 1}:0.5\n" for k in range(60)]  # 3 is no class
 UNREADABLE = [line if k % 4 != 1 else "oops\n" for k, line in enumerate(REFUSED)]
 BOTH = [line if k % 8 != 1 else "oops\n" for k, line in enumerate(REFUSED)]
+DAMAGED = [*["oops\n"] * 6, *ROWS[:20], *["oops\n"] * 6, *ROWS[20:]]  # blocks of bad lines alone
+CASES = {"refused": REFUSED, "unreadable": UNREADABLE, "both": BOTH, "damaged": DAMAGED}
 
 
-@pytest.mark.parametrize("lines", [REFUSED, UNREADABLE, BOTH], ids=["refused", "unreadable", "both"])
+@pytest.mark.parametrize("lines", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("room", [1, 100, 500, 900])
 @pytest.mark.parametrize("log", ["bad", "more"])
 def test_no_row_is_learned_twice_after_the_log_of_bad_lines_was_full(
     monkeypatch: pytest.MonkeyPatch, lines: list[str], room: int, log: str
 ) -> None:
     words = ("train", "rows.svm", "--quiet", "--classes=-1,1", "--passes", 2)
+    monkeypatch.setattr("onlinear.streams.text_lines.CHUNK", 10)
     write(lines)
     assert run_here(*words, "--model", "whole", "--bad-lines", "all").code == 0
     with monkeypatch.context() as patch:

@@ -167,16 +167,12 @@ class Run:
         )  # the blocks end with a bad line that ends the run
         blocks, self._begun = self._begun or self.stream.blocks(), None
         for block in self._in_order(blocks):
-            if self._skip:
+            if self._skip or passed:
                 done, block = block.split(min(self._skip, len(block)))
-                self._digest.take(done, len(done))
-                self._skip -= len(done)
                 if self._skip:
-                    self.stream.report(done.bad, quiet=True)
+                    self._pass_over(done)
                 block.bad = done.bad[passed:] + block.bad  # a bad line may have ended the run
-                passed = max(passed - len(done.bad), 0)
-                if not self._skip:
-                    self._check_same(self._digest, self.progress.digest, f"the first {self.progress.rows:,} rows")
+                passed = 0 if len(block) else max(passed - len(done.bad), 0)
             if not self._skip:
                 yield block
         if self._skip:
@@ -185,6 +181,15 @@ class Run:
             raise changed_files(
                 self.stream, f"there are {there:,} of the {self.progress.rows:,} rows that were learned"
             )
+
+    def _pass_over(self, done: Block) -> None:
+        """Take rows for done, the last of which have to end what was learned."""
+        self._digest.take(done, len(done))
+        self._skip -= len(done)
+        if self._skip:
+            self.stream.report(done.bad, quiet=True)
+        else:
+            self._check_same(self._digest, self.progress.digest, f"the first {self.progress.rows:,} rows")
 
     def _in_order(self, blocks: Iterator[Block]) -> Iterator[Block]:
         """The blocks of a pass in the order in which they are learned."""
