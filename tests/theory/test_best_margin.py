@@ -161,6 +161,18 @@ def test_conjugate_gradients_find_what_equations_do(monkeypatch: pytest.MonkeyPa
     assert max(found.lower, other.lower) <= min(found.upper, other.upper)
 
 
+def test_a_smaller_gap_is_no_worse_an_answer() -> None:
+    """From the weights of a soft penalty to those of a hard one it goes in strides that Newton's steps can follow."""
+    rng = np.random.default_rng(0)
+    truth, X = rng.normal(size=200), rng.normal(size=(2_000, 200))
+    scores = X @ truth
+    far = np.abs(scores) > 2.0
+    signed = scipy.sparse.csr_array(X[far] * np.sign(scores[far, None]))
+    for gap in (1e-2, 1e-4, 1e-6):
+        found = largest_margin(SoftMargins(signed), gap)
+        assert (1.0 - gap) * found.upper <= found.lower <= found.upper
+
+
 def test_a_search_that_may_not_go_on_says_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = draw(3, 60, 5)
     monkeypatch.setattr(soft_margins, "MOST_WORK", 1.0)

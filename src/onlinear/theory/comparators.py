@@ -23,6 +23,8 @@ from onlinear.theory.soft_margins import SoftMargins, State
 MOST_PENALTIES, MOST_CAPS, MOST_LEVELS = 30, 12, 16
 #: by how much the next penalty is less, where only its order of size is sought
 SOFTER = 10.0
+#: by how much it is less, at most: from weights that are further away, the next best ones take too many steps
+MUCH_SOFTER = 100.0
 #: the least l2, beside the square of the radius, that a search goes to
 SOFTEST = 1e-15
 #: an upper margin, beside the radius, below which floats do not find a lower one
@@ -60,7 +62,7 @@ def largest_margin(problem: SoftMargins, gap: float) -> Directions:
             break
         # at the best weights of one penalty, the lower margin is 1 less the largest slope of the upper
         excess = float(state.slopes.max()) / gap
-        l2 /= 2.0 * excess if found.lower > 0.0 and excess > 1.0 else SOFTER
+        l2 /= min(2.0 * excess, MUCH_SOFTER) if found.lower > 0.0 and excess > 1.0 else SOFTER
     return found
 
 
