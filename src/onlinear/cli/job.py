@@ -22,9 +22,7 @@ from onlinear.cli.progress import SilentProgress
 from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine, BadModel, BadSource, Diverged, OnlinearError
 from onlinear.files.trained import Trained, save
-from onlinear.learning.model import Totals
-from onlinear.learning.rest import comes_to_rest
-from onlinear.registry import LOSSES, RULES, name_of
+from onlinear.learning.progress import Totals
 from onlinear.streams.sources import expand
 from onlinear.system.outputs import as_argument, is_in_place, printable
 from onlinear.theory.online_to_batch import FirstPass, bounds_from
@@ -169,17 +167,17 @@ class Job:
         """All there is to say about the run."""
         training, progress = self.run.training, self.run.progress
         figures, classes = self.run.figures(), training.classes
-        learner = training.learner
         return {
             "model": None if self.path is None else str(self.path),
             "files": self.run.stream.files,
             "task": "regression" if classes is None else "classification",
             "task_reason": self.task_reason,
             "classes": None if classes is None else [classes.labels[code] for code in classes.order.tolist()],
-            "loss": name_of(learner.losses[0], LOSSES),
-            "rule": name_of(learner.rules[0], RULES),
+            "learner": training.kind,
+            "loss": training.loss_name,
+            "rule": training.rule_name,
             "passes": self.run.progress.number - 1,
-            "converged": self.run.is_at_rest if comes_to_rest(learner.losses[0]) else None,
+            "converged": self.run.is_at_rest if training.comes_to_rest else None,
             "per_pass": [pass_document(each, classes is not None) for each in self.run.per_pass()],
             "shuffled": self.run.seed,
             "label_runs": self.label_runs,

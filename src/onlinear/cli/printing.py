@@ -11,13 +11,13 @@ import numpy as np
 from onlinear.cli.jsontext import json_text
 from onlinear.errors import BadLine, Refused
 from onlinear.features.blocks import Block
-from onlinear.learning.predictor import Predictor
+from onlinear.learning.predictor import Answers
 
 
 class Printer:
     """Writes a line for each row: the prediction, and scores and probabilities if they are wanted."""
 
-    def __init__(self, predictor: Predictor, out: IO[str], form: str, scores: bool, probabilities: bool) -> None:
+    def __init__(self, predictor: Answers, out: IO[str], form: str, scores: bool, probabilities: bool) -> None:
         self.predictor, self.out, self.form = predictor, out, form
         self.scores, self.probabilities = scores, probabilities
         several = predictor.labels is not None and len(predictor.labels) > 2

@@ -16,7 +16,7 @@ from onlinear.workflow.watching import Watcher
 
 if TYPE_CHECKING:
     from onlinear.drift.adapting import Alarm
-    from onlinear.learning.model import Totals
+    from onlinear.learning.progress import Totals
     from onlinear.workflow.run import Run
 
 HEADINGS = ("examples", "loss since last", "loss", "mistakes", "features/s")

@@ -308,10 +308,10 @@ def types_in(rows: list[Any] | tuple[Any, ...]) -> set[type]:
 
 def in_order_of_names(estimator: Any, X: Any) -> Any:
     """X for a model that has learned from dicts, if it has a column for each of their names, in order."""
-    model = getattr(estimator, "_model", None)
+    model: Any = getattr(estimator, "_model", None)
     names = estimator._names if model is None else model.names
     advice = "call predict_one for each dict"
-    if model is not None:  # it has a weight for each name, unlike a kernel's learner
+    if hasattr(model, "learner"):  # it has a weight for each name, unlike a kernel's learner
         features = model.learner.features if model.known_features is None else model.known_features
         columns = columns_in(X)
         named = columns is None or not isinstance(names, ExactNames) or columns == names.names()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -39,24 +37,16 @@ from onlinear.learning.classes import (
     classes_of_labels,
     distinct_labels,
     named_classes,
-    outputs_for,
 )
 from onlinear.learning.dual.kernel import Kernel
-from onlinear.learning.dual.perceptrons import Perceptrons, dense
+from onlinear.learning.dual.model import WEIGHED, DualModel, are_whole_steps
 from onlinear.system.interrupts import uninterrupted
 
 
 class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
-    """A classifier made of perceptrons in dual form.
+    """A classifier made of perceptrons in dual form: see :class:`onlinear.learning.dual.model.DualModel`."""
 
-    Two classes known from the start share one perceptron; else each class has one. Where classes may still appear, one
-    more, the last, learns that "none of this" is right: when a new class appears, it has been that class's all along.
-    """
-
-    _perceptrons: Perceptrons | None = None
-    _classes: Classes
-    _mistakes = 0
-    _seen: frozenset[int] = frozenset()  # the codes of classes that have had a row
+    _model: DualModel | None = None
 
     certificate_ = property(running_certificate)
     __dir__ = names_on_sight
@@ -83,37 +73,29 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
             X, y, importance = self._checked(X, y, sample_weight, reset=True)
             refuse_all_zero(importance)
             X, y, importance = present(X, y, importance)
-            machine = self._start(X.shape[1], X.dtype, classes_of_labels(y))
-            machine.check(X, self.max_iter * importance.sum())
-            codes = self._classes.codes_of(y)
+            model = self._start(X.shape[1], X.dtype, classes_of_labels(y))
+            model.perceptrons.check(X, self.max_iter * importance.sum())
+            codes = model.classes.codes_of(y)
             warn_of_runs(self, codes, stacklevel=3)
-            self._sweep(machine, X, codes, importance)
+            self._sweep(model, X, codes, importance)
         return self
 
-    def _sweep(self: Any, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> None:
-        targets = self._targets(codes)
+    def _sweep(self: Any, model: DualModel, X: Any, codes: np.ndarray, importance: np.ndarray) -> None:
         turns = Turns(self.order, len(codes), self.random_state)
+        numbers = np.arange(len(codes))
         self.converged_ = False
         for number in range(1, self.max_iter + 1):
-            order = turns.next()
-            if order is None and self.max_iter > 1:
-                order = np.arange(len(codes))
-            before = self._made()
-            scores = machine.learn(X, targets, importance, order)
-            self._count(scores, codes if order is None else codes[order])
+            before = model.updates_in_all()
+            model.learn_codes(X, codes, importance, order=turns.next(), numbers=numbers)
             self.n_iter_ = number
             uninterrupted.let_through()
-            if turns.comes_to_rest(self._made() > before):
+            if turns.comes_to_rest(model.updates_in_all() > before):
                 self.converged_ = True
                 break
-        machine.positions = {}  # rows that come later are others
+        model.perceptrons.positions = {}  # rows that come later are others
 
     def _check_stream(self) -> None:
         """Refuse to learn from a stream what only ``fit`` can."""
-
-    def _made(self) -> int:
-        assert self._perceptrons is not None
-        return sum(versions.made for versions in self._perceptrons.versions)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> DualClassifier:
         """Learn from these rows, in the order in which they come, after what was learned before.
@@ -129,7 +111,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         self._validate_params()
         self._check_stream()
         with undo_if_refused(self):
-            first = self._perceptrons is None
+            first = self._model is None
             if not first and not hasattr(self, "n_features_in_"):
                 raise BadInput(
                     f"this {type(self).__name__} has learned from dicts: go on with learn_one or learn_many, "
@@ -137,11 +119,12 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
                 )
             X, y, importance = self._checked(X, y, sample_weight, reset=first)
             distinct_labels(y)  # refuses what cannot be a label
-            machine = self._start(X.shape[1], X.dtype, classes_from_call(classes)) if first else self._going_on(classes)
-            self._check_labels(y, importance)
+            model = self._start(X.shape[1], X.dtype, classes_from_call(classes)) if first else self._going_on(classes)
+            model.check_labels(y, importance)
             X, y, importance = present(X, y, importance)
-            machine.check(X, importance.sum())
-            self._learn(machine, X, y, importance)
+            model.perceptrons.check(X, importance.sum())
+            model.learn_labels(X, y, importance)
+            self._has_gone_on()
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -151,100 +134,38 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         return X, y, importance
 
     def _check_steps(self: Any, importance: np.ndarray) -> None:
-        if self.budget is not None and not np.isin(importance, (0.0, 1.0)).all():
-            raise Refused("a budget is kept by steps of 1: leave out the sample weights, or the budget")
+        """Refuse importances that make steps of another size than a budget counts."""
+        if self.budget is not None and not are_whole_steps(importance).all():
+            raise Refused(WEIGHED)
 
-    def _start(self: Any, features: int, dtype: Any, classes: Classes) -> Perceptrons:
-        """Perceptrons that have seen nothing."""
-        outputs = outputs_for(classes, row_loss=False)
-        share = None if self.budget is None else self.budget // outputs
-        if share == 0:
-            raise Refused(f"a budget of {self.budget} does not suffice for {outputs} classes: give one example to each")
-        self._classes = classes
-        self._mistakes, self._seen = 0, frozenset()
-        self._names = None
-        self._perceptrons = Perceptrons(self._kernel(), features, outputs, dtype, share)
-        self._began = (self._kernel(), self.budget)
-        self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+    def _start(self: Any, features: int, dtype: Any, classes: Classes) -> DualModel:
+        """A model that has seen nothing."""
+        kernel, seed = self._kernel(), int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self._model = DualModel(
+            kernel, classes, vote=self.vote, budget=self.budget, seed=seed, features=features, dtype=dtype
+        )
         self.n_iter_ = 1
-        return self._perceptrons
+        return self._model
 
-    def _going_on(self: Any, classes: Any = None) -> Perceptrons:
-        """The perceptrons that are there, if the parameters still are theirs, with classes that are named late."""
-        if self._began != (self._kernel(), self.budget):
+    def _going_on(self: Any, classes: Any = None) -> DualModel:
+        """The model that is there, if the parameters still are its own, with classes that are named late."""
+        model: DualModel = self._model
+        if (model.kernel, model.budget) != (self._kernel(), self.budget):
             raise Refused("kernel and budget cannot change while it learns: call fit to start anew")
         if classes is not None:
-            self._classes.check_named(named_classes(classes))
-        if callable(self._began[0].name):  # it may refuse rows in their midst: then only a copy has begun to learn them
-            parts = self._perceptrons, self._classes, self._names
-            self._perceptrons, self._classes, self._names = copy.deepcopy(parts)
-        assert self._perceptrons is not None
-        return self._perceptrons
+            model.classes.check_named(named_classes(classes))
+        if callable(model.kernel.name):  # it may refuse rows in their midst: then only a copy has begun to learn them
+            model = self._model = copy.deepcopy(model)
+        return model
 
-    def _check_labels(self, labels: np.ndarray, importance: np.ndarray) -> None:
-        """Refuse all labels if one of a row that is present cannot be learned."""
-        present = importance > 0.0
-        codes = self._classes.checked_codes(labels, present)
-        self._check_budget(len(set(labels[(codes < 0) & present].tolist())))
-
-    def _check_budget(self: Any, new: int) -> None:
-        """Refuse new classes of which there would be no share in the budget."""
-        if new and self.budget is not None and len(self._classes) + new > 2:
-            raise Refused(
-                "a budget is shared out among the classes, and a third one is new: name all of them in the first call"
-            )
-
-    def _learn(self, machine: Perceptrons, X: Any, labels: np.ndarray, importance: np.ndarray) -> None:
-        """Learn rows that are all present, in order."""
-        codes = self._classes.codes_of(labels)
-
-        def learn(start: int, stop: int) -> None:
-            self._learn_codes(machine, X[start:stop], codes[start:stop], importance[start:stop])
-
-        self._classes.learn_in_order(labels, codes, importance > 0.0, learn, self._add_class)
-
-    def _learn_codes(self, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> np.ndarray:
-        scores = machine.learn(X, self._targets(codes), importance)
-        self._count(scores, codes)
+    def _has_gone_on(self) -> None:
+        """The last rows were not in the pass without an update."""
         if vars(self).get("converged_"):
-            self.converged_ = False  # these rows were not in the pass without an update
-        return scores
-
-    def _add_class(self, label: Hashable) -> int:
-        """Let a new class appear; its code."""
-        assert self._perceptrons is not None
-        self._perceptrons.add_output()
-        return self._classes.add(label)
-
-    def _targets(self, codes: np.ndarray) -> np.ndarray:
-        """1 for the output of the row's class, -1 for the others."""
-        assert self._perceptrons is not None
-        outputs = np.arange(self._perceptrons.outputs) + self._shares_one()
-        return np.where(codes[:, None] == outputs, 1.0, -1.0)
-
-    def _shares_one(self) -> bool:
-        """Whether two classes share one perceptron, that of the second."""
-        return len(self._classes) == 2 and not self._classes.open
-
-    def _count(self, scores: np.ndarray, codes: np.ndarray) -> None:
-        """Count the rows that the last versions had wrong, or undecided, before they learned them.
-
-        Only classes seen so far compete, so that it does not matter whether all were named at the start.
-        """
-        if self._shares_one():
-            own, best = (2.0 * codes - 1.0) * scores[:, 0], np.zeros(len(codes))
-        else:
-            present = codes[:, None] == np.arange(len(self._classes))
-            seen = np.logical_or.accumulate(present, axis=0) | np.isin(np.arange(len(self._classes)), [*self._seen])
-            own = scores[np.arange(len(codes)), codes]
-            best = np.where(seen & ~present, scores[:, : len(self._classes)], -np.inf).max(axis=1, initial=-np.inf)
-            best[np.isinf(best)] = 0.0  # a class alone has to be on its own side of zero
-        self._seen = self._seen.union(codes.tolist())
-        self._mistakes += int((own <= best).sum())
+            self.converged_ = False
 
     # -------------------------------------------------------------- answers
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self: Any, X: Any) -> np.ndarray:
         """The scores: of the second class where there are two, else one column for each class."""
         check_is_fitted(self)
         with estimator_lock(self):
@@ -252,7 +173,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
             scores = self._scores(checked_rows(self, X))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self: Any, X: Any) -> np.ndarray:
         """The labels with the highest scores; a tie, or a score of 0, answers the first class."""
         check_is_fitted(self)
         with estimator_lock(self):
@@ -266,71 +187,53 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         return self.classes_[chosen.astype(np.intp)]
 
     def _scores(self: Any, X: Any) -> np.ndarray:
-        machine = self._perceptrons
-        machine.check(X)
-        moments = self._moments(X) if self.vote == "random" else None
-        return machine.scores(X, self._outputs(), self.vote, moments)
-
-    def _outputs(self) -> list[int]:
-        """The outputs that answer: for two classes that of the second, else in the order of ``classes_``."""
-        if self._shares_one() or len(self._classes) < 2:
-            return [0]
-        order: list[int] = self._classes.order.tolist()
-        return order[1:] if len(order) == 2 else order
-
-    def _moments(self: Any, X: Any) -> np.ndarray:
-        """For each row the number of an example: drawn by a hash, so that a row's neighbours do not matter."""
-        machine = self._perceptrons
-        key = np.array([self._seed, machine.examples]).tobytes()
-        moments = np.empty(X.shape[0], dtype=np.int64)
-        for number in range(X.shape[0]):
-            row = dense(X[number : number + 1]).astype(machine.support.rows.dtype) + 0.0  # -0.0 becomes 0.0
-            drawn = hashlib.blake2b(row.tobytes(), digest_size=8, key=key).digest()
-            moments[number] = int.from_bytes(drawn, "little") % max(machine.examples, 1)
-        return moments
+        scores: np.ndarray = self._model.scores(X, self.vote)
+        return scores
 
     # -------------------------------------------------------------- what was learned
 
     @property
+    def _classes(self) -> Classes:
+        return self._learned().classes
+
+    @property
     def classes_(self) -> np.ndarray:
         """The labels, sorted where they can be."""
-        self._learned()
         with estimator_lock(self):
-            return self._classes.sorted
+            return self._learned().classes.sorted
 
     @property
     def examples_(self) -> int:
         """How many examples were learned from, over all passes."""
-        self._learned()
         with estimator_lock(self):
             return self._learned().examples
 
     @property
     def mistakes_(self) -> int:
         """How many examples the last version had wrong, or undecided, before they were learned."""
-        self._learned()
         with estimator_lock(self):
-            return self._mistakes
+            return self._learned().mistakes
 
     @property
     def updates_(self) -> Any:
         """How many examples changed the hypothesis; one number for each class of several."""
         with estimator_lock(self):
-            made = [self._learned().versions[output].made for output in self._outputs()]
-        return made[0] if len(made) == 1 else np.array(made)
+            made = self._learned().updates
+        return made if isinstance(made, int) else np.array(made)
 
     @property
     def radius2_(self) -> float:
         """The largest ``K(x, x)`` of all examples: the R^2 of the theorems."""
-        return self._learned().radius2
+        return self._learned().perceptrons.radius2
 
     @property
     def support_vectors_(self) -> np.ndarray:
         """The kept examples, in the order in which they came."""
         with estimator_lock(self):
             coefficients = self._coefficients()
-            width = None if self._names is None else self._names.size  # a stream of dicts has room for more
-            return self._learned().support.rows[: len(coefficients), :width][coefficients.any(axis=1)]
+            model = self._learned()
+            width = None if model.names is None else model.names.size  # a stream of dicts has room for more
+            return model.perceptrons.support.rows[: len(coefficients), :width][coefficients.any(axis=1)]
 
     @property
     def dual_coef_(self) -> np.ndarray:
@@ -340,12 +243,13 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         return coefficients[coefficients.any(axis=1)].T
 
     def _coefficients(self) -> np.ndarray:
-        return self._learned().coefficients()[:, self._outputs()]
+        model = self._learned()
+        return model.perceptrons.coefficients()[:, model.outputs()]
 
-    def _learned(self) -> Perceptrons:
-        if self._perceptrons is None:
+    def _learned(self) -> DualModel:
+        if self._model is None:
             raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
-        return self._perceptrons
+        return self._model
 
     # -------------------------------------------------------------- files
 
@@ -365,7 +269,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
     # -------------------------------------------------------------- conventions
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._perceptrons is not None
+        return self._model is not None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -376,9 +280,8 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         with estimator_lock(self):
             state = dict(super().__getstate__())
             state.pop("_lock")  # a lock means nothing elsewhere
-            for name in ("_perceptrons", "_classes", "_names"):
-                if name in state:
-                    state[name] = copy.deepcopy(state[name])  # what is learned meanwhile stays out
+            if "_model" in state:
+                state["_model"] = copy.deepcopy(state["_model"])  # what is learned meanwhile stays out
             return state
 
 

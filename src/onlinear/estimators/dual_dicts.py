@@ -14,19 +14,14 @@ from onlinear.estimators.checks import check_length, records, targets_in
 from onlinear.estimators.linear import estimator_lock, undo_if_refused
 from onlinear.features.names import ExactNames
 from onlinear.learning.classes import Classes, as_array, check_hashable
-from onlinear.learning.dual.perceptrons import Perceptrons
+from onlinear.learning.dual.model import DualModel, room_for_names
 from onlinear.learning.model import checked_importance, unknown_feature
-
-#: columns that a stream of dicts has room for at first; their number doubles
-FIRST_COLUMNS = 16
 
 
 class LearnsDicts:
     """``learn_one``, ``learn_many`` and ``predict_one`` for a classifier made of perceptrons in dual form."""
 
-    _perceptrons: Perceptrons | None
-    _classes: Classes
-    _names: ExactNames | None = None
+    _model: DualModel | None
 
     def learn_one(self: Any, x: Mapping[Any, Any], y: Hashable, importance: float = 1.0) -> Any:
         """Learn from one example, a dict of names to numbers or strings; answer the score it had before.
@@ -43,18 +38,18 @@ class LearnsDicts:
         importance = checked_importance(importance)
         with undo_if_refused(self):
             self._check_steps(np.array([importance]))
-            machine = self._streaming()
+            model = self._streaming()
             if importance == 0.0:
-                scores = machine.scores(self._known_row(x), self._outputs(), "last")
+                scores = model.perceptrons.scores(self._known_row(x), model.outputs(), "last")
             else:
-                code = self._classes.checked_code(y)
-                self._check_budget(int(code < 0))
+                code = model.classes.checked_code(y)
+                model.check_budget(int(code < 0))
                 ExactNames().register(x)  # what is wrong with it is said of it alone, not of a row of many
                 table = self._table([x], importance)
                 if code < 0:
-                    code = self._add_class(y)
-                scores = self._learn_codes(machine, table, np.array([code]), np.array([importance]))
-                scores = scores[:, self._outputs()]
+                    code = model.add_class(y)
+                scores = model.learn_codes(table, np.array([code]), np.array([importance]))[:, model.outputs()]
+                self._has_gone_on()
         return float(scores[0, 0]) if scores.shape[1] == 1 else scores[0]
 
     def learn_many(self: Any, rows: Any, y: Sequence[Hashable], importance: Any = None) -> Any:
@@ -74,33 +69,35 @@ class LearnsDicts:
         chosen = np.flatnonzero(weights > 0.0)
         with undo_if_refused(self):
             self._check_steps(weights)
-            machine = self._streaming()
-            self._check_labels(labels, weights)
+            model = self._streaming()
+            model.check_labels(labels, weights)
             table = self._table(rows, weights.sum())
-            self._learn(machine, table[chosen], labels[chosen], weights[chosen])
+            model.learn_labels(table[chosen], labels[chosen], weights[chosen])
+            self._has_gone_on()
         return self
 
     def predict_one(self: Any, x: Mapping[Any, Any]) -> Any:
         """The label for one example; None before the first. Changes nothing."""
         with estimator_lock(self):
-            if self._perceptrons is None or not len(self._classes):
+            if self._model is None or not len(self._model.classes):
                 return None
             return self._labels(self._scores(self._known_row(x))).tolist()[0]
 
     # -------------------------------------------------------------- names
 
-    def _streaming(self: Any) -> Perceptrons:
-        """The perceptrons that a dict is learned by."""
+    def _streaming(self: Any) -> DualModel:
+        """The model that a dict is learned by."""
         self._validate_params()
         self._check_stream()
-        machine: Perceptrons
-        machine = self._start(0, np.float64, Classes(open=True)) if self._perceptrons is None else self._going_on()
-        return machine
+        model: DualModel
+        model = self._start(0, np.float64, Classes(open=True)) if self._model is None else self._going_on()
+        return model
 
     def _names_now(self: Any) -> ExactNames:
         """The names of the columns: of dicts those that came, of a table those that there are."""
-        if self._names is not None:
-            return self._names
+        if self._model.names is not None:
+            names: ExactNames = self._model.names
+            return names
         if not hasattr(self, "n_features_in_"):
             return ExactNames()
         known = getattr(self, "feature_names_in_", range(self.n_features_in_))
@@ -111,35 +108,24 @@ class LearnsDicts:
 
         They are read twice: names that were registered before a row is refused would be a trace of it.
         """
-        names, machine, alone = self._names_now(), self._perceptrons, ExactNames()
+        names, model, alone = self._names_now(), self._model, ExactNames()
         parts = alone.register_many(rows)
-        machine.check(sparse(parts, alone.size), importance)
+        model.perceptrons.check(sparse(parts, alone.size), importance)
         try:
             parts = names.register_many(rows)
         except TooManyNames as refusal:
             raise explain_refusal(refusal, self) from None
-        self._names = names
-        width = machine.support.rows.shape[1]
-        if names.size > width:
-            width = room_for_names(names.size)
-            machine.widen(width)
-        return sparse(parts, width)
+        model.names = names
+        if names.size > model.features:
+            model.perceptrons.widen(room_for_names(names.size))
+        return sparse(parts, model.features)
 
     def _known_row(self: Any, x: Mapping[Any, Any]) -> np.ndarray:
         """A dict as a table of one row, as far as its names are known."""
         columns, values = self._names_now().look_up(x)
-        row = np.zeros((1, self._perceptrons.support.rows.shape[1]))
+        row = np.zeros((1, self._model.features))
         row[0, columns] = values
         return row
-
-
-def room_for_names(names: int) -> int:
-    """How many columns there are for so many names that came one after the other.
-
-    >>> room_for_names(3), room_for_names(17)
-    (16, 32)
-    """
-    return max(FIRST_COLUMNS, 1 << (names - 1).bit_length())
 
 
 def sparse(parts: tuple[Any, Any, Any], width: int) -> csr_matrix:

@@ -13,7 +13,8 @@ from onlinear.errors import Refused
 from onlinear.estimators.checks import FloatInterval
 from onlinear.estimators.dual import DualClassifier
 from onlinear.estimators.passes import ORDERS
-from onlinear.learning.dual.kernel import Kernel
+from onlinear.learning.dual.kernel import Kernel, linear_kernel
+from onlinear.learning.dual.model import DualModel
 from onlinear.learning.dual.perceptrons import Perceptrons
 from onlinear.learning.dual.versions import VOTES, Versions
 
@@ -134,7 +135,7 @@ class VotedPerceptron(DualClassifier):
         self.random_state = random_state
 
     def _kernel(self) -> Kernel:
-        return Kernel("poly", degree=1, gamma=1.0, coef0=1.0) if self.fit_intercept else Kernel("linear")
+        return linear_kernel(self.fit_intercept)
 
 
 class PocketPerceptron(DualClassifier):
@@ -186,12 +187,12 @@ class PocketPerceptron(DualClassifier):
         self.random_state = random_state
 
     def _kernel(self) -> Kernel:
-        return Kernel("poly", degree=1, gamma=1.0, coef0=1.0) if self.fit_intercept else Kernel("linear")
+        return linear_kernel(self.fit_intercept)
 
-    def _sweep(self, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> None:
-        super()._sweep(machine, X, codes, importance)
+    def _sweep(self, model: DualModel, X: Any, codes: np.ndarray, importance: np.ndarray) -> None:
+        super()._sweep(model, X, codes, importance)
         if self.ratchet:
-            targets = self._targets(codes)
+            targets, machine = model.targets(codes), model.perceptrons
             for output, versions in enumerate(machine.versions):
                 versions.chosen = self._best_version(machine, versions, X, targets[:, output], importance)
 

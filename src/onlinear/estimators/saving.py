@@ -24,7 +24,7 @@ from onlinear.files.file_model import FileModel
 from onlinear.files.learners import FACINGS
 from onlinear.files.models import EstimatorParts, ModelNow, model_now, pack_estimator, unpack_model
 from onlinear.files.names import unpack_names, unpack_texts
-from onlinear.files.trained import RECIPE_KEY, check_columns, check_names, restored_recipe
+from onlinear.files.trained import IN_DUAL_FORM, RECIPE_KEY, check_columns, check_names, restored_recipe
 from onlinear.files.values import Packer, Unpacker, only_bad_models
 from onlinear.learning.classes import has_outputs_for
 from onlinear.learning.model import Model
@@ -47,9 +47,6 @@ OURS = frozenset(
         "SecondOrderPerceptron",
     }
 )
-
-#: those in dual form, whose files are others
-IN_DUAL_FORM = frozenset({"KernelPerceptron", "PocketPerceptron", "VotedPerceptron"})
 
 #: attributes that have a form of their own in a file
 APART = frozenset(
@@ -98,13 +95,13 @@ def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
         learned = model._model
         if learned is None:
             raise BadModel("it has a recipe, but has learned nothing: it is not one that we wrote")
-        check_columns(recipe, learned.bits, learned.learner.features)
-        check_names(recipe, header, arrays, learned.learner)
+        check_columns(recipe, learned.bits, learned.features)
+        check_names(recipe, header, arrays, learned)
         if not recipe.steps():
             if learned.names is not None:
                 learned.names.texts = recipe.text_columns
             return model
-        if class_name(type(model))["holds"] not in ("OnlineClassifier", "OnlineRegressor"):
+        if class_name(type(model))["holds"] not in {"OnlineClassifier", "OnlineRegressor", *IN_DUAL_FORM}:
             raise BadModel(f"a {type(model).__name__} learns from no files: it is not one that we wrote")
         return FileModel(learned, recipe)
 

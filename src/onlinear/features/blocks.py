@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -86,6 +86,7 @@ class Block:
     width: int = 0
     named: NamedRows | None = None
     columns: int = 0  # of X: those there may be
+    numbers: np.ndarray | None = None  # of the rows among those of a pass, where somebody counts them
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -133,7 +134,16 @@ class Block:
             width,
             named,
             self.columns,
+            None if self.numbers is None else self.numbers[start:stop],
         )
+
+
+def numbered(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks of a pass, with the numbers of their rows, counted from 0."""
+    first = 0
+    for block in blocks:
+        yield replace(block, numbers=np.arange(first, first + len(block)))
+        first += len(block)
 
 
 def part_of(rows: Rows, start: int, stop: int) -> Rows:

@@ -171,6 +171,7 @@ def leave_out_rows(
         block.read,
         block.width,
         named=block.named and named_left(block.named, left),
+        numbers=None if block.numbers is None else block.numbers[left],
     )
 
 

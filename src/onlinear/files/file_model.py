@@ -13,9 +13,8 @@ from onlinear.data.rows import SparseRows
 from onlinear.errors import BadInput, BadRow, NotSaved, Refused
 from onlinear.features.blocks import Block
 from onlinear.files.container import PathLike
-from onlinear.files.trained import open_model
-from onlinear.learning.model import Model
-from onlinear.learning.predictor import Predictor
+from onlinear.files.trained import AnyModel, open_model
+from onlinear.learning.predictor import Answers, Predictor
 from onlinear.streams.arrays import Arrays, Matrix, matrix_of
 from onlinear.streams.columns import FEATURE_KINDS
 from onlinear.streams.formats import name_of
@@ -38,15 +37,15 @@ class FileModel:
     in :func:`onlinear.open_stream`, and there is no answer for those.
     """
 
-    def __init__(self, model: Model, recipe: Recipe) -> None:
+    def __init__(self, model: AnyModel, recipe: Recipe) -> None:
         self.model = model
         self.recipe = recipe
 
     @cached_property
-    def _predictor(self) -> Predictor:
+    def _predictor(self) -> Answers:
         return self.model.snapshot()
 
-    def snapshot(self) -> Predictor:
+    def snapshot(self) -> Answers:
         """What was learned, for rows that have been through the recipe."""
         return self._predictor
 
@@ -60,17 +59,22 @@ class FileModel:
     @property
     def coef_(self) -> np.ndarray:
         """The weights of the columns after the recipe: a row for each class, one row for two classes or a number."""
-        return self._predictor.weights
+        return self._weighing().weights
 
     @property
     def intercept_(self) -> np.ndarray:
         """The intercepts, one for each row of ``coef_``."""
-        return self._predictor.intercepts
+        return self._weighing().intercepts
+
+    def _weighing(self) -> Predictor:
+        if not isinstance(self._predictor, Predictor):
+            raise AttributeError("a model that keeps examples has no coef_ and no intercept_")
+        return self._predictor
 
     @property
     def examples_(self) -> int:
         """How many examples were learned from, over all passes."""
-        return self.model.learner.examples
+        return self.model.examples
 
     @property
     def mistakes_(self) -> int:

@@ -242,6 +242,13 @@ def plain_label(label: Any) -> Hashable:
     return label
 
 
+def plain(label: Any) -> Hashable:
+    """A whole number as an integer; anything else as it is."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
 def compare_exactly(labels: list[Hashable]) -> bool:
     """Whether NumPy finds labels equal to numbers where Python does: it takes tuples for rows, and may round."""
     return all(isinstance(label, int | float) and abs(label) < FIRST_INEXACT for label in labels)

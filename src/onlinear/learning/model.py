@@ -18,7 +18,7 @@ import numpy as np
 from onlinear.data.batch import Batch, Rows, check_rows, plain_number
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Numbers
-from onlinear.data.whole_numbers import are_numbers, as_floats, missing_in
+from onlinear.data.whole_numbers import as_floats
 from onlinear.errors import BadInput, BadRow, Diverged, OnlinearError, Refused, TooManyNames
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
@@ -36,12 +36,16 @@ from onlinear.learning.classes import (
     kind_of_label,
     label_at,
     outputs_for,
+    plain,
     refuse_fractions,
     targets_for,
 )
 from onlinear.learning.learner import Learner, Mark, Settings
 from onlinear.learning.predictor import Predictor
-from onlinear.registry import loss_of, rule_of
+from onlinear.learning.progress import Totals
+from onlinear.learning.rest import comes_to_rest, rests_without_updates
+from onlinear.learning.streamed import LearnsBlocks
+from onlinear.registry import LOSSES, RULES, loss_of, name_of, rule_of
 from onlinear.system.interrupts import uninterrupted
 
 if TYPE_CHECKING:
@@ -62,15 +66,6 @@ ONE = 1.0
 ONE_ROW = np.ones(1)
 #: the types of most numbers that are no floats
 NUMBERS = frozenset([np.float64, np.float32, np.int64, np.int32, int, bool])
-
-
-class Totals(NamedTuple):
-    """Sums over all examples so far."""
-
-    examples: int = 0
-    mistakes: int = 0
-    loss: float = 0.0
-    importance: float = 0.0
 
 
 class Conditions(NamedTuple):
@@ -148,7 +143,7 @@ def learn_number(self: Any, x: Mapping[Any, Any], y: float, importance: float = 
     return answer
 
 
-class Model:
+class Model(LearnsBlocks):
     """A learner with its classes and the names of its features.
 
     ``classes`` are None for a regression. ``columns`` says how many columns rows have, where that is fixed; they may
@@ -165,8 +160,9 @@ class Model:
     (2, ['spam', 'ham'])
     """
 
+    #: what the command line calls the learner
+    kind = "linear"
     _learning_path: DictPath | None = None  # of dicts into the learner
-    _coded: tuple[np.ndarray, int, np.ndarray] | None = None  # labels, how many classes were known, and their codes
 
     def __init__(
         self,
@@ -235,6 +231,41 @@ class Model:
         if self.classes is None:
             return slice(0, 1)
         return slice(0, max(answering(self.classes, has_row_loss(self.learner)), 1))
+
+    @property
+    def loss_name(self) -> str | None:
+        """What the loss is called; None for one of the user's own."""
+        return name_of(self.learner.losses[0], LOSSES)
+
+    @property
+    def rule_name(self) -> str | None:
+        """What the rule is called; None for one of the user's own."""
+        return name_of(self.learner.rules[0], RULES)
+
+    @property
+    def slim(self) -> bool:
+        """Whether it only answers."""
+        return self.learner.slim
+
+    @property
+    def features(self) -> int:
+        """How many columns the table has room for."""
+        return self.learner.features
+
+    @property
+    def has_row_loss(self) -> bool:
+        """Whether the loss sees the scores of all classes."""
+        return has_row_loss(self.learner)
+
+    @property
+    def comes_to_rest(self) -> bool:
+        """Whether there are scores at which no update is asked for."""
+        return comes_to_rest(self.learner.losses[0])
+
+    @property
+    def rests_without_updates(self) -> bool:
+        """Whether a pass without an update is the last that could change anything."""
+        return rests_without_updates(self.learner)
 
     @property
     def examples(self) -> int:
@@ -492,43 +523,6 @@ class Model:
 
     # -------------------------------------------------------------- learning blocks of a stream
 
-    def refused(self, block: Block) -> tuple[int, str] | None:
-        """The first row whose label cannot be learned from, and why."""
-        labels = block.labels
-        missing = missing_in(labels)
-        if missing.any():
-            return int(missing.argmax()), "there is no label to learn from: label it, or leave the line out"
-        if self.classes is None:
-            if are_numbers(labels):
-                return None
-            return (
-                0,
-                f"the label {labels[0]!r:.60} is no number: learn classes, or give a column of numbers as the target",
-            )
-        if self.classes.open:
-            return None
-        unknown = np.flatnonzero((self._codes(labels, self.classes) < 0) & (block.importance > 0.0))
-        if not len(unknown):
-            return None
-        row, known = int(unknown[0]), ", ".join(map(str, self.classes.labels))
-        return row, f"the label {plain(labels[row])} is none of {known}: name all classes beforehand"
-
-    def learn(self, block: Block) -> None:
-        """Learn the rows of a block, in order; up to the first that is refused."""
-        if not len(block):
-            return
-        refused = self.refused(block)
-        if refused is not None:
-            self._learn_block(block.split(refused[0])[0])
-            raise block.origin.label_error(*refused)
-        self._learn_block(block)
-
-    def _codes(self, labels: np.ndarray, classes: Classes) -> np.ndarray:
-        """The codes of a block's labels, which are asked for more than once."""
-        if self._coded is None or self._coded[0] is not labels or self._coded[1] != len(classes):
-            self._coded = labels, len(classes), classes.codes_of(labels)
-        return self._coded[2]
-
     def _learn_block(self, block: Block) -> None:
         self._check_new_labels(block)
         if isinstance(block.rows, DenseRows):
@@ -775,13 +769,6 @@ def classes_in(labels: Sequence[np.ndarray]) -> Classes:
     refuse_fractions(seen)
     found: list[Hashable] = [plain(label) for label in seen.tolist()]
     return Classes.closed(as_array(found)) if len(found) == 2 else Classes(open=True)
-
-
-def plain(label: Any) -> Hashable:
-    """A whole number as an integer; anything else as it is."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def is_one(importance: Any) -> bool:

@@ -23,7 +23,75 @@ from onlinear.learning.table_copies import can_be_updated
 from onlinear.learning.weights import ScoringWeights
 
 
-class Predictor:
+class Answers:
+    """What answers with the labels of a model: all there is from ``scores`` on."""
+
+    #: the labels, sorted where they can be; None for numbers
+    classes_: np.ndarray | None
+    #: the same, in Python's own types
+    labels: list[Hashable] | None
+    loss: Any
+
+    def _hold(self, classes: Classes | None) -> None:
+        """Take over the labels of these classes."""
+        self.classes_ = None if classes is None else classes.sorted
+        self.labels = None if classes is None else [classes.labels[code] for code in classes.order.tolist()]
+
+    def scores(self, rows: Any) -> np.ndarray:
+        """The scores of an array, a sparse matrix, or the rows of a block."""
+        raise NotImplementedError
+
+    @property
+    def outputs(self) -> int:
+        """How many columns scores have."""
+        raise NotImplementedError
+
+    @property
+    def _sees_pairs(self) -> bool:
+        """Whether each of two classes has a score of its own."""
+        return self.labels is not None and len(self.labels) == self.outputs == 2
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether scores stand for probabilities."""
+        return self.labels is not None and hasattr(self.loss, "link")
+
+    def decision(self, scores: np.ndarray) -> np.ndarray:
+        """The scores as ``decision_function`` gives them: a vector where one for each row says it all."""
+        if self._sees_pairs:
+            return scores[:, 1] - scores[:, 0]
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def codes(self, scores: np.ndarray) -> np.ndarray:
+        """Which of the labels has the highest score; a tie, or a score of 0 for the second of two, is the first's."""
+        if scores.shape[1] == 1:
+            return ((scores[:, 0] > 0.0) & (self.labels is not None and len(self.labels) == 2)).astype(np.intp)
+        return scores.argmax(axis=1)
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """The probability of each label: the loss's link of each score, made to add up to 1 over several classes."""
+        if self.labels is None or not self.has_probabilities:
+            raise Refused(f"the loss {type(self.loss).__name__} has no link: its scores are no probabilities")
+        return probabilities_of(self.loss, len(self.labels), scores)
+
+    def decision_function(self, rows: Any) -> np.ndarray:
+        """The scores: of the second class where there are two, else one column for each class."""
+        return self.decision(self.scores(rows))
+
+    def predict(self, rows: Any) -> np.ndarray:
+        """The labels with the highest scores, or the numbers."""
+        return self.answers(self.scores(rows))
+
+    def answers(self, scores: np.ndarray) -> np.ndarray:
+        """The labels, or the numbers, that scores stand for."""
+        return scores[:, 0] if self.classes_ is None else self.classes_[self.codes(scores)]
+
+    def predict_proba(self, rows: Any) -> np.ndarray:
+        """The probability of each label."""
+        return self.probabilities(self.scores(rows))
+
+
+class Predictor(Answers):
     """A snapshot of a model: weights, intercepts, the loss with its link, and the labels in the order of ``classes_``.
 
     ``scores`` have one column for a number or two classes, else one for each class. A loss that sees all scores of a
@@ -51,10 +119,7 @@ class Predictor:
         self._weights = ScoringWeights(table, scales, intercepts)
         self._names = names
         self.loss = loss
-        #: the labels, sorted where they can be; None for numbers
-        self.classes_: np.ndarray | None = None if classes is None else classes.sorted
-        #: the same, in Python's own types
-        self.labels = None if classes is None else [classes.labels[code] for code in classes.order.tolist()]
+        self._hold(classes)
 
     @classmethod
     def of(
@@ -119,16 +184,6 @@ class Predictor:
         numbers.flags.writeable = False
         return numbers
 
-    @property
-    def _sees_pairs(self) -> bool:
-        """Whether each of two classes has a score of its own."""
-        return self.labels is not None and len(self.labels) == self.outputs == 2
-
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether scores stand for probabilities."""
-        return self.labels is not None and hasattr(self.loss, "link")
-
     # -------------------------------------------------------------- rows to scores, and on
 
     def scores(self, rows: Any) -> np.ndarray:
@@ -139,42 +194,6 @@ class Predictor:
     def outputs(self) -> int:
         """How many columns scores have."""
         return len(self._weights.intercepts)
-
-    def decision(self, scores: np.ndarray) -> np.ndarray:
-        """The scores as ``decision_function`` gives them: a vector where one for each row says it all."""
-        if self._sees_pairs:
-            return scores[:, 1] - scores[:, 0]
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def codes(self, scores: np.ndarray) -> np.ndarray:
-        """Which of the labels has the highest score; a tie, or a score of 0 for the second of two, is the first's."""
-        if scores.shape[1] == 1:
-            return ((scores[:, 0] > 0.0) & (self.labels is not None and len(self.labels) == 2)).astype(np.intp)
-        return scores.argmax(axis=1)
-
-    def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """The probability of each label: the loss's link of each score, made to add up to 1 over several classes."""
-        if self.labels is None or not self.has_probabilities:
-            raise Refused(f"the loss {type(self.loss).__name__} has no link: its scores are no probabilities")
-        return probabilities_of(self.loss, len(self.labels), scores)
-
-    # -------------------------------------------------------------- in one step
-
-    def decision_function(self, rows: Any) -> np.ndarray:
-        """The scores: of the second class where there are two, else one column for each class."""
-        return self.decision(self.scores(rows))
-
-    def predict(self, rows: Any) -> np.ndarray:
-        """The labels with the highest scores, or the numbers."""
-        return self.answers(self.scores(rows))
-
-    def answers(self, scores: np.ndarray) -> np.ndarray:
-        """The labels, or the numbers, that scores stand for."""
-        return scores[:, 0] if self.classes_ is None else self.classes_[self.codes(scores)]
-
-    def predict_proba(self, rows: Any) -> np.ndarray:
-        """The probability of each label."""
-        return self.probabilities(self.scores(rows))
 
     def predict_one(self, x: Mapping[Any, Any]) -> Any:
         """The label, or the number, for a dict; None before the first example."""

@@ -8,6 +8,15 @@ from typing import NamedTuple
 HEADINGS = ("examples", "loss since last", "loss", "mistakes", "error %")
 
 
+class Totals(NamedTuple):
+    """Sums over all examples so far."""
+
+    examples: int = 0
+    mistakes: int = 0
+    loss: float = 0.0
+    importance: float = 0.0
+
+
 class Line(NamedTuple):
     """The figures after so many examples; both losses are means per example."""
 

@@ -20,11 +20,11 @@ from onlinear.learning.classes import (
     MOST_IN_STREAM,
     Classes,
     as_array,
+    plain,
     refuse_fractions,
     sorted_unique,
     task_of_numbers,
 )
-from onlinear.learning.model import plain
 from onlinear.selection.race import RaceExamples, RaceTask
 from onlinear.selection.winner import Ground
 from onlinear.streams.recipe import Recipe

@@ -128,6 +128,8 @@ class Gathered:
         rows = parts[0].rows if named else joined([part.rows for part in parts])
         width = max(part.width for part in parts)
         block = Block(rows, labels, importance, origin, [], parts[-1].read, width, None, parts[0].columns)
+        numbers = [part.numbers for part in parts if part.numbers is not None]
+        block.numbers = np.concatenate(numbers) if numbers else None
         if named:
             starts, hashes = joined_entries([(each.starts, each.hashes) for each in named])
             _, values = joined_entries([(each.starts, each.values) for each in named])
@@ -147,6 +149,7 @@ class Gathered:
         whole = self.whole
         origin = replace(self.origin, places=order)
         block = replace(whole, labels=whole.labels[order], importance=whole.importance[order], origin=origin)
+        block.numbers = None if whole.numbers is None else whole.numbers[order]
         if whole.named is not None:
             of_all = whole.named
             starts, entries = entries_of(of_all.starts, order)

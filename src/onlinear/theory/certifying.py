@@ -13,6 +13,7 @@ from onlinear.data.matrices import as_csr
 from onlinear.data.whole_numbers import exact_array
 from onlinear.errors import BadInput, Refused
 from onlinear.learning.classes import Classes, has_row_loss
+from onlinear.learning.dual.model import DualModel
 from onlinear.learning.learner import Learner
 from onlinear.streams.sources import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
@@ -30,7 +31,7 @@ from onlinear.theory.examples import (
     places_of,
 )
 from onlinear.theory.hypotheses import Hypothesis, hypothesis_in
-from onlinear.theory.kernel_subjects import check_machine, kernel_subject, running_kernel
+from onlinear.theory.kernel_subjects import check_machine, dual_subject, own_mistakes, running_kernel
 from onlinear.theory.operations import MOST_OPERATIONS
 from onlinear.theory.replays import STREAM, is_long, learned_alike, order_of_fit, replay_of
 from onlinear.theory.subjects import Subject, running, steps_of, subject_of
@@ -83,7 +84,7 @@ def certify(
             matrix, labels, importance = matrix[present], labels[present], importance[present]
         examples = examples_of(matrix, places_of(labels, model._classes), importance)
     found = certificates_for(subjects_of(model), model._classes, examples, moves_together(model), against, gap)
-    if hasattr(model, "_perceptrons"):  # which keep examples: no rule, and no count of a first pass
+    if dual_of(model) is not None:  # which keeps examples: no rule, and no count of a first pass
         return found
     return with_computed(found, model._learner, model._classes, examples, counted_by(model))
 
@@ -190,10 +191,10 @@ def running_of(model: Any) -> dict[str, Any] | dict[Hashable, dict[str, Any]]:
 
 def running_parts(model: Any) -> dict[str, Any] | dict[Hashable, dict[str, Any]]:
     classes = model.classes_.tolist()
-    if hasattr(model, "_perceptrons"):
-        outputs = model._outputs()
-        mistakes = model.mistakes_ if len(outputs) == 1 else None
-        found = [running_kernel(model._perceptrons, output, mistakes) for output in outputs]
+    dual = dual_of(model)
+    if dual is not None:
+        outputs = dual.outputs()
+        found = [running_kernel(dual.perceptrons, output, own_mistakes(dual)) for output in outputs]
         return found[0] if len(found) == 1 else dict(zip(classes, found, strict=True))
     learner, known = model._learner, model._classes
     if moves_together(model):
@@ -206,18 +207,22 @@ def running_parts(model: Any) -> dict[str, Any] | dict[Hashable, dict[str, Any]]
 def subjects_of(model: Any) -> Subjects:
     """The subjects of an estimator."""
     drawn = getattr(model, "order", None) == "replacement"  # then nobody knows which rows a pass has had
+    dual = dual_of(model)
 
     def subject(place: int | None, examples: Examples) -> Subject:
-        if hasattr(model, "_perceptrons"):
-            outputs = model._outputs()
-            output = outputs[place] if len(outputs) > 1 else outputs[0]
-            mistakes = model.mistakes_ if len(outputs) == 1 else None
-            found = kernel_subject(model._perceptrons, output, mistakes, examples)
+        if dual is not None:
+            found = dual_subject(dual, place, examples)
         else:
             found = estimator_subject(model, place, examples)
         return found._replace(whole_passes=not drawn)
 
     return subject
+
+
+def dual_of(model: Any) -> DualModel | None:
+    """The model that an estimator in dual form holds."""
+    found = getattr(model, "_model", None)
+    return found if isinstance(found, DualModel) else None
 
 
 def estimator_subject(model: Any, place: int | None, examples: Examples) -> Subject:
@@ -242,14 +247,15 @@ def learner_subjects(learner: Learner, classes: Classes) -> Subjects:
 
 
 def moves_together(model: Any) -> bool:
-    return not hasattr(model, "_perceptrons") and has_row_loss(model._learner)
+    return dual_of(model) is None and has_row_loss(model._learner)
 
 
 def check_model(model: Any) -> int:
     """How many features a model has that can be certified."""
-    if getattr(model, "_perceptrons", None) is not None:
-        check_machine(model._perceptrons)
-        return getattr(model, "n_features_in_", None) or model._names.size
+    dual = dual_of(model)
+    if dual is not None:
+        check_machine(dual.perceptrons)
+        return getattr(model, "n_features_in_", None) or (0 if dual.names is None else dual.names.size)
     learner_of(model)
     return int(model.coef_.shape[1])  # which may be shown as a sparse matrix
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import Refused
+from onlinear.learning.dual.model import DualModel
 from onlinear.learning.dual.perceptrons import Perceptrons
 from onlinear.theory.bounds import RunFigures
 from onlinear.theory.examples import ExactRow, Examples, all_rows
@@ -23,6 +24,17 @@ MOST_PRODUCTS = 5_000_000
 MOST_DEGREE = 100
 #: rows of a table of kernels in floats
 TILE = 512
+
+
+def dual_subject(model: DualModel, place: int | None, examples: Examples) -> Subject:
+    """The class at a place of the sorted ones; mistakes are counted where one output answers alone."""
+    return kernel_subject(model.perceptrons, output_at(model, place), own_mistakes(model), examples)
+
+
+def output_at(model: DualModel, place: int | None) -> int:
+    """The output that answers for the class at a place of the sorted ones."""
+    outputs = model.outputs()
+    return outputs[place or 0] if len(outputs) > 1 else outputs[0]
 
 
 def kernel_subject(machine: Perceptrons, output: int, mistakes: int | None, examples: Examples) -> Subject:
@@ -44,12 +56,31 @@ def kernel_subject(machine: Perceptrons, output: int, mistakes: int | None, exam
     )
 
 
+def numbers_of_dual(model: DualModel, place: int | None) -> dict[str, Any]:
+    """What a certificate says of a class without its rows: kernel, counts, and how much each kept row counts."""
+    output, machine = output_at(model, place), model.perceptrons
+    return {
+        "kernel": exact_kernel(machine).written(),
+        "examples": model.examples,
+        "updates": machine.versions[output].made,
+        "mistakes": own_mistakes(model),
+        "amounts": sorted(amount for amount in amounts_of(machine, output).values() if amount),
+    }
+
+
+def own_mistakes(model: DualModel) -> int | None:
+    """The mistakes, if one output alone answers."""
+    return model.mistakes if len(model.outputs()) == 1 else None
+
+
 def check_machine(machine: Perceptrons) -> None:
     """Refuse what no theorem, or no exact arithmetic, is there for."""
     if machine.budget is not None:
         raise Refused("with a budget examples are forgotten, and no such bound is known: certify one without a budget")
     if not isinstance(machine.kernel.name, str):
         raise Refused("a kernel of your own has no exact form: certify one with the kernel linear, poly or rbf")
+    if any(abs(amount) != 1.0 for versions in machine.versions for amount in versions.amounts):
+        raise Refused("rows had weights, and the theorem of kernels is of steps of 1: certify a run without weights")
 
 
 def weights_of(machine: Perceptrons, output: int, examples: Examples) -> KernelWeights:

@@ -16,10 +16,11 @@ from onlinear.data.batch import Batch, importance_of
 from onlinear.data.rows import DenseRows
 from onlinear.data.targets import Signs
 from onlinear.errors import Diverged, Refused
-from onlinear.features.blocks import Block
+from onlinear.features.blocks import Block, numbered
 from onlinear.files.container import PathLike
-from onlinear.files.trained import Trained, open_model
+from onlinear.files.trained import AnyModel, Trained, open_model
 from onlinear.learning.classes import Classes, has_row_loss
+from onlinear.learning.dual.model import DualModel
 from onlinear.learning.learner import Learner, Settings
 from onlinear.learning.model import Model, classes_in
 from onlinear.streams.stream import Stream, open_alike
@@ -29,6 +30,7 @@ from onlinear.theory.certificates import Certificate, is_one, run_numbers
 from onlinear.theory.certifying import certificates_for
 from onlinear.theory.computed import counted_by, with_computed
 from onlinear.theory.examples import ExactRows, Examples, against_rest, examples_from, places_in
+from onlinear.theory.kernel_subjects import check_machine, dual_subject, numbers_of_dual
 from onlinear.theory.replays import STREAM, Replay, numbers_in, replay_of
 from onlinear.theory.subjects import StepGroup, Subject, steps_of, subject_of
 from onlinear.verify import MOST_BYTES
@@ -61,9 +63,13 @@ def certificates_of(
     than ``most_passes`` is not learned again. ``against`` and ``gap`` are those of :func:`onlinear.certify`.
     """
     check_gap(gap)
-    learner, classes, examples = trained.training.learner, classes_of(trained), examples_in(trained, files)
+    classes, examples = classes_of(trained), examples_in(trained, files)
     places_in(examples)  # whatever is wrong with the rows is said before they are learned
+    if isinstance(trained.training, DualModel):
+        return dual_certificates(trained, trained.training, files, most_passes, against, gap)
+    learner = trained.training.learner
     again = learned_again(trained, files, most_passes)
+    assert again is None or isinstance(again, Model)
 
     def subject(place: int | None, _: Examples) -> Subject:
         found = subject_of(steps_of(learner, classes, place))
@@ -72,7 +78,7 @@ def certificates_of(
             or again.classes is None
             or numbers_of(again.learner, again.classes, place) != numbers_in(found)
         ):
-            return found._replace(run=None, pull=None, replay=why_not_again(trained.training))
+            return found._replace(run=None, pull=None, replay=why_not_again(trained.linear))
         mistakes, steps = found.mistakes, steps_of(again.learner, again.classes, place)
         if mistakes is None and place is not None:
             mistakes = own_mistakes(trained, examples, place, len(again.pass_starts) - 1)
@@ -85,30 +91,67 @@ def certificates_of(
     return with_computed(found, learner, classes, examples, counted_by(trained.training))
 
 
-def learned_again(trained: Trained, files: list[str], most_passes: int) -> Model | None:
+def dual_certificates(
+    trained: Trained, model: DualModel, files: list[str], most_passes: int, against: Any, gap: float
+) -> Certificate | dict[Hashable, Certificate]:
+    """The same of a model that keeps examples, of its last version."""
+    check_machine(model.perceptrons)
+    examples = examples_in(trained, files)
+    again = learned_again(trained, files, most_passes)
+    is_same = isinstance(again, DualModel) and has_learned_alike(model, again)
+
+    def subject(place: int | None, seen: Examples) -> Subject:
+        found = dual_subject(model, place, seen)
+        if is_same:
+            return found._replace(replayed=True)
+        return found._replace(run=None, pull=None, replay="unlike")
+
+    return certificates_for(subject, classes_of(trained), examples, False, against, gap)
+
+
+def has_learned_alike(model: DualModel, again: DualModel) -> bool:
+    """Whether two models have made the same updates by the same rows, and count alike."""
+    machines = model.perceptrons, again.perceptrons
+    made = [[vars(versions) for versions in machine.versions] for machine in machines]
+    rows, others = (machine.support.rows[: machine.support.size] for machine in machines)
+    return model.totals() == again.totals() and made[0] == made[1] and np.array_equal(rows, others)
+
+
+def learned_again(trained: Trained, files: list[str], most_passes: int) -> AnyModel | None:
     """A new training that has had the rows of files as often as the model; None if none can make the same.
 
     A model may say that it has learned any number of examples: one that takes more passes is given up after the first.
     """
-    training, learner = trained.training, trained.training.learner
-    if learner.slim or training.adapting is not None or len(learner.losses) + len(learner.rules) > 2:
+    again = untaught(trained)
+    if again is None:
         return None
-    labels = classes_of(trained).sorted
-    classes = Classes(open=True) if training.opened else Classes.closed(labels)
-    again = Model(learner.losses[0], learner.rules[0], learner.settings[0], classes, training.bits)
-    if again.learner.features < learner.features:
-        again.learner.grow(learner.features)
+    examples = trained.training.examples
     try:
         for passes in range(1, most_passes + 1):
-            if again.learner.examples >= learner.examples:
+            if again.examples >= examples:
                 break
-            for block in blocks_in(trained, files):
+            for block in numbered(blocks_in(trained, files)):
                 again.learn(block)
             again.start_pass()
-            if again.learner.examples * most_passes < learner.examples * passes:
+            if again.examples * most_passes < examples * passes:
                 return None
     except Diverged:
         return None
+    return again
+
+
+def untaught(trained: Trained) -> AnyModel | None:
+    """A model that has learned nothing, and would learn as this one did; None if it did so in a way of its own."""
+    training, labels = trained.training, classes_of(trained)
+    classes = Classes(open=True) if training.opened else Classes.closed(labels.sorted)
+    if isinstance(training, DualModel):
+        return DualModel(training.kernel, classes, features=training.features)
+    learner = training.learner
+    if learner.slim or training.adapting is not None or len(learner.losses) + len(learner.rules) > 2:
+        return None
+    again = Model(learner.losses[0], learner.rules[0], learner.settings[0], classes, training.bits)
+    if again.learner.features < learner.features:
+        again.learner.grow(learner.features)
     return again
 
 
@@ -132,7 +175,7 @@ def differing_from(model: PathLike, certificate: str | os.PathLike[str]) -> str:
             "bytes: name a certificate that certify has written"
         )
     trained = open_model(model)
-    learner, classes = trained.training.learner, classes_of(trained)
+    training, classes = trained.training, classes_of(trained)
     try:
         found = json.loads(Path(certificate).read_text(encoding="utf-8"))
         together = is_one(found)
@@ -140,7 +183,7 @@ def differing_from(model: PathLike, certificate: str | os.PathLike[str]) -> str:
         places: list[Any] = [[place] for place in range(len(classes))]
         if together:
             single = len(found["classes"]) == 1
-            places = [[None] if has_row_loss(learner) else [*range(len(classes))][0 if single else 1 :]]
+            places = [[None] if training.has_row_loss else [*range(len(classes))][0 if single else 1 :]]
     except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         return f"NOT verified: the certificate cannot be read ({type(error).__name__}): check the path"
     digest = hashlib.sha256(Path(model).read_bytes()).hexdigest()
@@ -149,7 +192,7 @@ def differing_from(model: PathLike, certificate: str | os.PathLike[str]) -> str:
     if len(certificates) != len(places):
         return f"NOT verified: the model has {len(places)} classes, and there are {len(certificates)} certificates"
     for each, candidates in zip(certificates, places, strict=True):
-        if not any(says_so(each, subject_of(steps_of(learner, classes, place))) for place in candidates):
+        if not any(says_of_class(each, trained, place) for place in candidates):
             return "NOT verified: the weights, counts or sums of steps of the certificate are not those of the model"
     return ""
 
@@ -159,6 +202,22 @@ def says_sums(certificate: str | os.PathLike[str]) -> bool:
     found = json.loads(Path(certificate).read_text(encoding="utf-8"))
     several = [found] if is_one(found) else found.values()
     return all(each["pull"] is not None or each["run_pull"] is not None for each in several)
+
+
+def says_of_class(certificate: Certificate, trained: Trained, place: int | None) -> bool:
+    """Whether a certificate has the numbers of the class at a place."""
+    training = trained.training
+    if isinstance(training, Model):
+        return says_so(certificate, subject_of(steps_of(training.learner, classes_of(trained), place)))
+    said = certificate.get("weights")
+    amounts = said[0].get("amounts") if isinstance(said, list) and said and isinstance(said[0], dict) else None
+    wanted = numbers_of_dual(training, place)
+    if not isinstance(amounts, list) or not all(type(amount) is int for amount in amounts):
+        return False
+    steps = [certificate.get(name) for name in ("pull", "run_pull", "run_squares")]  # each is 1, where they are said
+    if any(each is not None and each != str(wanted["updates"]) for each in steps):
+        return False
+    return {name: certificate.get(name) for name in wanted} | {"amounts": sorted(amounts)} == wanted
 
 
 def says_so(certificate: Certificate, subject: Subject) -> bool:
@@ -175,7 +234,7 @@ def says_so(certificate: Certificate, subject: Subject) -> bool:
 
 def own_mistakes(trained: Trained, examples: Examples, place: int, passes: int) -> int | None:
     """How often the output of one class was wrong: learned alone, as it has learned among the others."""
-    learner, classes = trained.training.learner, classes_of(trained)
+    learner, classes = trained.linear.learner, classes_of(trained)
     found = subject_of(steps_of(learner, classes, place))
     alone = Learner(learner.losses[0], learner.rules[0], features=learner.features, settings=learner.settings[0])
     for _ in range(passes):
@@ -193,7 +252,7 @@ def classes_of(trained: Trained) -> Classes:
 
 def examples_in(trained: Trained, files: list[str]) -> Examples:
     """The rows of files as the model sees them."""
-    return examples_from(lambda: blocks_in(trained, files), trained.training.learner.features, classes_of(trained))
+    return examples_from(lambda: blocks_in(trained, files), trained.training.features, classes_of(trained))
 
 
 def blocks_in(trained: Trained, files: list[str]) -> Iterator[Block]:

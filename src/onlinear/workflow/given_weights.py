@@ -11,7 +11,6 @@ import numpy as np
 from onlinear.errors import BadInput, BadSource
 from onlinear.features.naming import cells_of
 from onlinear.files.trained import Trained
-from onlinear.learning.classes import has_row_loss
 from onlinear.system.outputs import printable
 
 #: what stands for the intercept where weights are named
@@ -35,7 +34,7 @@ def read_weights(path: Path, trained: Trained, classes: int) -> tuple[np.ndarray
     lines = list(lines_in(path))
     if not lines:
         raise BadInput(f"{printable(path)}: has no weights: write them in a line, or a name and its weight in each")
-    outputs = classes if classes > 2 or has_row_loss(trained.training.learner) else 1
+    outputs = classes if classes > 2 or trained.training.has_row_loss else 1
     naming = trained.recipe.format.naming
     return numbered_weights(lines, trained, outputs) if naming is None else named_weights(lines, trained, outputs)
 
@@ -53,7 +52,7 @@ def lines_in(path: Path) -> Iterator[Line]:
 
 
 def numbered_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    width, features = trained.training.width, trained.training.learner.features
+    width, features = trained.training.width, trained.training.features
     if len(lines) != outputs:
         raise BadInput(
             f"{lines[0].place}: there are {len(lines)} lines of weights, and the model has {outputs} output(s)"
@@ -74,7 +73,7 @@ def numbered_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple
 def named_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple[np.ndarray, np.ndarray]:
     if outputs > 1:
         raise BadInput(f"{lines[0].place}: weights with names are those of two classes, and the model has {outputs}")
-    coef, intercept = np.zeros((1, trained.training.learner.features)), np.zeros(1)
+    coef, intercept = np.zeros((1, trained.training.features)), np.zeros(1)
     for line in lines:
         name = " ".join(line.words[:-1])
         weight = number_in(line, line.words[-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,33 +11,65 @@ from onlinear.errors import BadModel
 from onlinear.features.vocabulary import expected_names
 from onlinear.files.trained import Trained
 from onlinear.files.values import Unpacker, only_bad_models
-from onlinear.learning.learner import Settings
+from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
 from onlinear.registry import LOSSES, RULES, SCHEDULES, name_of, rule_of
 from onlinear.streams.packing import is_number
 from onlinear.streams.recipe import Recipe
 
+if TYPE_CHECKING:
+    from onlinear.learning.dual.model import DualModel
+
+#: what there is to say of each kernel
+OF_KERNEL: dict[Any, tuple[str, ...]] = {
+    "linear": ("name",),
+    "poly": ("name", "degree", "gamma", "coef0"),
+    "rbf": ("name", "gamma"),
+}
 #: what the parameters of a model call its settings
 SETTINGS = {"l1": "l1", "l2": "l2", "average": "average", "forget": "forget", "fit_intercept": "intercept"}
 
 
 def inspect_model(trained: Trained, most: int) -> dict[str, Any]:
     """All there is to say about a model, with so many of the largest weights of each output."""
-    training, recipe = trained.training, trained.recipe
-    learner, predictor = training.learner, training.snapshot()
-    rule, settings = rule_and_settings(trained)
+    training = trained.training
+    labels = training.snapshot().labels
     return {
         "onlinear": trained.header["onlinear"],
         "holds": trained.header["holds"],
-        "slim": learner.slim,
+        "learner": training.kind,
+        "slim": training.slim,
         "unfinished": trained.unfinished,
-        "task": "regression" if predictor.labels is None else "classification",
-        "classes": predictor.labels,
+        "task": "regression" if labels is None else "classification",
+        "classes": labels,
+        "figures": trained.header["figures"],
+        "recipe": trained.recipe.parts()[0],
+        **(linear_parts(trained, training, most) if isinstance(training, Model) else dual_parts(training)),
+    }
+
+
+def dual_parts(model: DualModel) -> dict[str, Any]:
+    """What there is to say of a model that keeps examples."""
+    machine = model.perceptrons
+    return {
+        "kernel": {name: getattr(model.kernel, name) for name in OF_KERNEL[model.kernel.name]},
+        "vote": model.vote,
+        "budget": model.budget,
+        "kept": len({position for versions in machine.versions for position in versions.positions}),
+        "columns": model.features,
+        "largest_kernel": machine.radius2,
+    }
+
+
+def linear_parts(trained: Trained, training: Model, most: int) -> dict[str, Any]:
+    """What there is to say of a model that has weights."""
+    learner, predictor, recipe = training.learner, training.snapshot(), trained.recipe
+    rule, settings = rule_and_settings(trained, learner)
+    return {
         "loss": describe_by_name(learner.losses[0], LOSSES),
         "rule": describe_by_name(rule, RULES),
         "settings": settings._asdict(),
-        "figures": trained.header["figures"],
-        "recipe": recipe.parts()[0],
         "weights": int((predictor.weights != 0.0).any(axis=0).sum()),
         "norm": float(np.linalg.norm(predictor.weights)),
         "intercepts": predictor.intercepts.tolist(),
@@ -46,9 +78,8 @@ def inspect_model(trained: Trained, most: int) -> dict[str, Any]:
     }
 
 
-def rule_and_settings(trained: Trained) -> tuple[Any, Settings]:
+def rule_and_settings(trained: Trained, learner: Learner) -> tuple[Any, Settings]:
     """What a model was trained with; a slim one has neither, but says so."""
-    learner = trained.training.learner
     if not learner.slim:
         return learner.rules[0], learner.settings[0]
     with only_bad_models():

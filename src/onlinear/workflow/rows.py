@@ -12,8 +12,7 @@ from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import as_floats, missing_in
 from onlinear.errors import BadInput, BadLine, BadLineKind, OnlinearError
 from onlinear.features.blocks import Block, RowNumbers
-from onlinear.learning.classes import Classes, as_array
-from onlinear.learning.model import plain
+from onlinear.learning.classes import Classes, as_array, plain
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream
 

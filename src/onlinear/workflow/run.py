@@ -13,10 +13,10 @@ import numpy as np
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import are_numbers, as_objects
 from onlinear.errors import BadInput, BadLine
-from onlinear.features.blocks import Block
+from onlinear.features.blocks import Block, numbered
+from onlinear.files.trained import AnyModel
 from onlinear.kernels.text.row_keys import key_rows
-from onlinear.learning.model import Model, Totals
-from onlinear.learning.rest import rests_without_updates
+from onlinear.learning.progress import Totals
 from onlinear.streams.shuffling import shuffled
 from onlinear.streams.stream import Stream, good_parts
 
@@ -76,7 +76,7 @@ class Run:
 
     def __init__(
         self,
-        training: Model,
+        training: AnyModel,
         stream: Stream,
         passes: int,
         *,
@@ -112,7 +112,7 @@ class Run:
     def is_at_rest(self) -> bool:
         """Whether the last pass brought no update, so that another one would change nothing."""
         ends = self.progress.ends[-2:]
-        return len(ends) == 2 and ends[0].updates == ends[1].updates and rests_without_updates(self.training.learner)
+        return len(ends) == 2 and ends[0].updates == ends[1].updates and self.training.rests_without_updates
 
     def per_pass(self) -> list[PassFigures]:
         """The figures of each pass that has ended; of a run that an older version began, of the later ones."""
@@ -192,7 +192,8 @@ class Run:
             self._check_same(self._digest, self.progress.digest, f"the first {self.progress.rows:,} rows")
 
     def _in_order(self, blocks: Iterator[Block]) -> Iterator[Block]:
-        """The blocks of a pass in the order in which they are learned."""
+        """The blocks of a pass in the order in which they are learned, their rows numbered as they stand."""
+        blocks = numbered(blocks)
         return blocks if self.seed is None else shuffled(self._digested(blocks), self.seed, self.progress.number - 1)
 
     def _digested(self, blocks: Iterator[Block]) -> Iterator[Block]:

@@ -89,7 +89,7 @@ def select(
     on_model(chosen.trained)
     watcher.tell("proving", 0.0)
     proof = Proven(None, [], None) if watcher.stopped else prove(parts)
-    predictor = chosen.trained.training.snapshot()
+    predictor = chosen.trained.linear.snapshot()
     explained = explained_by(asked, predictor, parts, chosen, watcher)
     watcher.tell("testing", 0.0)
     judged = judged_on(predictor, parts)

@@ -9,8 +9,8 @@ import numpy as np
 from onlinear.data.whole_numbers import are_numbers, as_floats, missing_in
 from onlinear.errors import BadInput
 from onlinear.features.blocks import Block
-from onlinear.learning.model import plain
-from onlinear.learning.predictor import Predictor
+from onlinear.learning.classes import plain
+from onlinear.learning.predictor import Answers
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import OnBad, open_alike
 
@@ -28,7 +28,7 @@ class ClassTest:
     The scores of two classes are kept until the end, eight bytes a row: the area under the curve needs them all.
     """
 
-    def __init__(self, predictor: Predictor) -> None:
+    def __init__(self, predictor: Answers) -> None:
         assert predictor.labels is not None
         self.predictor = predictor
         self.labels = predictor.labels
@@ -89,7 +89,7 @@ class ClassTest:
 class NumberTest:
     """Root mean squared and mean absolute error: all rows count alike; and, where rows have weights, by these."""
 
-    def __init__(self, predictor: Predictor) -> None:
+    def __init__(self, predictor: Answers) -> None:
         self.predictor = predictor
         self.importance = Importance()
         self.sums = {"rmse": Sums(), "mae": Sums()}
@@ -151,7 +151,7 @@ class Importance:
         return {"weight_sum": self.weight, **means}
 
 
-def figures_of(predictor: Predictor, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:
+def figures_of(predictor: Answers, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:
     """The figures of a test on the rows of files."""
     test = fitting(predictor)
     for block in open_alike(files, recipe.format, on_bad=on_bad, recipe=recipe).as_known(test.refused):
@@ -159,7 +159,7 @@ def figures_of(predictor: Predictor, recipe: Recipe, files: list[str], on_bad: O
     return test.figures()
 
 
-def fitting(predictor: Predictor) -> ClassTest | NumberTest:
+def fitting(predictor: Answers) -> ClassTest | NumberTest:
     """The test that fits what a model answers."""
     return NumberTest(predictor) if predictor.labels is None else ClassTest(predictor)
 

@@ -49,13 +49,19 @@ def models() -> dict[str, tuple[Any, bool]]:
         "matrix": (onlinear.SecondOrderPerceptron().partial_fit(X, SCORES > 0.0), False),
         "dicts": (perceptron, False),
         "hashed": (onlinear.FTRLRegressor(bits=5, l1=0.01).learn_many(as_dicts(X), SCORES), False),
+        "kernel": (
+            onlinear.KernelPerceptron("rbf", gamma=0.5).learn_many(as_dicts(X[:40]), LETTERS[:40].tolist()),
+            False,
+        ),
+        "budget": (onlinear.KernelPerceptron(budget=12).partial_fit(X, SCORES > 0.0, classes=[False, True]), False),
         "slim": (onlinear.SGDClassifier(loss="log_loss", average=True).partial_fit(X, LETTERS), True),
     }
 
 
 def answers(model: Any) -> dict[str, Any]:
     """What a model must still say."""
-    said = {"coef": model.coef_.tolist(), "intercept": model.intercept_.tolist(), "examples": model.examples_}
+    weights, intercepts = (model.coef_, model.intercept_) if hasattr(model, "coef_") else (model.dual_coef_, X[:0, 0])
+    said = {"coef": weights.tolist(), "intercept": intercepts.tolist(), "examples": model.examples_}
     if hasattr(model, "n_features_in_"):
         said["predict"] = model.predict(X[:10]).tolist()
     else:
@@ -66,7 +72,7 @@ def answers(model: Any) -> dict[str, Any]:
 def learn_more(model: Any) -> Any:
     """The first rows again, turned round."""
     y = SCORES if isinstance(model, onlinear.SGDRegressor | onlinear.FTRLRegressor) else LETTERS
-    y = SCORES > 0.0 if isinstance(model, onlinear.SecondOrderPerceptron) else y
+    y = SCORES > 0.0 if getattr(model, "classes_", X).tolist() == [False, True] else y
     if hasattr(model, "n_features_in_"):
         return model.partial_fit(X[:20][::-1].copy(), y[:20][::-1])
     return model.learn_many(as_dicts(X[:20])[::-1], y[:20][::-1].tolist())

@@ -174,7 +174,7 @@ def test_the_same_example_is_kept_once() -> None:
     rows, targets = rows_and_targets(70)
     named, nameless = (Perceptrons(KERNELS["poly"][0], 4, 1, np.float64) for _ in range(2))
     for _ in range(3):
-        named.learn(rows, targets, order=np.arange(70))
+        named.learn(rows, targets, numbers=np.arange(70))
         nameless.learn(rows, targets)
     assert named.versions[0].times == nameless.versions[0].times
     assert named.support.size == len(set(named.versions[0].positions)) < nameless.support.size

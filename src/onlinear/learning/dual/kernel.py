@@ -68,6 +68,11 @@ class Kernel(NamedTuple):
             return math.inf
 
 
+def linear_kernel(intercept: bool) -> Kernel:
+    """The linear kernel, perhaps of rows with one more feature that is always 1: its weight is an intercept."""
+    return Kernel("poly", degree=1, gamma=1.0, coef0=1.0) if intercept else Kernel("linear")
+
+
 def own_matrix(function: Matrix, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     """What a user's function answers, if it is a finite matrix of the right shape."""
     answer = np.asarray(function(rows, others), dtype=np.float64)

@@ -8,6 +8,7 @@ or not, because products of other shapes may round otherwise: any chunking gives
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +60,7 @@ class OutputPart(NamedTuple):
     far: list[np.ndarray]  # K of the kept examples with the block, by tile
     targets: np.ndarray  # by output and row
     importance: np.ndarray  # by row
-    numbers: np.ndarray | None  # which of the rows of ``fit`` they are
+    numbers: np.ndarray | None  # which rows they are, among those that come again
     radii: np.ndarray  # the largest K(x, x) up to each row
 
 
@@ -81,7 +82,7 @@ class Perceptrons:
         self.square = 0.0  # the largest x.x so far
         self.block = np.empty((0, features), self.support.rows.dtype)
         self.steps: list[Step] = []  # of the block that is not full yet: the coefficients do not have them
-        self.positions: dict[int, int] = {}  # where a row of ``fit`` is kept, by its number
+        self.positions: dict[int, int] = {}  # where a row is kept, by its number
 
     @property
     def outputs(self) -> int:
@@ -103,12 +104,17 @@ class Perceptrons:
             )
 
     def learn(
-        self, rows: Any, targets: np.ndarray, importance: np.ndarray | None = None, order: np.ndarray | None = None
+        self,
+        rows: Any,
+        targets: np.ndarray,
+        importance: np.ndarray | None = None,
+        order: np.ndarray | None = None,
+        numbers: np.ndarray | None = None,
     ) -> np.ndarray:
         """Learn from rows, of which ``targets[row, output]`` are -1 or 1; answer the scores each had before.
 
-        Each has an importance of 1 unless it is given. With ``order`` they are taken in that order, and a row that
-        comes again is the same example, kept once.
+        Each has an importance of 1 unless it is given. With ``order`` they are taken in that order. With ``numbers`` a
+        row whose number comes again, and which still is the same, is the same example, kept once.
         """
         count = len(targets) if order is None else len(order)
         importance = np.ones(len(targets)) if importance is None else importance
@@ -119,8 +125,8 @@ class Perceptrons:
             while start < count:
                 part = slice(start, min(start + BLOCK - self.examples % BLOCK, count))
                 chosen = part if order is None else order[part]
-                numbers = None if order is None else chosen
-                scores[part] = self._learn_part(dense(rows[chosen]), targets[chosen].T, importance[chosen], numbers)
+                own = None if numbers is None else numbers[chosen]
+                scores[part] = self._learn_part(dense(rows[chosen]), targets[chosen].T, importance[chosen], own)
                 start = part.stop
         return scores
 
@@ -198,9 +204,10 @@ class Perceptrons:
         """The position of the row at ``place`` among the kept examples, where it may be already."""
         if number is None:
             return self.support.append(self.block[place])
-        if number not in self.positions:
-            self.positions[number] = self.support.append(self.block[place])
-        return self.positions[number]
+        kept = self.positions.get(number)
+        if kept is None or not np.array_equal(self.support.rows[kept], self.block[place]):
+            kept = self.positions[number] = self.support.append(self.block[place])
+        return kept
 
     def _apply(self, step: Step, scores: np.ndarray, part: OutputPart, start: int) -> None:
         """Bring the scores of the places from ``start`` on up to date with a step."""
@@ -250,6 +257,15 @@ class Perceptrons:
         self.block = add_zero_columns(self.block, features)
 
     # -------------------------------------------------------------- answering
+
+    def frozen(self) -> Perceptrons:
+        """The same as of now, which only answers; what is kept is shared, as far as nothing will change it."""
+        twin = copy.copy(self)
+        twin.versions = [versions.copy() for versions in self.versions]
+        twin.support = copy.copy(self.support)
+        if self.budget is not None:  # which moves rows
+            twin.support.rows = self.support.rows.copy()
+        return twin
 
     def coefficients(self) -> np.ndarray:
         """The coefficient of each kept example in the last version of each output."""
