@@ -14,6 +14,7 @@ from onlinear.streams.conversion import FORMATS
 #: of predictions
 FORMS = ("csv", "jsonl")
 MODEL_FILE, LEARNING, OUTPUT = "Model file", "Learning", "Output"
+KEEPING = "Perceptrons that keep examples"
 
 
 def option_from_table(table: Collection[str], says: str) -> dict[str, Any]:
@@ -69,6 +70,31 @@ StartAt = option(
 Every = option(int, MODEL_FILE, "Save the model after every N rows.", "--checkpoint-every", min=0, metavar="N")
 KeepPartial = option(bool, MODEL_FILE, "Save what was learned even if a bad line stops the run.", "--keep-partial")
 Slim = option(bool, MODEL_FILE, "Save only what predictions need.", "--slim")
+Learner = option(
+    str,
+    LEARNING,
+    "linear, or a perceptron that keeps the examples it was wrong on: voted, pocket or kernel.",
+    metavar="NAME",
+    choices=("linear", "voted", "pocket", "kernel"),
+)
+Kernel = option(
+    str | None,
+    KEEPING,
+    "Of --learner kernel: linear, poly or rbf; by default poly.",
+    metavar="NAME",
+    choices=("linear", "poly", "rbf"),
+)
+Degree = option(int | None, KEEPING, "Of the kernel poly; by default 2.", min=1, metavar="N")
+Gamma = option(float | None, KEEPING, "Of the kernels poly and rbf; by default 1.", metavar="X")
+Coef0 = option(float | None, KEEPING, "Of the kernel poly; by default 1.", "--coef0", metavar="X")
+Vote = option(
+    str | None,
+    KEEPING,
+    "Who answers: vote (all versions, as long as each was right; the default), average, last, random or pocket.",
+    metavar="NAME",
+    choices=("vote", "average", "last", "random", "pocket"),
+)
+Budget = option(int | None, KEEPING, "Keep at most N examples, by --learner kernel.", min=1, metavar="N")
 Loss = option(
     str | None, LEARNING, **option_from_table(LOSSES, "Loss (by default log_loss, or squared_error for numbers)")
 )
@@ -91,7 +117,9 @@ Shuffle = option(
     "Learn the rows in a random order, another in each pass, within buffers of 262,144 rows.",
     "--shuffle",
 )
-SeedOfOrder = option(int, LEARNING, "Of the random order.", "--seed", min=0, max=(1 << 64) - 1, metavar="N")
+SeedOfOrder = option(
+    int, LEARNING, "Of the random order, and of --vote random.", "--seed", min=0, max=(1 << 64) - 1, metavar="N"
+)
 UntilSeparated = option(
     bool,
     LEARNING,

@@ -30,17 +30,32 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
         yield "It stopped on its way: go on with onlinear train FILE... --resume MODEL"
     if found["classes"] is not None:
         yield f"classes: {join_things(found['classes'])}"
-    for what in ("loss", "rule"):
+    if "kernel" in found:
+        yield f"learner: {found['learner']}, answers by: {found['vote']}"
+        yield f"kernel: {call_of(found['kernel'])}"
+    for what in ("loss", "rule") if "loss" in found else ():
         yield f"{what}: {call_of(found[what])}"
     yield f"learned: {figures['examples']:,} examples, loss {figures['loss']:.4f}" + mistakes_of(found)
     (name,) = found["recipe"]["format"]
     yield f"format: {name}, scaled by {found['recipe']['scaling'] or 'nothing'}"
+    if "kernel" in found:
+        yield from kept_words(found)
+        return
     yield f"weights that are not 0: {found['weights']:,}, norm {found['norm']:.6g}"
     yield f"intercept: {', '.join(f'{value:.6g}' for value in found['intercepts'])}"
     yield from collision_words(found["collisions"])
     if found["largest"]:
         yield "largest weights:"
         yield from align_columns([weight_cells(each) for each in found["largest"]])
+
+
+def kept_words(found: dict[str, Any]) -> Iterator[str]:
+    """What a model keeps that answers by its examples."""
+    budget = "" if found["budget"] is None else f", of a budget of {found['budget']:,}"
+    yield f"kept examples: {found['kept']:,}{budget}, with {found['columns']:,} columns each"
+    updates = found["figures"]["updates"]
+    yield f"updates: {updates:,}" if isinstance(updates, int) else f"updates: {join_things(updates)}, class by class"
+    yield f"largest K(x, x): {found['largest_kernel']:.6g}"
 
 
 def mistakes_of(found: dict[str, Any]) -> str:
@@ -87,7 +102,7 @@ def call_of(described: dict[str, Any]) -> str:
 
 def fields_of(described: dict[str, Any]) -> list[str]:
     """The numbers of a loss or a rule, and its schedule with its own."""
-    found = [f"{name} {value:g}" for name, value in described.items() if isinstance(value, float)]
+    found = [f"{name} {value:g}" for name, value in described.items() if type(value) in (int, float)]
     for name, value in described.items():
         if isinstance(value, dict):
             found.append(f"{name} {value['name']}" + (f": {', '.join(fields_of(value))}" if fields_of(value) else ""))

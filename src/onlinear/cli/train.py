@@ -31,6 +31,7 @@ def train(
     checkpoint_every: cli.Every = 0,
     keep_partial: cli.KeepPartial = False,
     slim: cli.Slim = False,
+    learner: cli.Learner = "linear",
     loss: cli.Loss = None,
     rule: cli.Rule = "normalised",
     schedule: cli.Schedule = None,
@@ -48,6 +49,12 @@ def train(
     detector: cli.Detector = None,
     drift_delta: cli.DriftDelta = None,
     intercept: cli.Intercept = True,
+    kernel: cli.Kernel = None,
+    degree: cli.Degree = None,
+    gamma: cli.Gamma = None,
+    coef0: cli.Coef0 = None,
+    vote: cli.Vote = None,
+    budget: cli.Budget = None,
     test: cli.TestFiles = None,
     as_json: cli.AsJson = False,
     quiet: cli.Quiet = False,
@@ -95,7 +102,8 @@ def closing_words(document: dict[str, Any]) -> Iterator[str]:
     if document["label_runs"] and document["shuffled"] is None:
         yield "This error flatters, since the labels come in runs: say --shuffle."
     weighted = ", rows by their weights" if document["weight_sum"] != examples else ""
-    yield f"Progressive loss {document['progressive_loss']:.4f} ({document['loss']}, {document['rule']}{weighted})."
+    learner = document["rule"] or document["learner"]
+    yield f"Progressive loss {document['progressive_loss']:.4f} ({document['loss']}, {learner}{weighted})."
     if document["converged"]:
         yield f"Pass {document['passes']:,} brought no update."
     if document["drift"]:

@@ -12,12 +12,12 @@ from typing import Any
 
 import click
 import numpy as np
-from click.core import ParameterSource
 
 from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.commands import fields, reading_in
 from onlinear.cli.ending import say
 from onlinear.cli.job import MOST, Checkpoint, Job, full_path
+from onlinear.cli.learners import LINEAR, check_learner, is_given, new_dual_model, with_exact_names
 from onlinear.cli.progress import progress_for
 from onlinear.data.whole_numbers import are_numbers
 from onlinear.drift import ADWIN, DETECTORS
@@ -25,12 +25,12 @@ from onlinear.drift.adapting import Adapting
 from onlinear.drift.policies import check_policy
 from onlinear.errors import BadLine, BadSource, Refused
 from onlinear.features.blocks import Block
-from onlinear.files.trained import Trained, open_model
+from onlinear.files.trained import AnyModel, Trained, open_model
 from onlinear.files.values import only_bad_models
-from onlinear.learning.classes import MOST_IN_STREAM, Classes, as_array, sorted_unique, task_of_numbers
+from onlinear.learning.classes import MOST_IN_STREAM, Classes, as_array, plain, sorted_unique, task_of_numbers
 from onlinear.learning.evidence import begin_at
 from onlinear.learning.learner import Settings
-from onlinear.learning.model import Model, classes_in, plain
+from onlinear.learning.model import Model, classes_in
 from onlinear.learning.rest import comes_to_rest
 from onlinear.learning.runs import come_in_runs
 from onlinear.parameters import ranges_of
@@ -55,8 +55,7 @@ FREE |= {"bad_lines", "passes", "shuffle", "seed"}
 
 def job_for(context: click.Context, chosen: dict[str, float | None]) -> Job:
     """The job that a command line asks for."""
-    if is_given(context, "seed") and not (context.params["shuffle"] or context.params["resume"]):
-        raise Refused("--seed means nothing without --shuffle: say --shuffle, or leave it out")
+    check_learner(context)
     wanted = until_separated(context) if context.params["until_separated"] else context.params
     if not (wanted["files"] or wanted["resume"]):
         raise Refused("there is no file to learn from: name one, or - for standard input")
@@ -99,7 +98,7 @@ def resume_job(context: click.Context, wanted: dict[str, Any]) -> Job:
             raise Refused(f"--{name.replace('_', '-')} is settled in the model that goes on: leave it out")
     path = wanted["resume"]
     trained = open_model(path)
-    if trained.training.learner.slim:
+    if trained.training.slim:
         raise Refused(f"{path} was saved slim, for predictions only: resume one that was saved in full")
     if trained.unfinished is None:
         return go_on_with_files(trained, wanted)
@@ -136,14 +135,14 @@ def begin_at_model(context: click.Context, wanted: dict[str, Any], chosen: dict[
         if name in wanted and is_given(context, name):
             raise Refused(f"--{name.replace('_', '-')} is settled in {path}, where it starts: leave it out")
     trained = open_model(path)
-    if trained.training.learner.slim:
+    if trained.linear.slim:
         raise Refused(f"{path} was saved slim, for predictions only: start at one that was saved in full")
     stream = open_alike(wanted["files"], trained.recipe.format, recipe=trained.recipe)
     stream.check_passes(wanted["passes"])
     classes = trained.training.classes
     loss = wanted["loss"] or usual_loss(classes, wanted["until_separated"])
     training = new_model(loss, classes, trained.recipe, wanted, chosen)
-    start_with_weights(training, trained.training, path, loss)
+    start_with_weights(training, trained.linear, path, loss)
     bad = BadLines(wanted["bad_lines"])
     stream.on_bad = bad.on_bad
     seed, every = seed_of(training, wanted), wanted["checkpoint_every"]
@@ -164,10 +163,6 @@ def start_with_weights(training: Model, before: Model, path: Path, loss: str) ->
     columns = min(learner.features, shown.shape[1])
     weights[:, :columns] = shown[:, :columns]
     begin_at(learner, weights, intercepts)
-
-
-def is_given(context: click.Context, name: str) -> bool:
-    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def go_on_with_files(trained: Trained, wanted: dict[str, Any]) -> Job:
@@ -237,7 +232,7 @@ RUNS = (
 )
 
 
-def seed_of(training: Model, wanted: dict[str, Any]) -> int | None:
+def seed_of(training: AnyModel, wanted: dict[str, Any]) -> int | None:
     """The seed of the order of the rows, if it is to be another than that of the files."""
     if not wanted["shuffle"]:
         return None
@@ -253,7 +248,7 @@ def job_of(run: Run, bad: BadLines, wanted: dict[str, Any], path: Path | None) -
 
 def stream_for(wanted: dict[str, Any]) -> Stream:
     """The files, read as the options say."""
-    options = ReadOptions(**reading_in(wanted))
+    options = ReadOptions(**reading_in(with_exact_names(wanted)))
     stream = stream_of(wanted["files"], options)
     if is_regression(wanted) and isinstance(stream.format, CSVText) and has_mixed_target(stream.format, stream.files):
         target = -1 if options.target is None else options.target
@@ -308,8 +303,12 @@ def raise_in_turn(error: BadSource | BadLine) -> Iterator[Block]:
     yield
 
 
-def training_for(labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], chosen: dict[str, float | None]) -> Model:
+def training_for(
+    labels: np.ndarray, recipe: Recipe, wanted: dict[str, Any], chosen: dict[str, float | None]
+) -> AnyModel:
     """A training as the options and the first labels want it."""
+    if wanted["learner"] != LINEAR:
+        return new_dual_model(wanted, classes_for(labels, wanted["classes"]))
     task = wanted["task"] or task_of(labels, wanted["loss"], wanted["classes"])
     classes = None if task == "regression" else classes_for(labels, wanted["classes"])
     loss = wanted["loss"] or usual_loss(classes, wanted["until_separated"])
@@ -375,7 +374,8 @@ def task_of(labels: np.ndarray, loss: str | None, classes: str | None) -> str:
 
 def reason_for_task(labels: np.ndarray, format: Format, wanted: dict[str, Any]) -> str | None:
     """Why labels are taken for classes or for amounts, and how to say otherwise; None where somebody has said it."""
-    if not len(labels) or any(wanted[name] is not None for name in ("task", "loss", "classes")):
+    said = wanted["learner"] != LINEAR or any(wanted[name] is not None for name in ("task", "loss", "classes"))
+    if said or not len(labels):
         return None
     name = target_named(format)
     seen = f" in its first {LOOK:,} rows" if len(labels) >= LOOK else ""
