@@ -22,6 +22,8 @@ CASES = {
     "hashed names that are kept": (".csv", ["--bits", "6", "--keep-names", "--scale", "standardise"]),
     "largest values of indices": (".svm", ["--scale", "max-abs"]),
     "rows of length 1": (".csv", [*EXACT, "--scale", "unit"]),
+    "random features of columns that come": (".svm", ["--random-features", "20", "--gamma", "1e-6", "--seed", "4"]),
+    "a feature of its own for each row": (".csv", ["--bits", "6", "--scale", "standardise", "--unique-features", "2"]),
     "exact names of namespaces, with a cap": (".vw", ["--names", "exact", "--features", "400", "--cross", "a,b"]),
 }
 

@@ -10,11 +10,11 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from onlinear import Perceptron, certify, descent, losses
+from onlinear.data.products import products
 from onlinear.descent.course import Course
 from onlinear.learning.dual import kernel as kernels
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.perceptrons import Perceptrons
-from onlinear.learning.dual.products import products
 from onlinear.system import threads
 from onlinear.theory import certificates
 from onlinear.theory.margins import margins_of

@@ -85,7 +85,9 @@ Kernel = option(
     choices=("linear", "poly", "rbf"),
 )
 Degree = option(int | None, KEEPING, "Of the kernel poly; by default 2.", min=1, metavar="N")
-Gamma = option(float | None, KEEPING, "Of the kernels poly and rbf; by default 1.", metavar="X")
+Gamma = option(
+    float | None, KEEPING, "Of the kernels poly and rbf, and of --random-features; by default 1.", metavar="X"
+)
 Coef0 = option(float | None, KEEPING, "Of the kernel poly; by default 1.", "--coef0", metavar="X")
 Vote = option(
     str | None,
@@ -118,7 +120,13 @@ Shuffle = option(
     "--shuffle",
 )
 SeedOfOrder = option(
-    int, LEARNING, "Of the random order, and of --vote random.", "--seed", min=0, max=(1 << 64) - 1, metavar="N"
+    int,
+    LEARNING,
+    "Of the random order, --vote random and --random-features.",
+    "--seed",
+    min=0,
+    max=(1 << 64) - 1,
+    metavar="N",
 )
 UntilSeparated = option(
     bool,
@@ -140,6 +148,19 @@ L2 = option(float, LEARNING, "Strength of the L2 penalty.", "--l2", min=0.0, met
 Average = option(bool, LEARNING, "Answer with averaged weights.", "--average")
 Forget = option(
     float, LEARNING, "Share of its evidence that a rule forgets with each example.", min=0.0, max=1.0, metavar="X"
+)
+RandomFeatures = option(
+    int | None,
+    LEARNING,
+    "Learn N random features in place of the columns: about what the kernel rbf would (--gamma, --seed).",
+    min=1,
+    metavar="N",
+)
+UniqueFeatures = option(
+    float | None,
+    LEARNING,
+    "Give each row a feature of its own of this value, which makes any rows separable; a new row has none.",
+    metavar="X",
 )
 OnDrift = option(
     str | None,

@@ -38,6 +38,8 @@ def words_of(found: dict[str, Any]) -> Iterator[str]:
     yield f"learned: {figures['examples']:,} examples, loss {figures['loss']:.4f}" + mistakes_of(found)
     (name,) = found["recipe"]["format"]
     yield f"format: {name}, scaled by {found['recipe']['scaling'] or 'nothing'}"
+    for stage, state in found["recipe"].get("stages", {}).items():
+        yield f"then: {call_of({'name': stage.replace('_', ' '), **state})}"
     if "kernel" in found:
         yield from kept_words(found)
         return

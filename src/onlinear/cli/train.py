@@ -49,6 +49,8 @@ def train(
     detector: cli.Detector = None,
     drift_delta: cli.DriftDelta = None,
     intercept: cli.Intercept = True,
+    random_features: cli.RandomFeatures = None,
+    unique_features: cli.UniqueFeatures = None,
     kernel: cli.Kernel = None,
     degree: cli.Degree = None,
     gamma: cli.Gamma = None,

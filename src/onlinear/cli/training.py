@@ -17,7 +17,7 @@ from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.commands import fields, reading_in
 from onlinear.cli.ending import say
 from onlinear.cli.job import MOST, Checkpoint, Job, full_path
-from onlinear.cli.learners import LINEAR, check_learner, is_given, new_dual_model, with_exact_names
+from onlinear.cli.learners import LINEAR, check_learner, is_given, new_dual_model, stages_in, with_exact_names
 from onlinear.cli.progress import progress_for
 from onlinear.data.whole_numbers import are_numbers
 from onlinear.drift import ADWIN, DETECTORS
@@ -247,8 +247,18 @@ def job_of(run: Run, bad: BadLines, wanted: dict[str, Any], path: Path | None) -
 
 
 def stream_for(wanted: dict[str, Any]) -> Stream:
+    """The files, read as the options say, with what comes between reading and learning."""
+    wanted = with_exact_names(wanted)
+    stages = stages_in(wanted)
+    stream = stream_read_by(wanted)
+    for name, state in stages.items():
+        stream.recipe.add_stage(name, *state)
+    return stream
+
+
+def stream_read_by(wanted: dict[str, Any]) -> Stream:
     """The files, read as the options say."""
-    options = ReadOptions(**reading_in(with_exact_names(wanted)))
+    options = ReadOptions(**reading_in(wanted))
     stream = stream_of(wanted["files"], options)
     if is_regression(wanted) and isinstance(stream.format, CSVText) and has_mixed_target(stream.format, stream.files):
         target = -1 if options.target is None else options.target

@@ -20,10 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinear.errors import BadInput
 from onlinear.estimators.checks import FLOATS, FloatInterval, checked_rows, plausible, validate_rows
+from onlinear.features.random_features import ROWS, Draws, cosines
 from onlinear.learning.dual.perceptrons import dense
 
-#: rows that are multiplied at once, always as many: products of other shapes may round otherwise
-ROWS = 64
 #: products that one table may have
 MOST_PRODUCTS = 10_000_000
 
@@ -78,9 +77,9 @@ class RandomFeatures(Expansion):
         self.random_state = random_state
 
     def _prepare(self, features: int) -> None:
-        rng = check_random_state(self.random_state)
-        self.weights_ = math.sqrt(2.0 * self.gamma) * rng.normal(size=(features, self.n_components))
-        self.offsets_ = rng.uniform(0.0, 2.0 * math.pi, self.n_components)
+        draws = Draws(int(self.n_components), float(self.gamma), check_random_state(self.random_state))
+        draws.make_room(features)
+        self.weights_, self.offsets_ = draws.weights, draws.offsets
         self._n_features_out = int(self.n_components)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -92,10 +91,7 @@ class RandomFeatures(Expansion):
         for start in range(0, len(answer), ROWS):
             part = dense(X[start : start + ROWS])
             block[: len(part)] = part
-            angles = block @ self.weights_
-            angles += self.offsets_
-            answer[start : start + ROWS] = np.cos(angles, out=angles)[: len(part)]
-        answer *= math.sqrt(2.0 / self._n_features_out)
+            answer[start : start + ROWS] = cosines(block, self.weights_, self.offsets_)[: len(part)]
         return answer
 
 

@@ -57,7 +57,7 @@ class KernelPerceptron(DualClassifier):
     guarantee counts them.
 
     Any chunking of the rows gives the same bits, one by one included, with any number of threads: see
-    :mod:`onlinear.learning.dual.products`. (Of a kernel of your own this is as true as it rounds each pair by itself.)
+    :mod:`onlinear.data.products`. (Of a kernel of your own this is as true as it rounds each pair by itself.)
     Kept examples are dense, in the precision of the first rows, with RBF and kernels of your own in float64.
 
     >>> import numpy as np

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from onlinear.features.vocabulary import Vocabulary
 
 Arrays = dict[str, np.ndarray]
+#: what comes behind scaling, by the name in model files; see :class:`Stage`
+STAGES = {
+    "random_features": "features.random_features.RandomFeatures",
+    "own_features": "features.own_features.OwnFeatures",
+}
+#: what each of them does, in words
+STEPS = {"random_features": "draws random features", "own_features": "gives each row a feature of its own"}
 #: what has a memory, by module and class: loaded by recipes that have it
 VOCABULARY = "features.vocabulary.Vocabulary"
 CLIPPING = "features.scaling.Clipping"
@@ -32,8 +39,27 @@ SCALINGS = {
 }
 
 
+class Stage(Protocol):
+    """What makes other columns of those of a row, and is made of its ``State``, a record."""
+
+    def state(self) -> Any:
+        """What there is to remember."""
+
+    def begin(self) -> None:
+        """The rows that come now are others than those before."""
+
+    def learn(self, block: Block) -> Block:
+        """The rows as they are learned."""
+
+    def apply(self, block: Block, *, again: bool = False) -> Block:
+        """The rows as they are answered, or as those that were learned, once ``again``. Changes nothing."""
+
+    def name_of(self, column: int) -> str | None:
+        """What a column is called that the stage has made; None for one that was there before."""
+
+
 class Recipe:
-    """The format of files, the names that are remembered, and how values are clipped and scaled."""
+    """The format of files, the names that are remembered, how values are clipped and scaled, and ``stages`` behind."""
 
     def __init__(self, format: Format, scaling: str | None = None, bounds: Sequence[Bounds] = ()) -> None:
         if scaling not in (None, *SCALINGS):
@@ -46,16 +72,33 @@ class Recipe:
         self.bounds = tuple(bounds)
         self.clipping = self._new_clipping()
         self.scaler = self._new_scaler({})
+        self.stages: dict[str, Stage] = {}
+
+    def add_stage(self, name: str, *state: Any) -> None:
+        """Let one of the stages come behind all others."""
+        made = import_name(STAGES[name])
+        self.stages[name] = made(made.State(*state))
+
+    def begin(self) -> None:
+        """The rows that come now are others than those before."""
+        for stage in self.stages.values():
+            stage.begin()
 
     @property
     def bits(self) -> int | None:
-        """To how many bits names are hashed; None where each column has a name or a number of its own."""
+        """To how many bits the names of columns are hashed; None where each has a name or a number of its own."""
+        return None if self.stages else self._bits
+
+    @property
+    def _bits(self) -> int | None:
+        """The same before the stages."""
         return None if self.format.naming is None else self.format.naming.bits
 
     @property
     def exact_names(self) -> list[str] | None:
         """The names of the columns, where each has its own."""
-        return self.vocabulary.names() if self.vocabulary is not None and self.bits is None else None
+        is_exact = self.vocabulary is not None and self._bits is None and not self.stages
+        return self.vocabulary.names() if self.vocabulary is not None and is_exact else None
 
     def steps(self) -> list[str]:
         """What it does to rows beside naming their features, in words: nothing of it happens to dicts and arrays."""
@@ -69,7 +112,7 @@ class Recipe:
             "clips numbers": bool(self.bounds),
             "scales numbers": self.scaling is not None,
         }
-        return [step for step, is_done in done.items() if is_done]
+        return [step for step, is_done in done.items() if is_done] + [STEPS[name] for name in self.stages]
 
     @property
     def text_columns(self) -> frozenset[str]:
@@ -86,26 +129,35 @@ class Recipe:
         if self.vocabulary is not None:
             block = self.vocabulary.take(block, stop_at_bad)
         block = self.clip(block)
-        return block if self.scaler is None else self.scaler.learn(block)
+        block = block if self.scaler is None else self.scaler.learn(block)
+        for stage in self.stages.values():
+            block = stage.learn(block)
+        return block
 
-    def apply(self, block: Block, stop_at_bad: bool) -> Block:
-        """The rows as the model knows them. Changes nothing."""
+    def apply(self, block: Block, stop_at_bad: bool, *, again: bool = False) -> Block:
+        """The rows as the model knows them: new ones, or those that it has learned ``again``. Changes nothing."""
         if self.vocabulary is not None:
             block = self.vocabulary.look_up(block, stop_at_bad)
         block = self.clip(block)
-        return block if self.scaler is None else self.scaler.apply(block)
+        block = block if self.scaler is None else self.scaler.apply(block)
+        for stage in self.stages.values():
+            block = stage.apply(block, again=again)
+        return block
 
     def clip(self, block: Block) -> Block:
         return block if self.clipping is None else self.clipping.apply(block)
 
     def names_at(self, column: int) -> list[str]:
         """The names of a column, as far as they are known."""
+        for stage in reversed(self.stages.values()):
+            if (name := stage.name_of(column)) is not None:
+                return [name]
         if self.vocabulary is not None:
             return self.vocabulary.names_at(column)
-        if self.bits is None:
+        if self._bits is None:
             return [str(column + getattr(self.format, "first_index", 0))]
         names = self.format.numbers()
-        return [names[place] for place in np.flatnonzero(cells_of(names, self.bits) == column).tolist()]
+        return [names[place] for place in np.flatnonzero(cells_of(names, self._bits) == column).tolist()]
 
     # -------------------------------------------------------------- model files
 
@@ -114,6 +166,8 @@ class Recipe:
         header: dict[str, Any] = {"format": {name_of(self.format): pack_value(self.format)}, "scaling": self.scaling}
         if self.bounds:
             header["clipping"] = [pack_value(bounds) for bounds in self.bounds]
+        if self.stages:
+            header["stages"] = {name: pack_value(stage.state()) for name, stage in self.stages.items()}
         names = {} if self.vocabulary is None else self.vocabulary.arrays()
         scales = {} if self.scaler is None else self.scaler.arrays()
         return header, under("vocabulary/", names) | under("scaling/", scales)
@@ -132,6 +186,10 @@ class Recipe:
             )
         recipe.clipping = recipe._new_clipping()
         recipe.scaler = recipe._new_scaler(below("scaling/", arrays))
+        for stage, state in header.get("stages", {}).items():
+            if stage not in STAGES:
+                raise OnlinearError(f"the stage {stage!r:.60} is unknown to this version: install a newer onlinear")
+            recipe.add_stage(stage, *unpack_value(import_name(STAGES[stage]).State, state))
         return recipe
 
     def _new_clipping(self) -> Clipping | None:
@@ -158,8 +216,8 @@ class Recipe:
 
     def _columns_of(self) -> ColumnsOf:
         """How names become columns of the rows."""
-        if self.bits is not None:
-            return partial(cells_of, bits=self.bits)
+        if self._bits is not None:
+            return partial(cells_of, bits=self._bits)
         if self.vocabulary is None:
             raise Refused("the columns have numbers, and no names that could be clipped or scaled by: leave out clip")
         return self.vocabulary.columns_of

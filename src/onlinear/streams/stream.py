@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from onlinear.errors import BadLine, BadLineKind, BadSource, Refused
-from onlinear.features.blocks import Block
+from onlinear.features.blocks import Block, numbered
 from onlinear.streams.arrays import Arrays, Generated, matrix_of
 from onlinear.streams.formats import Format, check_features, common_format, format_alike, format_of
 from onlinear.streams.options import DEFAULTS, ReadOptions, takes_read_options
@@ -123,14 +123,22 @@ class Stream:
         """
         return self._pass(lambda block: self.recipe.apply(block, self.stops_at_bad), refused)
 
+    def as_learned(self) -> Iterator[Block]:
+        """The same of the rows that were learned, in the order of the files, with the numbers of rows."""
+        return self._pass(lambda block: self.recipe.apply(block, self.stops_at_bad, again=True), counts=True)
+
     def learned_by(self, recipe: Recipe, refused: Refusal, *, quiet: bool) -> Iterator[Block]:
         """A pass of blocks as a recipe learns them, less rows whose label is refused."""
         return self._pass(lambda block: recipe.learn(block, self.stops_at_bad), refused, quiet)
 
     def _pass(
-        self, finish: Callable[[Block], Block], refused: Refusal | None = None, quiet: bool = False
+        self,
+        finish: Callable[[Block], Block],
+        refused: Refusal | None = None,
+        quiet: bool = False,
+        counts: bool = False,
     ) -> Iterator[Block]:
-        for block in self.blocks():
+        for block in numbered(self.blocks()) if counts else self.blocks():
             for part, bad in [(block, [])] if refused is None else good_parts(block, refused):
                 if len(part):
                     part = finish(part)

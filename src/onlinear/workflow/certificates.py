@@ -16,7 +16,7 @@ from onlinear.data.batch import Batch, importance_of
 from onlinear.data.rows import DenseRows
 from onlinear.data.targets import Signs
 from onlinear.errors import Diverged, Refused
-from onlinear.features.blocks import Block, numbered
+from onlinear.features.blocks import Block
 from onlinear.files.container import PathLike
 from onlinear.files.trained import AnyModel, Trained, open_model
 from onlinear.learning.classes import Classes, has_row_loss
@@ -130,7 +130,7 @@ def learned_again(trained: Trained, files: list[str], most_passes: int) -> AnyMo
         for passes in range(1, most_passes + 1):
             if again.examples >= examples:
                 break
-            for block in numbered(blocks_in(trained, files)):
+            for block in blocks_in(trained, files):
                 again.learn(block)
             again.start_pass()
             if again.examples * most_passes < examples * passes:
@@ -256,8 +256,8 @@ def examples_in(trained: Trained, files: list[str]) -> Examples:
 
 
 def blocks_in(trained: Trained, files: list[str]) -> Iterator[Block]:
-    """The blocks of files as the model sees them, up to the first line that is bad for the format or the recipe."""
-    return open_alike(files, trained.recipe.format, recipe=trained.recipe).as_known()
+    """The blocks of files as the model learned them, up to the first line that is bad for the format or the recipe."""
+    return open_alike(files, trained.recipe.format, recipe=trained.recipe).as_learned()
 
 
 def export(examples: Examples, classes: int, output: BinaryIO) -> list[int]:

@@ -99,6 +99,7 @@ class Run:
         self._skip = self.progress.rows  # done before this run: to be read again, not learned
         if self.progress.number == 1 and not self._skip:
             self.progress.ends = [self._sums()]
+            self.recipe.begin()
 
     def progress_now(self) -> Progress:
         """How far the run has come, to go on from there."""

@@ -11,9 +11,9 @@ from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
+from onlinear.data.products import products, squares
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.perceptrons import Perceptrons
-from onlinear.learning.dual.products import products, squares
 from slow_perceptrons import SlowPerceptron, linear, poly, rbf
 
 #: whole numbers have exact sums, in whatever order; the RBF kernel's rounding does not reach a sign here

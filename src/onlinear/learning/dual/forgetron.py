@@ -22,8 +22,8 @@ import math
 
 import numpy as np
 
+from onlinear.data.products import products
 from onlinear.learning.dual.kernel import Kernel
-from onlinear.learning.dual.products import products
 from onlinear.learning.dual.support import Support
 from onlinear.learning.dual.versions import Versions
 

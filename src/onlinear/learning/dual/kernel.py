@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onlinear.data.products import products, squares
 from onlinear.errors import BadInput
-from onlinear.learning.dual.products import products, squares
 
 Matrix = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from onlinear.data.products import products
 from onlinear.errors import BadInput
 from onlinear.learning.dual.forgetron import forget_oldest
 from onlinear.learning.dual.kernel import Kernel
-from onlinear.learning.dual.products import products
 from onlinear.learning.dual.support import TILE, Support, add_zero_columns
 from onlinear.learning.dual.versions import (
     Versions,
