@@ -122,7 +122,7 @@ Shuffle = option(
 SeedOfOrder = option(
     int,
     LEARNING,
-    "Of the random order, --vote random and --random-features.",
+    "Of the random order, and of --vote random and --random-features.",
     "--seed",
     min=0,
     max=(1 << 64) - 1,
