@@ -334,7 +334,7 @@ REFUSED: dict[str, str] = {
     "kernel --gamma 0": "--gamma is 0: give a number above 0",
     "kernel --gamma inf": "--gamma is inf: give a number above 0",
     "kernel --coef0 -1": "--coef0 is -1: give a number from 0 on",
-    "kernel --seed 3": "--seed means nothing without --shuffle or --vote random",
+    "kernel --seed 3": "--seed means nothing without --shuffle, --vote random or --random-features",
     "kernel --vote random --seed 4294967296": "give at most 4294967295",
     "voted --until-separated --average": "--average",
     "kernel --budget 20 --classes open": "--budget is shared out among the classes",
