@@ -59,6 +59,7 @@ from onlinear.streams.columns import (
     join_names,
     kinds_for,
     missing_numbers,
+    position_of,
     with_roles,
 )
 from onlinear.streams.csv_cells import first_record
@@ -66,7 +67,16 @@ from onlinear.streams.csv_inference import has_quotes, sniff_delimiter
 from onlinear.streams.csv_text import CSVText
 from onlinear.streams.options import DEFAULTS, ReadOptions
 from onlinear.streams.sources import looks_at
-from onlinear.streams.tables import Piece, joint_schema, label_of, pieces_of, rows_of_a_piece, schema_of
+from onlinear.streams.tables import (
+    UNNAMED_INDEX,
+    Piece,
+    index_columns,
+    joint_schema,
+    label_of,
+    pieces_of,
+    rows_of_a_piece,
+    schema_of,
+)
 from onlinear.streams.texts import TextEntries, hashes_of, shorten_value, with_grams
 
 INFINITE = "{value} in the column {name!r} is not a finite number: mend it, or make it null"
@@ -253,6 +263,23 @@ def infer_table(sources: Sequence[Any], options: ReadOptions = DEFAULTS) -> Arro
     check_types(columns, target_kind, schema, label_of(sources[0]))
     held = held_in(columns, target_kind, schema)
     return ArrowTable(columns, target_kind, options.missing, options.naming, options.words, held=held)
+
+
+def beside_index(sources: Sequence[Any], options: ReadOptions) -> ReadOptions:
+    """The options for tables of which some columns were the index of a frame of pandas.
+
+    By default none of them is the target; and one that has no name is ignored, unless it is named in a role.
+    """
+    schema = schema_of(sources[0])
+    index = index_columns(schema)
+    others = [name for name in schema.names if name not in index]
+    if not index or not others:
+        return options
+    target = others[-1] if options.target is None else options.target
+    roles = [target, *([] if options.weight is None else [options.weight]), *options.text, *options.categories]
+    named = [schema.names[position_of(schema.names, column)] for column in roles]
+    unnamed = [name for name in index if UNNAMED_INDEX.fullmatch(name) and name not in named]
+    return replace(options, target=target, ignore=(*options.ignore, *unnamed))
 
 
 def check_types(columns: Sequence[Column], target_kind: str, schema: Any, source: str) -> None:

@@ -48,8 +48,10 @@ INFERRED = {
     "parquet": "streams.arrow.infer_table",
 }
 
+#: tables whose columns have types
+BY_COLUMNS = ("parquet", "arrow")
 #: those that have columns which can be looked at; the others have to be converted before
-TABLES = ("csv", "parquet", "arrow")
+TABLES = ("csv", *BY_COLUMNS)
 
 
 class Format(Protocol):

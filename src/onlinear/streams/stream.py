@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from onlinear.errors import BadLine, BadLineKind, BadSource, Refused
 from onlinear.features.blocks import Block, numbered
 from onlinear.streams.arrays import Arrays, Generated, matrix_of
-from onlinear.streams.formats import Format, check_features, common_format, format_alike, format_of
+from onlinear.streams.formats import (
+    BY_COLUMNS,
+    Format,
+    check_features,
+    common_format,
+    format_alike,
+    format_of,
+    import_name,
+)
 from onlinear.streams.options import DEFAULTS, ReadOptions, takes_read_options
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import (
@@ -227,6 +235,8 @@ def stream_of(source: Any, options: ReadOptions, on_bad: OnBad | None = None) ->
         options.check_used("synthetic")
         return Stream([source], Arrays(), on_bad, recipe=Recipe(Arrays(), options.scale))
     sources, name = sources_of(source, options.format)
+    if name in BY_COLUMNS:
+        options = import_name("streams.arrow.beside_index")(sources, options)
     found = format_of(name, sources, options)
     check_features(found, sources[0], options.delimiter)
     if options.words != DEFAULTS.words and not options.text:

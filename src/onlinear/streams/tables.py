@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +23,8 @@ TOO_WIDE = ("Int128", "UInt128")
 UNFIT = (TypeError, OverflowError, UnicodeEncodeError)
 #: how Arrow's files begin; its streams have no such mark
 ARROW_MARK = b"ARROW1"
+#: what pandas calls an index without a name, as a column of a file
+UNNAMED_INDEX = re.compile(r"__index_level_[0-9]+__")
 #: cells of a batch, and rows of one with few columns
 MOST_CELLS, MOST_ROWS = 1 << 20, 1 << 16
 #: record batches of some columns, each with the share of the table that is read then
@@ -82,6 +86,17 @@ def joint_schema(sources: Sequence[Any]) -> Any:
             for place in unknown:
                 schema = schema.set(place, later.field(place))
     return schema
+
+
+def index_columns(schema: Any) -> list[str]:
+    """The columns of a table that were the index of a frame: those which pandas has noted, or has named itself."""
+    try:
+        said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    except (ValueError, RecursionError):
+        said = None
+    noted = said.get("index_columns") if isinstance(said, dict) else None
+    known = [name for name in noted if isinstance(name, str)] if isinstance(noted, list) else []
+    return [name for name in schema.names if name in known or UNNAMED_INDEX.fullmatch(name)]
 
 
 def pieces_of(source: Any, names: Sequence[str], rows: int) -> Iterator[Piece]:

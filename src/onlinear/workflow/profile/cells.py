@@ -16,7 +16,7 @@ from onlinear.errors import BadSource, OnlinearError
 from onlinear.features.blocks import Block, Origin, RowNumbers
 from onlinear.features.names import hash_name
 from onlinear.features.naming import NamedRows, Naming
-from onlinear.streams.arrow import ArrowTable
+from onlinear.streams.arrow import ArrowTable, beside_index
 from onlinear.streams.arrow_cells import is_numeric, is_text
 from onlinear.streams.columns import Column, target_position
 from onlinear.streams.csv_text import CSVText
@@ -65,6 +65,8 @@ class OpenTable:
     target: str
     #: types of columns that cannot be learned from, by name
     strange: dict[str, str]
+    #: columns that are ignored unless they have a role: what was the index of a frame, without a name
+    index: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[Column]:
@@ -150,13 +152,15 @@ def arrow_cells(sources: list[Any], name: str, options: ReadOptions) -> OpenTabl
     schema = joint_schema(sources)
     if not schema.names:
         raise BadSource(f"{label_of(sources[0])}: is empty: there is no table in it")
+    beside = beside_index(sources, options)
     strange = {field.name: str(field.type) for field in schema if not (is_numeric(field.type) or is_text(field.type))}
-    chosen = schema.names[target_position(schema.names, options.target)]
+    chosen = schema.names[target_position(schema.names, beside.target)]
     if chosen in strange:
         raise OnlinearError(f"the target {chosen!r} is of the type {strange[chosen]}: make it numbers or texts")
     as_cells = replace(options, target=chosen, ignore=tuple(strange), text=(), weight=None, names="exact")
     table = import_name(INFERRED[name])(sources, as_cells)
-    return OpenTable(sources, name, without_target(table), chosen, strange)
+    index = tuple(column for column in beside.ignore if column not in options.ignore)
+    return OpenTable(sources, name, without_target(table), chosen, strange, tuple(map(str, index)))
 
 
 def without_target(table: CSVText | ArrowTable) -> CSVText | ArrowTable:

@@ -151,6 +151,7 @@ def asked_for(cells: OpenTable, time: str | int | None, group: str | int | None,
             one[role] = named(wanted)
     several = {"ignore": options.ignore, "text": options.text, "categories": options.categories}
     many = {role: tuple(map(named, wanted)) for role, wanted in several.items()}
+    many["ignore"] += tuple(name for name in cells.index if name not in one.values())
     uses = list(one.items()) + [(role, name) for role in ("ignore", "text") for name in many[role]]
     seen: dict[str, str] = {}
     for role, name in uses:
