@@ -358,6 +358,8 @@ def test_a_model_that_goes_on_has_settled_its_learner() -> None:
     for words in (["--learner", "kernel"], ["--kernel", "poly"], ["--vote", "last"]):
         ended = run_here("train", more, "--resume", "m", *words)
         assert (ended.code, f"{words[0]} is settled in the model" in ended.err) == (2, True)
+    slim = run_here("train", more, "--resume", "m", "--slim")
+    assert (slim.code, "--learner kernel needs all that it keeps to answer" in slim.err) == (2, True)
     started: Ended = run_here("train", more, "--start-at", "m", "--model", "n")
     assert (started.code, "a kernel perceptron keeps examples, and has no weights" in started.err) == (2, True)
 

@@ -20,7 +20,7 @@ LINEAR, VOTED, POCKET, KERNEL = "linear", "voted", "pocket", "kernel"
 #: says how a linear learner steps, what it keeps, or where it starts
 OF_LINEAR = (
     *("loss", "rule", "schedule", "l1", "l2", "average", "forget"),
-    *("on_drift", "detector", "drift_delta", "start_at", "slim"),
+    *("on_drift", "detector", "drift_delta", "start_at"),
 )
 #: says how names are hashed
 OF_HASHES = ("bits", "keep_names")
@@ -54,8 +54,16 @@ def check_learner(context: click.Context) -> None:
                 f"{flag(name)} is of linear learners, and --learner {wanted['learner']} keeps examples instead of "
                 "weights: leave one of them out"
             )
+    if wanted["slim"]:
+        check_slim(wanted["learner"])
     if wanted["task"] == "regression":
         raise Refused(f"--learner {wanted['learner']} tells classes apart, and numbers are asked for: leave one out")
+
+
+def check_slim(learner: str) -> None:
+    """Refuse to leave out of a model file what its answers need."""
+    if learner != LINEAR:
+        raise Refused(f"--slim is of linear learners, and --learner {learner} needs all that it keeps to answer")
 
 
 def check_seed(context: click.Context) -> None:

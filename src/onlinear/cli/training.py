@@ -17,7 +17,15 @@ from onlinear.cli.badlines import FAIL, BadLines
 from onlinear.cli.commands import fields, reading_in
 from onlinear.cli.ending import say
 from onlinear.cli.job import MOST, Checkpoint, Job, full_path
-from onlinear.cli.learners import LINEAR, check_learner, is_given, new_dual_model, stages_in, with_exact_names
+from onlinear.cli.learners import (
+    LINEAR,
+    check_learner,
+    check_slim,
+    is_given,
+    new_dual_model,
+    stages_in,
+    with_exact_names,
+)
 from onlinear.cli.progress import progress_for
 from onlinear.data.whole_numbers import are_numbers
 from onlinear.drift import ADWIN, DETECTORS
@@ -100,6 +108,8 @@ def resume_job(context: click.Context, wanted: dict[str, Any]) -> Job:
     trained = open_model(path)
     if trained.training.slim:
         raise Refused(f"{path} was saved slim, for predictions only: resume one that was saved in full")
+    if wanted["slim"]:
+        check_slim(trained.training.kind)
     if trained.unfinished is None:
         return go_on_with_files(trained, wanted)
     with only_bad_models(path):
