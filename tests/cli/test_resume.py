@@ -440,11 +440,12 @@ CASES = {"refused": REFUSED, "unreadable": UNREADABLE, "both": BOTH, "damaged": 
 
 @pytest.mark.parametrize("lines", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("room", [1, 100, 500, 900])
-@pytest.mark.parametrize("log", ["bad", "more"])
+@pytest.mark.parametrize(("log", "order"), [("bad", []), ("more", []), ("bad", ["--shuffle"])])
 def test_no_row_is_learned_twice_after_the_log_of_bad_lines_was_full(
-    monkeypatch: pytest.MonkeyPatch, lines: list[str], room: int, log: str
+    monkeypatch: pytest.MonkeyPatch, lines: list[str], room: int, log: str, order: list[str]
 ) -> None:
-    words = ("train", "rows.svm", "--quiet", "--classes=-1,1", "--passes", 2)
+    words = ("train", "rows.svm", "--quiet", "--classes=-1,1", "--passes", 2, *order)
+    monkeypatch.setattr("onlinear.streams.shuffling.BUFFER_ROWS", 8)
     monkeypatch.setattr("onlinear.streams.text_lines.CHUNK", 10)
     write(lines)
     assert run_here(*words, "--model", "whole", "--bad-lines", "all").code == 0

@@ -209,3 +209,10 @@ def test_a_pipe_that_nobody_reads_is_closed(tmp_path: Path) -> None:
 def test_a_device_without_anything() -> None:
     with pytest.raises(BadSource, match="/dev/null: is empty"):
         open_stream("/dev/null", "csv")
+
+
+def test_what_comes_of_a_pipe_that_pauses_takes_no_more_memory_than_it_has(tmp_path: Path) -> None:
+    """Those that gather rows keep all chunks: with the room of a whole one for each, no process may have so many."""
+    with fifo(tmp_path / "pipe.svm", b"1 1:1\n") as pipe:
+        (chunk,) = text_lines.chunks(pipe)
+        assert (chunk.text.tobytes(), len(chunk.buffer) < 1000) == (b"1 1:1\n", True)

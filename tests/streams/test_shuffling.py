@@ -106,3 +106,27 @@ def test_a_buffer_ends_with_the_row_that_fills_it(monkeypatch: pytest.MonkeyPatc
     path.write_text("".join(f"{k} 1:1 2:1\n" for k in range(7)))
     found = [block.labels.tolist() for block in shuffled(open_stream(str(path)).blocks(), 0, 0) if len(block)]
     assert [sorted(labels) for labels in found] == [[0, 1, 2], [3, 4, 5], [6]]
+
+
+@pytest.mark.parametrize("chunk", [1, 50, 1 << 20])
+def test_a_buffer_holds_so_much_text_wherever_the_file_is_cut(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
+) -> None:
+    """A row is as long as what lies between its start and the one before, so that the last may be of any length."""
+    monkeypatch.setattr(shuffling, "BUFFER_BYTES", 70)
+    monkeypatch.setattr("onlinear.streams.text_lines.CHUNK", chunk)
+    path, other = tmp_path / "rows.svm", tmp_path / "other.svm"
+    path.write_text("".join(f"{k} 1:1 # {'x' * 30}\n" for k in range(4)) + f"4 1:1\n\n# {'x' * 90}\n5 1:1\n6 1:1\n")
+    other.write_text("7 1:1\n8 1:1\n")
+    found = [sorted(block.labels.tolist()) for block in shuffled(open_stream([path, other]).blocks(), 0, 0)]
+    assert found == [[0, 1, 2], [3, 4], [5], [6, 7, 8]]
+
+
+def test_bad_lines_are_not_gathered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A file may have nothing else, and be larger than the memory."""
+    monkeypatch.setattr("onlinear.streams.text_lines.CHUNK", 10)
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1\n" + "oops\n" * 50)
+    stream = open_stream(str(path), on_bad=lambda line, text: None)
+    seen = [len(block.bad) for block in shuffled(stream.blocks(), 0, 0) if block.bad]
+    assert (sum(seen), max(seen)) == (50, 2)

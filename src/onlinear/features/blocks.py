@@ -35,6 +35,9 @@ class Origin(Protocol):
     def text(self, row: int) -> bytes:
         """The row as it stands in the file."""
 
+    def starts(self, rows: int) -> np.ndarray:
+        """Where each of the first rows starts in the text of its source, in bytes; 0 if that is no text."""
+
     def behind(self, row: int) -> Origin:
         """Where the rows from this one on come from, counted from 0 again."""
 
@@ -61,6 +64,9 @@ class RowNumbers:
 
     def text(self, row: int) -> bytes:
         return self.text_at(int(self.places[row]))
+
+    def starts(self, rows: int) -> np.ndarray:
+        return np.zeros(rows, np.int64)
 
     def behind(self, row: int) -> RowNumbers:
         return replace(self, places=self.places[row:])

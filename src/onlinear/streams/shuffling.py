@@ -18,8 +18,8 @@ from onlinear.errors import BadLine
 from onlinear.features.blocks import Block, Origin, width_of
 from onlinear.features.naming import NamedRows
 
-#: rows of a buffer, and the entries behind which there is no further row
-BUFFER_ROWS, BUFFER_ENTRIES = 1 << 18, 1 << 24
+#: rows of a buffer, and the entries and the bytes of text behind which there is no further row
+BUFFER_ROWS, BUFFER_ENTRIES, BUFFER_BYTES = 1 << 18, 1 << 24, 1 << 28
 #: rows that are handed on at once
 PIECE = 1 << 12
 
@@ -32,37 +32,60 @@ def order_of(seed: int, number: int, first: int, rows: int) -> np.ndarray:
 
 def shuffled(blocks: Iterator[Block], seed: int, number: int) -> Iterator[Block]:
     """The blocks of a pass in another order; the bad lines of a buffer come before its rows."""
-    first = 0
-    for parts in buffers(blocks):
-        yield bad_lines_of(parts)
-        rows = Gathered(parts)
-        order = order_of(seed, number, first, len(rows))
-        first += len(rows)
+    buffer = Buffer(seed, number)
+    for block in blocks:
+        while (room := buffer.room_for(block)) < len(block):
+            head, block = block.split(room)
+            yield from buffer.take(head)
+            yield from buffer.emptied()
+        yield from buffer.take(block)
+    yield from buffer.emptied()
+
+
+class Buffer:
+    """Blocks that are gathered until one row fills it; then their rows come in another order."""
+
+    def __init__(self, seed: int, number: int) -> None:
+        self.seed, self.number = seed, number
+        self.first = 0  # the number of its first row
+        self.parts: list[Block] = []
+        self.rows = self.entries = self.text = 0
+        self.start = 0  # of the last row in its file
+
+    def room_for(self, block: Block) -> int:
+        """How many rows of a block it takes: the one that fills it is the last."""
+        rows, entries, text = BUFFER_ROWS - self.rows, BUFFER_ENTRIES - self.entries, BUFFER_BYTES - self.text
+        if min(rows, entries, text) <= 0:
+            return 0
+        with_entries = int(np.searchsorted(starts_of(block)[1:], entries)) + 1
+        return min(rows, with_entries, int(np.searchsorted(self.text_up_to(block), text)) + 1)
+
+    def text_up_to(self, block: Block) -> np.ndarray:
+        """The bytes of text from the last row to each row of a block: the same wherever files are cut into blocks."""
+        starts = block.origin.starts(len(block))
+        return starts - (self.start if len(starts) and starts[0] >= self.start else 0)  # else a file begins
+
+    def take(self, block: Block) -> Iterator[Block]:
+        """Gather the rows of a block; its bad lines come at once, and nothing is kept of those alone."""
+        if block.bad:
+            none, _ = block.split(0)
+            yield replace(none, bad=block.bad)
+        if len(block):
+            self.rows, self.entries = self.rows + len(block), self.entries + int(starts_of(block)[-1])
+            self.text += int(self.text_up_to(block)[-1])
+            self.start = int(block.origin.starts(len(block))[-1])
+            self.parts.append(replace(block, bad=[]))
+
+    def emptied(self) -> Iterator[Block]:
+        """The rows in their order; there is room for others then."""
+        if not self.parts:
+            return
+        rows, self.parts = Gathered(self.parts), []
+        order = order_of(self.seed, self.number, self.first, len(rows))
+        self.first += len(rows)
+        self.rows = self.entries = self.text = 0
         for start in range(0, len(order), PIECE):
             yield rows.taken(order[start : start + PIECE])
-
-
-def buffers(blocks: Iterator[Block]) -> Iterator[list[Block]]:
-    """Blocks with as many rows as a buffer holds, cut where it is full."""
-    parts: list[Block] = []
-    rows = entries = 0
-    for block in blocks:
-        while True:
-            room = rows_that_fit(block, BUFFER_ROWS - rows, BUFFER_ENTRIES - entries)
-            if room >= len(block):
-                break
-            head, block = block.split(room)
-            yield [*parts, head]
-            parts, rows, entries = [], 0, 0
-        parts.append(block)
-        rows, entries = rows + len(block), entries + int(starts_of(block)[-1])
-    if parts:
-        yield parts
-
-
-def rows_that_fit(block: Block, rows: int, entries: int) -> int:
-    """How many rows of a block a buffer takes: the one that fills it is the last."""
-    return min(rows, int(np.searchsorted(starts_of(block)[1:], entries)) + 1) if rows and entries > 0 else 0
 
 
 def starts_of(block: Block) -> np.ndarray:
@@ -72,12 +95,6 @@ def starts_of(block: Block) -> np.ndarray:
     if isinstance(block.rows, DenseRows):
         return np.arange(len(block) + 1, dtype=np.int64) * block.rows.values.shape[1]
     return np.asarray(block.rows.starts)
-
-
-def bad_lines_of(parts: list[Block]) -> Block:
-    """The bad lines of blocks, without a row."""
-    none, _ = parts[-1].split(0)
-    return replace(none, bad=[line for part in parts for line in part.bad], read=parts[-1].read)
 
 
 @dataclass(slots=True)
@@ -107,6 +124,10 @@ class GatheredOrigin:
     def text_at(self, place: int) -> bytes:
         part, own = self.find(place)
         return self.origins[part].text(own)
+
+    def starts(self, rows: int) -> np.ndarray:
+        """They are not in the order of any text."""
+        return np.zeros(rows, np.int64)
 
     def behind(self, row: int) -> GatheredOrigin:
         return replace(self, places=self.places[row:])

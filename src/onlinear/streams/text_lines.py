@@ -118,6 +118,8 @@ def _cut(source: DecompressedFile, size: int, ends: Ends, live: bool) -> Iterato
         buffer = np.empty(room + 1 + SLACK, np.uint8)
         buffer[: len(tail)] = tail
         filled = _fill(source, buffer[: room + 1], len(tail), live)
+        if filled.have < room // 2:  # whoever keeps the chunk keeps no more than it holds
+            buffer = buffer[: filled.have + 1 + SLACK].copy()
         visible = min(filled.have, room)
         end = visible if filled.ended else ends(buffer[:visible], shown)
         if end > 0:
@@ -281,6 +283,10 @@ class Lines:
     def text(self, row: int) -> bytes:
         """The row as it stands in the file."""
         return (self.text_at or self.line)(int(self.places[row]))
+
+    def starts(self, rows: int) -> np.ndarray:
+        """Where each of the first rows starts in the text of its file, in bytes."""
+        return self.chunk.offset + np.asarray(self.places[:rows], np.int64)
 
     def behind(self, row: int) -> Lines:
         """The lines of the rows from this one on."""
