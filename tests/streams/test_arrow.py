@@ -205,6 +205,20 @@ def test_decimals_are_read_as_their_texts_are(kind: str, data: st.DataObject) ->
     assert repr(numbers_of(column[1:]).tolist()) == repr(expected)
 
 
+@pytest.mark.parametrize("kind", [name for name in DECIMALS if hasattr(pa, name)])
+@pytest.mark.parametrize("as_codes", [False, True])
+def test_decimals_that_are_names(kind: str, as_codes: bool) -> None:
+    """Of short ones Arrow makes no dictionary; of a dictionary longer than the column only what is there counts."""
+    column = pa.array([Decimal("1.50"), None, Decimal("3")], getattr(pa, kind)(5, 2))
+    words = ["1.5", "?", "3"]
+    if as_codes:
+        column, words = pa.DictionaryArray.from_arrays(pa.array([2, 1]), column), ["3", "?"]
+    table = pa.table({"price": column, "y": range(len(words))})
+    labels = [float(k) for k in range(len(words))]
+    expected = rows_meant([{"price": word} for word in words], labels, [1.0] * len(words), BITS)
+    assert rows_in(open_stream(table, categories=["price"], bits=BITS)) == expected
+
+
 @pytest.mark.parametrize(
     ("column", "words"),
     [
@@ -315,6 +329,17 @@ def test_types_that_are_neither_numbers_nor_texts_are_refused_unless_ignored() -
     with pytest.raises(OnlinearError, match="column 'when' is of the type timestamp"):
         open_stream(table, target="when", ignore=["l"])
     assert len(rows_in(open_stream(table, ignore=["when", 3]))) == 2
+
+
+def test_a_dictionary_of_dictionaries_is_refused() -> None:
+    inner = pa.DictionaryArray.from_arrays([0, 1], ["a", "b"])
+    table = pa.table({"x": [1, 2], "d": pa.DictionaryArray.from_arrays([0, 1], inner), "y": [1, 2]})
+    for options in ({}, {"categories": ["d"]}, {"text": ["d"]}):
+        with pytest.raises(
+            OnlinearError, match=r"column 'd' is of the type dictionary<values=dictionary<.*or ignore it"
+        ):
+            open_stream(table, **options)
+    assert len(rows_in(open_stream(table, ignore=["d"]))) == 2
 
 
 def test_a_weight_of_texts_is_refused() -> None:

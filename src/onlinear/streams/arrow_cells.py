@@ -44,7 +44,8 @@ def is_text(kind: Any) -> bool:
     from pyarrow import types
 
     if types.is_dictionary(kind):
-        return is_numeric(kind.value_type) or is_text(kind.value_type)
+        names = kind.value_type
+        return not types.is_dictionary(names) and (is_numeric(names) or is_text(names))
     return is_nothing(kind) or types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
@@ -194,12 +195,21 @@ def code_cells(cells: Any, missing: Sequence[str], trimmed: bool = False) -> tup
     if is_nothing(cells.type):
         return [None], np.zeros(len(cells), np.intp)
     if not pyarrow.types.is_dictionary(cells.type):
-        cells = without_views(cells).dictionary_encode()
+        cells = encode(cells)
     elif len(cells.dictionary) > len(cells):  # of a long dictionary, only the words that are there
-        cells = decode_dictionary(cells).dictionary_encode()
+        cells = encode(decode_dictionary(cells))
     values = without_blanks(cells.dictionary) if trimmed else cells.dictionary
     words = [word_of(value, missing) for value in values.to_pylist()]
     return [*words, None], cells.indices.cast(pyarrow.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
+
+
+def encode(cells: Any) -> Any:
+    """Cells as codes of a dictionary; Arrow has none for views, nor for short decimals."""
+    import pyarrow
+
+    if pyarrow.types.is_decimal(cells.type) and cells.type.byte_width < LONG_DECIMAL:
+        cells = cells.cast(pyarrow.decimal128(38, cells.type.scale))
+    return without_views(cells).dictionary_encode()
 
 
 def without_blanks(cells: Any) -> Any:
@@ -217,6 +227,8 @@ def word_of(value: Any, missing: Sequence[str]) -> str | None:
     return None if value is None or not math.isfinite(value) else text_of(value)
 
 
+#: bytes of a decimal that all of Arrow knows
+LONG_DECIMAL = 16
 #: whole numbers and powers of ten that doubles hold exactly, so that a quotient of them is rounded just once
 MOST_WHOLE, MOST_DIGITS = 1 << 53, 22
 
