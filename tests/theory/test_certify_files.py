@@ -247,6 +247,22 @@ def test_verify_compares_with_the_model_file(folder: Path) -> None:
         assert run_here("verify", "forged", "rows.svm", "--model", "m").code == 1
 
 
+def test_one_of_several_certificates_is_not_the_model(folder: Path) -> None:
+    """It has the weights of one class, and the model those of three."""
+    (folder / "rows.svm").write_text("1 1:1 2:0.5\n2 1:-1\n3 2:-1\n1 1:0.5 2:1\n2 1:-2 2:0.5\n3 1:0.5 2:-2\n")
+    assert train("rows.svm", "--passes", "3").code == 0
+    certificate("rows.svm", "--model", "m", "--output", "cert")
+    found = json.loads((folder / "cert").read_text())
+    assert run_here("verify", "cert", "rows.svm", "--model", "m").code == 0
+    for label, each in found.items():
+        for alone in (each, {label: each}):
+            (folder / "alone").write_text(json.dumps(alone))
+            assert run_here("verify", "alone", "rows.svm").code == 0
+            ended = run_here("verify", "alone", "rows.svm", "--model", "m")
+            assert (ended.code, ended.out) == (1, "")
+            assert "the model has 3 classes, and there is 1 certificate" in ended.err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -181,16 +181,19 @@ def differing_from(model: PathLike, certificate: str | os.PathLike[str]) -> str:
         together = is_one(found)
         certificates = [found] if together else [*found.values()]
         places: list[Any] = [[place] for place in range(len(classes))]
-        if together:
+        if together and training.has_row_loss:
+            places = [[None]]
+        elif together and len(classes) <= 2:
             single = len(found["classes"]) == 1
-            places = [[None] if training.has_row_loss else [*range(len(classes))][0 if single else 1 :]]
+            places = [[*range(len(classes))][0 if single else 1 :]]
     except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         return f"NOT verified: the certificate cannot be read ({type(error).__name__}): check the path"
     digest = hashlib.sha256(Path(model).read_bytes()).hexdigest()
     if not all(isinstance(each, dict) and each.get("file_sha256") == digest for each in certificates):
         return "NOT verified: file_sha256: the certificate is not of this model file"
     if len(certificates) != len(places):
-        return f"NOT verified: the model has {len(places)} classes, and there are {len(certificates)} certificates"
+        many = "is 1 certificate" if len(certificates) == 1 else f"are {len(certificates)} certificates"
+        return f"NOT verified: the model has {len(places)} classes, and there {many}"
     for each, candidates in zip(certificates, places, strict=True):
         if not any(says_of_class(each, trained, place) for place in candidates):
             return "NOT verified: the weights, counts or sums of steps of the certificate are not those of the model"
