@@ -31,6 +31,7 @@ else:
 #: a sparse row and dense rows of so many entries are long; and how many lanes they have
 LONG_SPARSE, LONG_DENSE, SPARSE_LANES, DENSE_LANES = 64, 128, 4, 16
 MOST_STEPS = 2e9  # entries that are looked at, before it takes hours
+ROW, LANE = 32, 8  # entries in whose time a row is looked at that has none, and one of many lanes
 FORM = {  # what a certificate says of a run
     float: "rate margin",
     int: "average tie columns? seed?",
@@ -237,9 +238,15 @@ def check_run(cert: dict[str, Any], rows: list[Any]) -> tuple[dict[str, Any], li
     name, _, _, squared = verifier.kernel_in(cert["kernel"])
     fits = name == "linear" and len(cert["weights"]) == 1 and Fraction(float(squared)) == squared
     verifier.require(fits, "replay: not one vector of weights, or a constant feature whose square is no float")
-    work = cert["passes"] * (len(rows) + sum(len(entries) for _, entries in rows))
-    verifier.require(work <= MOST_STEPS, f"replay: {REFUSALS['long']}")
+    steps = cert["passes"] * steps_over(len(rows), sum(len(entries) for _, entries in rows), how["columns"])
+    verifier.require(steps <= MOST_STEPS, f"replay: {REFUSALS['long']}")
     return how, numbers, float(squared)
+
+
+def steps_over(rows: int, entries: int, columns: int | None) -> int:
+    """How many entries are looked at in the time of a pass over rows, which may have few or none."""
+    lanes = DENSE_LANES if columns is not None and columns >= LONG_DENSE else 0
+    return entries + rows * (ROW + LANE * lanes)
 
 
 def replay(cert: dict[str, Any], rows: list[Any]) -> str:

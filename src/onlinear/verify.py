@@ -24,6 +24,7 @@ from pathlib import Path
 
 VERSION = 3
 MOST_COUNT, MOST_BYTES, MOST_TERMS, MOST_BITS, MOST_KERNELS, MOST_WORK = 1 << 50, 1 << 28, 5000, 1 << 17, 5e6, 5e9
+FAINT = Fraction(1, 1 << 1000)  # of what is less a float may have lost any share: they end at 2^-1074
 DIGITS = Context(prec=60)  # in which exp is correctly rounded
 DECIMAL = re.compile(r"[-+]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][-+]?\d{1,3})?", re.ASCII)
 #: what a class and a column are named in a table: nothing that is missing or no number, no other delimiter, no quote
@@ -31,7 +32,7 @@ CLASS = r"(?i)(?!(\?|na|[-+]?(nan|inf|infinity))$)[^;|{}\"]+"
 NAME = r"(?i)(?!(nan?|inf(inity)?|null|none)$)[^\W\d].*"
 WHOLE = re.compile(r"[-+]?\d+(\.0*)?", re.ASCII)
 #: names of files that the learner reads otherwise
-OTHERS = re.compile(r"(?i).*\.(vw|tsv|jsonl?|ndjson|parquet|pq|arrow|feather|ipc|(?-i:(?!csv)(?i:csv)))")
+OTHERS = re.compile(r"(?is).*\.(vw|tsv|jsonl?|ndjson|parquet|pq|arrow|feather|ipc|(?-i:(?!csv)(?i:csv)))")
 RATIO = re.compile(r"-?\d{1,4300}(/[1-9]\d{0,4299})?", re.ASCII)
 HEX = re.compile(r"0x[1-9a-f][0-9a-f]*", re.ASCII)  # where a whole number may have more digits
 FORM = {  # what a certificate and its parts hold, by kind; what has a ? may be null
@@ -72,7 +73,8 @@ def expect(name, claimed, found, power=0, up=True):
 
 def plain(value):
     """Any value as text for a terminal: short, and of letters that do no harm."""
-    text = str(value) if isinstance(value, Fraction) else ascii(value)
+    long = isinstance(value, Fraction) and max(map(abs, value.as_integer_ratio())) >= 10**4300
+    text = "a number of very many digits" if long else str(value) if isinstance(value, Fraction) else ascii(value)
     return text if len(text) <= 90 else text[:87] + "..."
 
 
@@ -197,7 +199,7 @@ def check_counts(cert, counts):
     fits = examples < MOST_COUNT and all(0 <= count <= examples for count in (1, k, cert["mistakes"] or 0))
     require(fits, "updates, mistakes: they are not between 0 and the number of examples")
     run = S, Q, beta = [ratio(name, cert[name], optional=True) for name in ("run_pull", "run_squares", "run_margin")]
-    fits = None not in run and beta >= 0 and k * Q >= S**2 and (min(S, Q) > 0 if k else S == Q == 0)
+    fits = None not in run and beta >= 0 and k * Q >= S**2 and (S > 0 and k * FAINT <= Q if k else S == Q == 0)
     require(fits or run == [None] * 3, "run: not S > 0, Q > 0, beta >= 0 and S^2 <= k Q, as it must be of k steps")
     return run if fits else None
 
@@ -229,6 +231,7 @@ def scale(rows, kernel, sums):
     kernels = sum((len(whole) + n) * n for n in sums if n)  # to be added up: the square of their words
     work = sum((entries + n * longest) * max(n, 1) for n in sums) * (1 + bits // 64)
     work += (len(whole) + kernels) * (1 + kernel[1] * bits // 64) ** 2  # the radius takes one for each row
+    work += 150 * len(whole) * len(sums)  # a product of a row and weights takes its time however short they are
     fits = work <= MOST_WORK and kernels <= MOST_KERNELS
     require(fits, "certificate: it would take hours to compute so many terms; certify fewer rows")
     return whole, kernel
@@ -278,7 +281,7 @@ def upper_margin(parts, weights, rows):
     return weights.norm * Fraction(weights.stretch, sum(abs(a) for _, _, a in terms)) ** 2
 
 
-def check_margins(cert, found, radius, rows):
+def check_margins(cert, found, radius, rows, constant):
     """R, |w| and the margins, of which the rows tell the upper one by a combination, and else the learner."""
     weights, pull = found["weights"], ratio("pull", cert["pull"], optional=True)
     expect("least_score", cert["least_score"], str(weights.least))
@@ -287,7 +290,8 @@ def check_margins(cert, found, radius, rows):
         expect(name, cert[name], squared, power=2)
     lower = max(weights.margins + found.get("witness", weights).margins, default=None)
     expect("margin_lower", cert["margin_lower"], lower, power=2, up=False)
-    require(pull is None or pull > 0, "pull: it is not positive")
+    fits = pull is None or (pull > 0 and not 0 < pull**2 * min(radius, constant**2 or radius) < FAINT**2)
+    require(fits, "pull: it is not positive, or too small for the floats in which a learner adds up steps")
     if cert["combination"] is not None:
         upper = upper_margin(cert["combination"], found["combination"], rows)
         expect("margin_upper", cert["margin_upper"], upper, power=2)
@@ -384,7 +388,7 @@ def verify(cert, rows):
     found = {name: Weights(parts, inner, rows) for name, parts in others.items()}
     found = {name: found.get(name, found["weights"]) for name in given}
     radius = max(alike(inner, x, x) for _, x in rows)
-    check_margins(cert, found, radius, rows)
+    check_margins(cert, found, radius, rows, kernel[3])
     if cert["separable"] is False:
         check_not_separable(cert, inner, rows)
     fits = found["witness"].least > 0 if cert["separable"] else cert["separable"] is False or cert["witness"] is None

@@ -189,6 +189,20 @@ def test_a_file(tmp_path: Path) -> None:
     assert "data_sha256" in str(verifier.main(written(tmp_path, certificate, X, y)))
 
 
+@pytest.mark.parametrize("degree", [32, 64])
+def test_numbers_of_thousands_of_digits(degree: int) -> None:
+    """The squares of those of degree 32 are longer than Python writes; of degree 64 they are so themselves."""
+    X, y = draw(3, 6, 2)
+    model = onlinear.KernelPerceptron("poly", degree=degree, gamma=0.1, max_iter=3).fit(X, y)
+    if degree == 64:
+        with pytest.raises(onlinear.Refused, match=r"more than 4,300 digits: scale the rows, .* smaller degree"):
+            onlinear.certify(model, X, y)
+        return
+    certificate = json.loads(json.dumps(onlinear.certify(model, X, y)))
+    assert len(certificate["bound_exact"]) > 6000
+    verifier.verify(certificate, rows_of(X, y))
+
+
 def test_what_exp_may_miss_is_allowed_for() -> None:
     """Of a hypothesis whose scores and norm are known: K(x, x) - K(x, z) with K(x, z) = 1/e."""
     kernel = ExactKernel("rbf", 2, Fraction(1), Fraction(0))

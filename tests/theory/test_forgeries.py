@@ -441,6 +441,8 @@ FORGERIES: list[tuple[str, str, Callable[[Any], None]]] = [
     ("separable", "a pull not in lowest terms", put("pull")("2/2")),
     ("separable", "a pull over 0", put("pull")("1/0")),
     ("separable", "a float for a pull", put("pull")(3.0)),
+    ("separable", "a pull that floats lose", put("pull")(f"1/{2**1070}")),
+    ("separable", "squares that floats lose", put("run_squares")(f"1/{2**1070}")),
     ("not separable", "an upper margin without a pull", put("pull")(None)),
     ("separable", "an upper margin that is less", put("margin_upper")(0.001)),
     ("separable", "no combination", put("combination")(None)),
@@ -589,6 +591,7 @@ OTHERS = {
     "commas.data": "1.5,0.5,1\n-1.5,0.5,-1\n",
     "rows.jsonl": '{"x":1.5,"y":1}\n{"x":-1.5,"y":-1}\n',
     "lists.jsonl": "[1.5,1]\n[-1.5,-1]\n",
+    "a name of\ntwo lines.tsv": "1\t1:1.5\n-1\t1:-1.5\n",
     "rows.vw": "1 | x:1.5\n-1 | x:-1.5\n",
     "blanks.txt": "1.5 1\n-1.5 -1\n",
     "words.svm": "yes 1:1.5\nno 1:-1.5\n",
@@ -634,6 +637,25 @@ def test_exponentials_are_counted() -> None:
         else:
             with pytest.raises(verifier.Failed, match="it would take hours"):
                 verifier.scale(many, kernel, [rows])
+
+
+def test_products_are_counted_however_short_the_rows_are() -> None:
+    """Two files of three megabytes, with a class for each row, of which each asks the weights of all."""
+    kernel = verifier.kernel_in(["linear", 1, "1", "1"])
+    for classes, fits in ((100, True), (50_000, False)):
+        many: Any = [(k, {}) for k in range(classes)]
+        if fits:
+            verifier.scale(many, kernel, [0] * classes)
+        else:
+            with pytest.raises(verifier.Failed, match="it would take hours"):
+                verifier.scale(many, kernel, [0] * classes)
+
+
+def test_a_number_that_is_too_long_to_print_may_be_right() -> None:
+    long = Fraction(10**5000 + 1, 10**5000)
+    verifier.expect("norm", math.nextafter(1.0, 2.0), long, power=2)
+    with pytest.raises(verifier.Failed, match=r"says 3\.0, and the rows say a number of very many digits"):
+        verifier.expect("norm", 3.0, long, power=2)
 
 
 @pytest.mark.parametrize("name", ["sha256", "weights", "onlinear_certificate"])

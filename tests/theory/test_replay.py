@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from onlinear import replay, verify as verifier
 from onlinear.data.rows import dense_dot, sparse_dot
 from onlinear.estimators.passes import orders, shuffled_orders
 from onlinear.kernels.learn.state import EXAMPLES
-from onlinear.theory.certificates import replace_and_seal
+from onlinear.theory.certificates import digest_of_json, replace_and_seal
+from onlinear.theory.exact import above, root_above
 from theory.drawn import draw, draw_classes, fitted, perceptrons
 
 Rows = list[tuple[int, dict[int, float]]]
@@ -259,6 +261,70 @@ def test_a_run_that_would_take_hours_is_not_begun() -> None:
     model, X, y, _ = honest()
     model._learner.counters[0, EXAMPLES] *= passes
     assert certified(model, X, y)["replay"] == "long"
+
+
+def test_rows_without_entries_take_their_time_as_well() -> None:
+    """Two rows, five hundred million times: an hour, or five with the lanes of dense rows."""
+    rows: Rows = [(0, {}), (1, {})]
+    how = {"rate": 1.0, "margin": 0.0, "average": 0, "tie": -1, "order": "stream", "seed": None}
+    certificate = {"kernel": ["linear", 1, "1", "1"], "weights": [{}], "passes": 500_000_000}
+    for columns in (None, 5000):
+        certificate["replay"] = how | {"columns": columns, "importance": None, "open": False}
+        with pytest.raises(verifier.Failed, match="hours"):
+            replay.check_run(certificate, rows)
+
+
+@pytest.mark.parametrize(
+    ("x", "constant", "rate"),
+    [(0.5, 0.0, 5e-324), (1e-200, 0.0, 1e-200), (0.0, 5e-324, 0.25)],
+    ids=["steps", "products", "intercept"],
+)
+def test_steps_that_floats_lose_prove_no_margin(x: float, constant: float, rate: float) -> None:
+    """The weights stay 0 whatever the steps add up to, as if the best margin were 0: it is that of (1,)."""
+    entries = {0: x} if x else {}
+    rows: Rows = [(1, entries), (1, entries)]
+    how = {"rate": rate, "margin": 0.0, "average": 0, "tie": -1, "columns": None, "order": "stream", "seed": None}
+    learner = replay.Perceptron(how | {"open": True}, constant, {0})
+    for row in rows:
+        learner.learn(replay.Row(*row, None, 1.0))
+    claims = learner.claims()
+    assert claims["updates"] == 2
+    assert claims["weights"] == [{"columns": [], "values": [], "intercept": 0.0}]
+    found = certified(
+        onlinear.Perceptron(fit_intercept=False, max_iter=1, tol=None).partial_fit(*ones(), [-1, 1]), *ones()
+    )
+    radius = root_above(Fraction(x) ** 2 + Fraction(constant))
+    upper = above(Fraction(8, 1 << 53) * Fraction(radius))
+    assert upper < 1e-10 * radius
+    forged = replace_and_seal(
+        found,
+        kernel=["linear", 1, "1", str(Fraction(constant))],
+        radius=radius,
+        radius_squared=str(Fraction(x) ** 2 + Fraction(constant)),
+        norm=0.0,
+        norm_squared="0",
+        least_score="0",
+        margin_lower=None,
+        margin_upper=upper,
+        combination=None,
+        separable=None,
+        witness=None,
+        weights=claims["weights"],
+        model_sha256=digest_of_json(claims["weights"]),
+        data_sha256=verifier.digest_of(rows),
+        updates=2,
+        pull=claims["pull"],
+        replay=how | {"importance": None, "open": True},
+        **dict.fromkeys(("run_pull", "run_squares", "run_margin", "inseparable_bound", "hinge_bound", "mistakes")),
+        **dict.fromkeys(("bound", "bound_kind", "bound_exact", "holds")),
+    )
+    replay.replay(forged, rows)
+    with pytest.raises(verifier.Failed, match="pull: it is not positive, or too small"):
+        verifier.verify(forged, rows)
+
+
+def ones() -> tuple[np.ndarray, np.ndarray]:
+    return np.ones((2, 1)), np.ones(2)
 
 
 # ------------------------------------------------------------------ runs that cannot be learned again

@@ -43,14 +43,24 @@ class RunFigures(NamedTuple):
     def is_faint(self, radius_squared: Fraction) -> bool:
         """Whether products of weights and rows are too small for floats, so that ``<w, z> <= 0`` is not what was asked.
 
-        A step adds ``a z`` to the weights, and ``a^2`` is ``Q / k`` in the mean.
+        A step adds ``a z`` to the weights, and ``a^2`` is ``Q / k`` in the mean: of which floats may have lost any
+        share if it is faint itself.
         """
-        return self.squares * radius_squared**2 < self.updates * FAINT**2
+        return self.squares < self.updates * FAINT or self.squares * radius_squared**2 < self.updates * FAINT**2
 
     @property
     def kind(self) -> str:
         """Which theorem covers it."""
         return ("multiclass " if self.stretch == 2 else "") + ("margin perceptron" if self.margin else "perceptron")
+
+
+def is_lost(pull: Fraction, radius_squared: Fraction, constant_squared: Fraction) -> bool:
+    """Whether weights may lack any share of the steps they are made of: products with these are too small for floats.
+
+    The longest row, of length R, adds up to ``R pull``; the intercept, the weight of a constant c, up to ``c^2 pull``.
+    """
+    least = min(radius_squared, constant_squared**2 or radius_squared)
+    return 0 < pull**2 * least < FAINT**2
 
 
 class Bound(NamedTuple):

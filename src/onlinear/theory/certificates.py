@@ -26,9 +26,11 @@ from onlinear.theory.kernel_problem import kernel_problem
 from onlinear.theory.margins import Margins, margins_of
 from onlinear.theory.operations import MOST_OPERATIONS
 from onlinear.theory.separability import Inseparable, Separability, SeparatingWitness, Undecided, separability
-from onlinear.theory.subjects import Subject, upper_margin
+from onlinear.theory.subjects import Subject, upper_margin, without_lost_pull
 
 FORMAT = 3
+#: digits of numerators and denominators
+MOST_DIGITS = 4300
 #: from here on multipliers are written in hex, which takes no longer for thousands of digits
 LONG = 10**18
 
@@ -126,6 +128,7 @@ def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None, g
     passes = passes_over(subject, margins)
     if subject.run is not None and subject.run.is_faint(margins.radius_squared):
         subject = subject._replace(run=None)  # the theorems are of exact products
+    subject = without_lost_pull(subject, margins.radius_squared)
     separable: Separability = SeparatingWitness(subject.weights)
     if margins.least <= 0:
         separable = separability(examples, subject.weights.space, most)
@@ -189,14 +192,14 @@ def margin_numbers(proof: Proof) -> Certificate:
         upper = root_above(proof.combination.margin_squared)
     return {
         "radius": root_above(proof.margins.radius_squared),
-        "radius_squared": str(proof.margins.radius_squared),
+        "radius_squared": ratio_text(proof.margins.radius_squared),
         "norm": root_above(norm),
-        "norm_squared": str(norm),
-        "least_score": str(least),
+        "norm_squared": ratio_text(norm),
+        "least_score": ratio_text(least),
         "margin_lower": lower_root(max(found)) if found else None,
         "margin_upper": upper,
         "combination": None if proof.combination is None else proof.combination.written(),
-        "promised_share": None if proof.promised is None else str(proof.promised),
+        "promised_share": None if proof.promised is None else ratio_text(proof.promised),
     }
 
 
@@ -212,10 +215,10 @@ def lower_root(square: Fraction) -> float:
 def run_numbers(subject: Subject) -> Certificate:
     run = subject.run
     return {
-        "pull": None if subject.pull is None else str(subject.pull),
-        "run_pull": None if run is None else str(run.pull),
-        "run_squares": None if run is None else str(run.squares),
-        "run_margin": None if run is None else str(run.margin),
+        "pull": None if subject.pull is None else ratio_text(subject.pull),
+        "run_pull": None if run is None else ratio_text(run.pull),
+        "run_squares": None if run is None else ratio_text(run.squares),
+        "run_margin": None if run is None else ratio_text(run.margin),
     }
 
 
@@ -227,7 +230,7 @@ def bound_numbers(proof: Proof) -> Certificate:
     return {
         "bound": None if bound is None else above(bound.value),
         "bound_kind": None if bound is None else bound.kind,
-        "bound_exact": None if bound is None else str(bound.value),
+        "bound_exact": None if bound is None else ratio_text(bound.value),
         "holds": None if bound is None else bound.holds,
         "inseparable_bound": deviations.get(FREUND_SCHAPIRE),
         "hinge_bound": deviations.get(HINGE_LOSS),
@@ -238,8 +241,8 @@ def deviation_numbers(deviation: Deviation) -> Certificate:
     return {
         "weights": deviation.weights.written(),
         "norm": root_above(deviation.weights.norm_squared),
-        "gamma": str(deviation.gamma),
-        "loss": str(deviation.loss),
+        "gamma": ratio_text(deviation.gamma),
+        "loss": ratio_text(deviation.loss),
         "root": deviation.root,
         "bound": above(deviation.bound.value),
         "vacuous": deviation.vacuous,
@@ -255,6 +258,16 @@ def separable_numbers(separable: Separability) -> Certificate:
     multipliers = [whole_text(a) for a in separable.multipliers]
     witness = {"rows": separable.rows, "rivals": separable.rivals, "multipliers": multipliers}
     return {"separable": False, "witness": witness, "undecided": None}
+
+
+def ratio_text(number: Fraction) -> str:
+    """A rational as p/q; refused if that has more digits than a verifier reads."""
+    if max(map(abs, number.as_integer_ratio())) >= 10**MOST_DIGITS:
+        raise Refused(
+            f"the exact numbers of this certificate have more than {MOST_DIGITS:,} digits: scale the rows, or round "
+            "them, or take a kernel of a smaller degree"
+        )
+    return str(number)
 
 
 def whole_text(number: int) -> str:

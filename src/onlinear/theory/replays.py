@@ -55,7 +55,7 @@ def replay_of(steps: StepGroup, order: RowOrder, is_open: bool, examples: Exampl
         return "slim"
     columns, importance = None, []
     for block in examples():
-        columns = block.features if isinstance(block.rows, DenseRows) else None
+        columns = columns_in(block)
         importance.append(importance_in(block))
     numbers = np.concatenate(importance)
     return {
@@ -69,6 +69,11 @@ def replay_of(steps: StepGroup, order: RowOrder, is_open: bool, examples: Exampl
         "importance": None if (numbers == 1.0).all() else numbers.tolist(),
         "open": is_open,
     }
+
+
+def columns_in(block: ExactRows) -> int | None:
+    """How many columns dense rows have."""
+    return block.features if isinstance(block.rows, DenseRows) else None
 
 
 def importance_in(block: ExactRows) -> np.ndarray:
@@ -91,10 +96,11 @@ def order_of_fit(model: Any) -> RowOrder | None:
 
 def is_long(examples: Examples, count: int) -> bool:
     """Whether a replay of so many examples of these rows takes too long to be begun."""
-    rows = entries = 0
+    rows, entries, columns = 0, 0, None
     for block in examples():
         rows, entries = rows + len(block.targets), entries + block.entries().nnz
-    return (rows + entries) * count > replay.MOST_STEPS * rows
+        columns = columns_in(block)
+    return replay.steps_over(rows, entries, columns) * count > replay.MOST_STEPS * rows
 
 
 def learned_alike(found: Subject, steps: StepGroup, order: RowOrder, is_open: bool, examples: Examples) -> bool:

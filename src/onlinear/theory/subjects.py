@@ -13,7 +13,7 @@ from onlinear.errors import Refused
 from onlinear.learning.classes import Classes, output_of
 from onlinear.learning.learner import Learner
 from onlinear.rules.dispatch import rule_rate
-from onlinear.theory.bounds import RunFigures
+from onlinear.theory.bounds import RunFigures, is_lost
 from onlinear.theory.exact import above, root_above
 from onlinear.theory.hypotheses import ClassWeights, ExactWeights, Hypothesis
 from onlinear.theory.intervals import growth
@@ -163,6 +163,12 @@ def pull_of(steps: StepGroup) -> Fraction | None:
     return (summed / count if averaged else last) or None
 
 
+def without_lost_pull(subject: Subject, radius_squared: Fraction) -> Subject:
+    """The subject, which has no sum of steps where its weights may not be made of them."""
+    pull, constant = subject.pull, subject.weights.kernel.coef0
+    return subject._replace(pull=None) if pull is not None and is_lost(pull, radius_squared, constant) else subject
+
+
 def upper_margin(subject: Subject, radius_squared: Fraction) -> float | None:
     """No unit vector has a larger margin on the rows: ``|w| / sum a``, if w is the sum of ``a z`` with all a >= 0.
 
@@ -180,6 +186,8 @@ def upper_margin(subject: Subject, radius_squared: Fraction) -> float | None:
 def running(subject: Subject) -> dict[str, Any]:
     """What is known without looking at the rows again, in floats: :func:`onlinear.certify` makes it exact."""
     kept = subject.radius_squared
+    if kept is not None:
+        subject = without_lost_pull(subject, Fraction(kept))
     return {
         "examples": subject.examples,
         "updates": subject.updates,
