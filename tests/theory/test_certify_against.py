@@ -69,15 +69,17 @@ def test_weights_of_a_table_have_names(folder: Path) -> None:
     The nearest point to 0 of the rows y x is halfway between the last two, (1, 1/2, -1/2, 0) in width, Bern, Ulm and 1.
     """
     (folder / "t.csv").write_text("width,town,y\n3,Bern,1\n1,Bern,1\n-1,Ulm,0\n")
-    (folder / "u").write_text("width 4\n(intercept) 0\ntown=Bern 2\ntown=Ulm -2\n")
+    (folder / "u").write_bytes(b"\xef\xbb\xbfwidth 4\r\n(intercept) 0\ntown=Bern 2\ntown=Ulm -2\n")
     found = certificate("t.csv", "--passes", "1", "--against", "u")
     assert found["separable"]
     [witness] = found["witness"]
     assert sorted(witness["values"]) == [-2.0, 2.0, 4.0]
     assert witness["intercept"] == 0.0
     for text, said in (
-        ("1 2\n3\n", "u:2: the columns of these rows have names"),
+        ("width 2\n3\n", "u:2: the columns of these rows have names"),
         ("width one\n", "'one' is no finite"),
+        ("width 1\ntown=Brn 2\n", "u:2: no row has a feature 'town=Brn': mend the name"),
+        ("width 1\ntown=Bern 2\nwidth 3\n", "u:3: 'width' has a weight already"),
     ):
         (folder / "u").write_text(text)
         ended = run_here("certify", "t.csv", "--against", "u")
@@ -122,3 +124,13 @@ def test_no_intercept_is_refused_beside_a_model(folder: Path) -> None:
         1,
         "none: cannot be read (No such file or directory): name a text file of weights\n",
     )
+    assert run_here("certify", "rows.svm", "--against", "/dev/zero").err.startswith("/dev/zero: has more than ")
+
+
+def test_weights_that_cannot_be_read_are_refused_before_anything_is_learned(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "rows.svm").write_text("1 1:1 2:2\n-1 1:2\n")
+    monkeypatch.setattr("onlinear.workflow.certificates.perceptron_of", None)
+    for name in ("none", "rows.svm/u", "."):
+        assert "cannot be read" in run_here("certify", "rows.svm", "--against", name).err

@@ -50,11 +50,12 @@ def certify(
         from onlinear.theory.best_margin import check_gap
         from onlinear.theory.computed import computed_words
         from onlinear.workflow.certificates import certificates_of, classes_of, examples_in, perceptron_of
-        from onlinear.workflow.given_weights import read_weights
+        from onlinear.workflow.given_weights import read_lines, weights_in
         from onlinear.workflow.run import MOST_PASSES
 
         check_gap(gap)
         refuse_pipes(expand(files), "a certificate, which reads all rows more than once")
+        lines = None if against is None else read_lines(against)  # before anything is learned
         if model is None:
             trained = perceptron_of(open_stream(files, **reading), passes, intercept)
         elif intercept:
@@ -63,7 +64,7 @@ def certify(
             raise Refused(
                 "--no-intercept says how a perceptron is learned, and a model is given: leave one of them out"
             )
-        weights = None if against is None else read_weights(against, trained, len(classes_of(trained)))
+        weights = None if lines is None else weights_in(lines, trained, files)
         found: Any = certificates_of(trained, files, max(passes, MOST_PASSES), weights, gap)
         if model is not None:
             digest = hashlib.sha256(model.read_bytes()).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +11,13 @@ from onlinear.errors import BadInput, BadSource
 from onlinear.features.naming import cells_of
 from onlinear.files.trained import Trained
 from onlinear.system.outputs import printable
+from onlinear.theory.examples import columns_in_use
+from onlinear.workflow.certificates import classes_of, examples_in
 
 #: what stands for the intercept where weights are named
 INTERCEPT = "(intercept)"
+#: of a file of weights: a device has no end
+MOST_BYTES = 1 << 28
 
 
 class Line(NamedTuple):
@@ -24,31 +27,37 @@ class Line(NamedTuple):
     words: list[str]
 
 
-def read_weights(path: Path, trained: Trained, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """``(coef, intercept)`` for a model, shaped as its ``coef_`` and ``intercept_``.
-
-    Of a model that knows its columns by number a line holds the weights of an output, all of them, and perhaps the
-    intercept behind them. Where columns have names a line holds a name and its weight, the others being 0; the name
-    ``(intercept)`` is the intercept's. What is between words is blanks, and ``#`` begins a comment.
-    """
-    lines = list(lines_in(path))
-    if not lines:
-        raise BadInput(f"{printable(path)}: has no weights: write them in a line, or a name and its weight in each")
-    outputs = classes if classes > 2 or trained.training.has_row_loss else 1
-    naming = trained.recipe.format.naming
-    return numbered_weights(lines, trained, outputs) if naming is None else named_weights(lines, trained, outputs)
-
-
-def lines_in(path: Path) -> Iterator[Line]:
+def read_lines(path: Path) -> list[Line]:
+    """The lines of a file of weights that have words; what is between words is blanks, and ``#`` begins a comment."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with open(path, "rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8"
         raise BadSource(f"{printable(path)}: cannot be read ({why}): name a text file of weights") from None
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = line.partition("#")[0].replace(",", " ").split()
-        if words:
-            yield Line(f"{printable(path)}:{number}", words)
+    if len(content) > MOST_BYTES:
+        raise BadSource(f"{printable(path)}: has more than {MOST_BYTES:,} bytes: name a text file of weights")
+    numbered = enumerate(text.splitlines(), start=1)
+    words = ((number, line.partition("#")[0].replace(",", " ").split()) for number, line in numbered)
+    lines = [Line(f"{printable(path)}:{number}", found) for number, found in words if found]
+    if not lines:
+        raise BadInput(f"{printable(path)}: has no weights: write them in a line, or a name and its weight in each")
+    return lines
+
+
+def weights_in(lines: list[Line], trained: Trained, files: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """``(coef, intercept)`` for a model, shaped as its ``coef_`` and ``intercept_``; the rows of files will have them.
+
+    Of a model that knows its columns by number a line holds the weights of an output, all of them, and perhaps the
+    intercept behind them. Where columns have names a line holds a name and its weight, the others being 0; the name
+    ``(intercept)`` is the intercept's.
+    """
+    classes = len(classes_of(trained))
+    outputs = classes if classes > 2 or trained.training.has_row_loss else 1
+    if trained.recipe.format.naming is None:
+        return numbered_weights(lines, trained, outputs)
+    return named_weights(lines, trained, outputs, files)
 
 
 def numbered_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -70,10 +79,11 @@ def numbered_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple
     return coef, intercept
 
 
-def named_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+def named_weights(lines: list[Line], trained: Trained, outputs: int, files: list[str]) -> tuple[np.ndarray, np.ndarray]:
     if outputs > 1:
         raise BadInput(f"{lines[0].place}: weights with names are those of two classes, and the model has {outputs}")
     coef, intercept = np.zeros((1, trained.training.features)), np.zeros(1)
+    used, seen = set(columns_in_use(examples_in(trained, files)).tolist()), set[str]()
     for line in lines:
         name = " ".join(line.words[:-1])
         weight = number_in(line, line.words[-1])
@@ -81,10 +91,16 @@ def named_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple[np
             raise BadInput(
                 f"{line.place}: the columns of these rows have names: write a name and its weight in each line"
             )
+        if name in seen:
+            raise BadInput(f"{line.place}: {name!r} has a weight already: leave one of them out")
+        seen.add(name)
         if name == INTERCEPT:
             intercept[0] = weight
-        else:
-            coef[0, column_of(line, name, trained)] += weight
+            continue
+        column = column_of(line, name, trained)
+        if column not in used:
+            raise BadInput(f"{line.place}: no row has a feature {name!r}: mend the name, or leave it out")
+        coef[0, column] += weight  # hashed names may share one
     return coef, intercept
 
 
