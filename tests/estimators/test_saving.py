@@ -701,6 +701,7 @@ LIES = [
     put("names", "cap", value="many"),
     put("names", "texts", value="zip"),
     put("names", "texts", value=["zip", 3]),
+    put("names", "numbers", value=["age", 3]),
     put("names", value={"kind": "hashed", "bits": 30}),
     put("names", value={"kind": "hashed", "bits": 64}),
     put("names", value={"kind": "hashed", "bits": "8"}),

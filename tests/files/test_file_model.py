@@ -280,3 +280,56 @@ def test_a_number_is_no_category(tmp_path: Path, kind: str, names: str) -> None:
     if kind != "jsonl":  # where each value says whether it is a text
         with pytest.raises(BadRow, match="'town' is the number 7"):
             loaded.predict_one({"zip": "3000", "town": 7})
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("names", ["hashed", "exact"])
+def test_a_text_is_no_number(table: str, tmp_path: Path, names: str) -> None:
+    """Such as the rows of ``csv.DictReader``, all of whose cells are texts: their numbers would be unknown names."""
+    model = str(tmp_path / "model")
+    assert run_here("train", table, "--target", "y", "--quiet", "--names", names, "--model", model).code == 0
+    loaded = onlinear.load(model)
+    loaded.save(tmp_path / "again")
+    number: dict[Any, Any] = {"age": 1.5, "town": "Bern", "note": "free cash"}
+    answer = loaded.predict_proba_one(number)
+    for each in (loaded, pickle.loads(pickle.dumps(loaded)), onlinear.load(tmp_path / "again")):
+        before = pickle.dumps(each)
+        for _ in range(2):  # the second time it is compiled
+            calls: list[Any] = [each.predict_one, each.predict_proba_one, each.snapshot().predict_one]
+            calls += [lambda x, each=each: each.learn_one(x, 1), lambda x, each=each: each.learn_many([x], [1])]
+            for call in calls:
+                for bad in ({**number, "age": "1.5"}, {"age": ""}, {"age": np.str_("2")}):
+                    with pytest.raises(BadRow, match=r"feature 'age' is the text .*give a number, such as"):
+                        call(bad)
+            assert pickle.dumps(each) == before
+            assert each.predict_proba_one(number) == answer
+        assert each.predict_proba_one({**number, "age": "?"}) != answer  # which stands for a missing one
+        each.learn_one({**number, "age": "?", "new": "text"}, 1)
+
+
+@pytest.mark.parametrize("names", ["hashed", "exact"])
+def test_a_number_is_the_name_of_the_column_that_is_called_so(table: str, tmp_path: Path, names: str) -> None:
+    """As in the dicts of a frame whose columns are counted."""
+    lines = Path(table).read_text().splitlines()[1:]
+    (tmp_path / "bare.csv").write_text("\n".join(lines))
+    model = str(tmp_path / "bare.onlinear")
+    words = ["--no-header", "--names", names, "--model", model]
+    assert run_here("train", tmp_path / "bare.csv", *words, "--quiet").code == 0
+    loaded = onlinear.load(model)
+    expected = loaded.predict_proba_one({"1": 2.5, "2": "Bern", "3": "free cash"})
+    for _ in range(2):  # the second time it is compiled
+        assert loaded.predict_proba_one({1: 2.5, 2: "Bern", 3: "free cash"}) == expected
+    assert expected != loaded.predict_proba_one({"2": "Bern", "3": "free cash"})
+
+
+def test_a_number_names_a_column_for_a_recipe_too_and_other_keys_are_ignored(table: str, tmp_path: Path) -> None:
+    (tmp_path / "bare.csv").write_text("\n".join(Path(table).read_text().splitlines()[1:]))
+    model = str(tmp_path / "bare.onlinear")
+    words = ["--no-header", "--scale", "standardise", "--model", model]
+    assert run_here("train", tmp_path / "bare.csv", *words, "--quiet").code == 0
+    loaded = onlinear.load(model)
+    row: dict[Any, Any] = {1: 2.5, 2: "Bern", 3: "free cash"}
+    expected = loaded.predict_proba_one({str(key): cell for key, cell in row.items()})
+    assert loaded.predict_proba_one(row) == expected
+    ids = [{**row, "id": "a1"}, {**row, "id": 7, "other": object()}]  # of no single kind, as a frame may have them
+    assert loaded.predict_proba(ids).tolist() == [list(expected.values())] * 2

@@ -99,7 +99,7 @@ def load(path: PathLike, classes: Iterable[type] = ()) -> Any:
         check_names(recipe, header, arrays, learned)
         if not recipe.steps():
             if learned.names is not None:
-                learned.names.texts = recipe.text_columns
+                learned.names.texts, learned.names.numbers = recipe.text_columns, recipe.number_columns
             return model
         if class_name(type(model))["holds"] not in {"OnlineClassifier", "OnlineRegressor", *IN_DUAL_FORM}:
             raise BadModel(f"a {type(model).__name__} learns from no files: it is not one that we wrote")

@@ -33,6 +33,9 @@ SIXTY_FOUR_BITS = 0xFFFFFFFFFFFFFFFF
 
 MOST_BITS = 30
 
+#: the value of a cell of a table that is missing
+ABSENT = "?"
+
 REAL = (Number, np.bool_)
 NOT_REAL = (complex, np.complexfloating, np.timedelta64)
 
@@ -47,7 +50,7 @@ class ExactNames:
     the position of ``name=value``: a cache of ``positions`` that spares gluing the two together.
     Only names that are strings are in it: 1 and True are the same key, but not the same text.
     Compiled code keeps the addresses of both dicts: fill them, never replace them. ``texts`` are the columns of which
-    only texts were learned: a number there is refused.
+    only texts were learned, ``numbers`` those of numbers: anything else there is refused.
 
     >>> names = ExactNames()
     >>> names.register({"size": 2, "colour": "red"})
@@ -63,6 +66,7 @@ class ExactNames:
         self.categories: dict[Hashable, dict[str, int]] = {}
         self.cap = cap
         self.texts: frozenset[str] = frozenset()
+        self.numbers: frozenset[str] = frozenset()
         fresh = _Fresh(self.positions, cap)
         for name in names:
             if _plain(name) in fresh.positions:
@@ -82,7 +86,7 @@ class ExactNames:
     def copy(self) -> ExactNames:
         """The same names, to which others may be added. The caller is alone with them."""
         twin = ExactNames(cap=self.cap)
-        twin.texts = self.texts
+        twin.texts, twin.numbers = self.texts, self.numbers
         twin.positions = self.positions.copy()
         twin.categories = {name: values.copy() for name, values in self.categories.items()}
         return twin
@@ -106,10 +110,10 @@ class ExactNames:
         entries = []
         for name, value in _items(x):
             if isinstance(value, str):
-                position = self.positions.get(_category(name, value))
+                position = self.positions.get(_category(name, value, self.numbers))
                 number = 1.0
             else:
-                position = self.positions.get(_plain(name))
+                position = self.positions.get(_plain(name, self.numbers))
                 number = _number(name, value, self.texts)
             if position is not None:
                 entries.append((position, number))
@@ -119,12 +123,12 @@ class ExactNames:
         features: list[tuple[Hashable, float]] = []
         for name, value in _items(x):
             if isinstance(value, str):
-                category = _category(name, value)
+                category = _category(name, value, self.numbers)
                 features.append((category, 1.0))
                 if isinstance(name, str) and "=" in name:
                     fresh.categories.append((_plain(name), _plain(value)))
             else:
-                features.append((_plain(name), _number(name, value, self.texts)))
+                features.append((_plain(name, self.numbers), _number(name, value, self.texts)))
         known, added = self.positions, fresh.positions
         new = {name for name, _ in features if name not in known and name not in added}
         for name in sorted(new, key=_order):
@@ -173,7 +177,7 @@ class HashedNames:
 
     The hash is FNV-1a (64 bits) of the name's UTF-8 bytes, then MurmurHash3's final mix, of which
     the top ``bits`` count. Names that collide share a weight, and their values are added. ``texts`` are the columns of
-    which only texts were learned: a number there is refused.
+    which only texts were learned, ``numbers`` those of numbers: anything else there is refused.
 
     >>> names = HashedNames(bits=18)
     >>> names.size
@@ -189,6 +193,7 @@ class HashedNames:
             raise OnlinearError(f"bits is {bits!r:.60}: choose 1 to {MOST_BITS} (2**bits weights)")
         self.bits = int(bits)
         self.texts: frozenset[str] = frozenset()
+        self.numbers: frozenset[str] = frozenset()
 
     @property
     def size(self) -> int:
@@ -216,7 +221,7 @@ class HashedNames:
         entries = []
         for name, value in _items(x):
             if isinstance(value, str):
-                entries.append((hash_name(_category(name, value)) >> shift, 1.0))
+                entries.append((hash_name(_category(name, value, self.numbers)) >> shift, 1.0))
             else:
                 entries.append((hash_name(_text(name)) >> shift, _number(name, value, self.texts)))
         return _sorted_and_summed(entries)
@@ -311,19 +316,27 @@ def _shortened(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _plain(name: Any) -> Any:
+def _plain(name: Any, columns: frozenset[str] = frozenset()) -> Any:
     # An enumeration's str() is its label; as a dict key it equals its characters. Those count.
-    if type(name) is str or not isinstance(name, str):
-        return name
-    return str.__str__(name)
+    if isinstance(name, str):
+        return name if type(name) is str else str.__str__(name)
+    # Columns of a table have texts for names: 1 is the column "1".
+    return str(name) if columns and str(name) in columns else name
 
 
 def _text(name: Hashable) -> str:
     return str(_plain(name))
 
 
-def _category(name: Hashable, value: str) -> str:
-    return f"{_text(name)}={str.__str__(value)}"
+def _category(name: Hashable, value: str, numbers: frozenset[str]) -> str:
+    """The name of a text's feature; ``numbers`` are names that have none but that of a missing cell."""
+    text, word = _text(name), str.__str__(value)
+    if numbers and text in numbers and word != ABSENT:
+        raise BadRow(
+            f"feature {name!r} is the text {_shortened(value)}, and the model has learned numbers there: "
+            f"give a number, such as {{{name!r}: 1.5}}, or {ABSENT!r} if it is missing"
+        )
+    return f"{text}={word}"
 
 
 def _order(name: Hashable) -> tuple[str, str]:

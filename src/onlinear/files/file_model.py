@@ -131,10 +131,9 @@ class FileModel:
             )
         import pyarrow
 
-        names = dict.fromkeys(column.name for column in columns if column.kind in FEATURE_KINDS)
-        for row in rows:
-            names |= dict.fromkeys(row)
-        cells = {name: [row.get(name) for row in rows] for name in names}
+        names = [column.name for column in columns if column.kind in FEATURE_KINDS]
+        named = [{str(key): cell for key, cell in row.items()} for row in rows]  # 1 is the column "1"
+        cells = {name: [row.get(name) for row in named] for name in names or [""]}  # without a column, no rows
         try:  # what pandas says is missing, is: its own dicts have it among texts
             return pyarrow.table({name: pyarrow.array(column, from_pandas=True) for name, column in cells.items()})
         except (pyarrow.ArrowException, *UNFIT) as error:

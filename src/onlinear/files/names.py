@@ -24,29 +24,30 @@ class NamesNow(NamedTuple):
     cap: int | None
     splits: list[tuple[str, str]]  # names with a "=" of their own, and their string values
     texts: frozenset[str] = frozenset()  # names that have no numbers
+    numbers: frozenset[str] = frozenset()  # names that have no texts
 
 
 def names_now(names: Names) -> NamesNow:
     """What there is to save of the names. The caller is alone with them."""
     if isinstance(names, HashedNames):
-        return NamesNow(names.bits, [], None, [], names.texts)
+        return NamesNow(names.bits, [], None, [], names.texts, names.numbers)
     heads = [head for head in names.categories if "=" in str(head)]
     splits = [(str(head), tail) for head in heads for tail in names.categories[head]]
-    return NamesNow(0, names.names(), names.cap, splits, names.texts)
+    return NamesNow(0, names.names(), names.cap, splits, names.texts, names.numbers)
 
 
 def pack_names(packer: Packer, now: NamesNow) -> dict[str, Any]:
     """The header's part of the names; the names themselves go to the packer's arrays."""
-    texts = {"texts": sorted(now.texts)} if now.texts else {}
+    kinds = {kind: sorted(names) for kind, names in (("texts", now.texts), ("numbers", now.numbers)) if names}
     if now.bits:
-        return {"kind": "hashed", "bits": now.bits, **texts}
+        return {"kind": "hashed", "bits": now.bits, **kinds}
     are_text = [type(name) is str for name in now.names]
     pack_texts(packer.arrays, "names", [text_of(packer, name) for name in now.names])
     if not all(are_text):
         packer.arrays["names/plain"] = np.array(are_text, dtype=np.uint8)
     if now.splits:
         pack_texts(packer.arrays, "names/splits", [part for split in now.splits for part in split])
-    return {"kind": "exact", "count": len(now.names), "cap": now.cap, **texts}
+    return {"kind": "exact", "count": len(now.names), "cap": now.cap, **kinds}
 
 
 def text_of(packer: Packer, name: Any) -> str:
@@ -54,11 +55,17 @@ def text_of(packer: Packer, name: Any) -> str:
 
 
 def unpack_names(unpacker: Unpacker, header: dict[str, Any]) -> Names:
-    names, texts = unpack_positions(unpacker, header), header.get("texts", [])
-    if type(texts) is not list or not all(type(name) is str for name in texts):
-        raise BadModel(f"the model's names without numbers are {texts!r:.80}: it is not one that we wrote")
-    names.texts = frozenset(texts)
+    names = unpack_positions(unpacker, header)
+    names.texts, names.numbers = names_under(header, "texts"), names_under(header, "numbers")
     return names
+
+
+def names_under(header: dict[str, Any], kind: str) -> frozenset[str]:
+    """The names that have nothing but texts, or numbers."""
+    found = header.get(kind, [])
+    if type(found) is not list or not all(type(name) is str for name in found):
+        raise BadModel(f"the model's names of {kind} are {found!r:.80}: it is not one that we wrote")
+    return frozenset(found)
 
 
 def unpack_positions(unpacker: Unpacker, header: dict[str, Any]) -> Names:

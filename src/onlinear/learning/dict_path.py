@@ -43,6 +43,7 @@ from onlinear.kernels.dicts.argument_block import (
     GIVEN,
     HELD,
     HELD_COUNT,
+    KINDS,
     KNOWN_READER,
     LOOKED,
     NUMBERS,
@@ -61,10 +62,10 @@ from onlinear.kernels.dicts.argument_block import (
     SLOTS_AT,
     SMALL,
     TABLE,
-    TEXTS,
     VALUES,
     row_scratch_words,
 )
+from onlinear.kernels.dicts.dict_reader import NUMBER_KIND, TEXT_KIND
 from onlinear.kernels.dicts.name_index import empty_slots, enter_all, move_all
 from onlinear.kernels.dicts.one_row import CANNOT, CODE, MARK, READ, Shape, answer_one_loop, learn_one_loop
 from onlinear.kernels.dicts.readers import adopting, hashed, known, reader
@@ -291,7 +292,7 @@ class DictScratch:
         self.names, self.index, self.numbers = names, index, path.numbers
         self.gate = learner.busy.words
         self.changed = learner.change_map()
-        self.texts = dict.fromkeys(names.texts)
+        self.kinds = dict.fromkeys(names.numbers, NUMBER_KIND) | dict.fromkeys(names.texts, TEXT_KIND)
         outputs, slots = learner.bias.shape
         place = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
         place |= {OUTPUT_ROOM: learner.output_room}
@@ -300,7 +301,7 @@ class DictScratch:
         place |= {FIRST: path.first, CLASSES: path.classes}
         place |= {CHANGED: address_of(self.changed), BLOCKS: len(self.changed)}
         if path.fast:
-            place |= self._names_place() | {TEXTS: id(self.texts) if self.texts else 0}
+            place |= self._names_place() | {KINDS: id(self.kinds) if self.kinds else 0}
         words = {COLUMNS: room, VALUES: room, SMALL: 8, ROW_SCRATCH: row_scratch_words(room), SCORES: outputs}
         self.gathered, self.scratch = scratch_of(learner.output_room, slots, room if learner.kind == "cells" else 0)
         place |= {GATHERED: address_of(self.gathered), SCRATCH_AT: address_of(self.scratch)}

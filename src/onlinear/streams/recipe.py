@@ -122,6 +122,11 @@ class Recipe:
         of_table = {column.name for column in columns if column.kind == "category"}
         return (keys | of_table) - {getattr(self.format, "target", None)}
 
+    @property
+    def number_columns(self) -> frozenset[str]:
+        """The columns of numbers, in which a text is none: dicts have to say it as a number."""
+        return frozenset(self.format.numbers())
+
     # -------------------------------------------------------------- rows
 
     def learn(self, block: Block, stop_at_bad: bool) -> Block:

@@ -30,7 +30,7 @@ READER, KNOWN_READER = 28, 29  # addresses of the functions that read a dict: fo
 SCRATCH_AT = 30  # address of a cell rule's scratch
 GATHERED_ROOM, SCRATCH_ROOM = 31, 32  # how many entries the two have room for
 OUTPUT_ROOM = 33  # how many outputs the table has room for
-TEXTS = 34  # address of a dict of the names that have no numbers; 0 if there is none
+KINDS = 34  # address of a dict from names to what has to stand there, a number or a text; 0 if there is none
 CHANGED, BLOCKS = 35, 36  # address of the map of columns that have changed, and how many blocks it has
 PLACE = 37
 

@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from onlinear.features.names import ABSENT
 from onlinear.kernels.compiler.cpython import (
     byte_at,
     clear_error,
@@ -40,7 +41,10 @@ from onlinear.kernels.dicts.name_index import NEEDS_PYTHON, UNKNOWN, enter, fetc
 from onlinear.kernels.text.entries import sort_and_sum
 from onlinear.kernels.text.name_hash import OFFSET, PRIME, mixed
 
-EQUALS_SIGN = np.uint64(ord("="))
+EQUALS_SIGN, QUESTION_MARK = np.uint64(ord("=")), np.uint64(ord(ABSENT))
+
+#: what a column of a table holds
+NUMBER_KIND, TEXT_KIND = range(2)
 
 PREFIX = 7  # bytes of a name that are compared at once: so many keep the sign of a word out of it
 BYTE = np.uint64(8)
@@ -68,13 +72,36 @@ def collect(x, entries):
 
 
 @inlined
-def gives_number(x, texts, entries):
-    """Whether a row may have a number where ``texts``, a dict of names, asks for a text: only Python says it."""
+def is_of_another_kind(x, kinds, entries):
+    """Whether a row may have a number where ``kinds``, a dict of names, asks for a text, or the reverse.
+
+    Only Python says it, and what a name that is no text is called.
+    """
     for k in range(collect(x, entries)):
-        name = entries.names[k]
-        if type_of(entries.items[k]) != type_str() and (type_of(name) != type_str() or find(texts, name) != UNKNOWN):
+        name, item = entries.names[k], entries.items[k]
+        if type_of(name) != type_str():
+            return True
+        kind = find(kinds, name)
+        if kind != UNKNOWN and (kind < 0 or not is_of_kind(item, long_as_ssize(kind))):
             return True
     return False
+
+
+@inlined
+def is_of_kind(item, kind):
+    """Whether a value is a text where texts are, or else a number or what stands for a missing one."""
+    if type_of(item) != type_str():
+        return kind == NUMBER_KIND
+    return kind == TEXT_KIND or is_absent(item)
+
+
+@inlined
+def is_absent(text):
+    address, size = utf8(text)
+    if address == 0:
+        clear_error()
+        return False
+    return size == 1 and byte_at(address) == QUESTION_MARK
 
 
 # --- exact names --------------------------------------------------------------------------------

@@ -18,14 +18,14 @@ from onlinear.kernels.compiler.cpython import pointer
 from onlinear.kernels.compiler.inlining import inlined
 from onlinear.kernels.compiler.loop import compile_callback
 from onlinear.kernels.dicts import dict_reader
-from onlinear.kernels.dicts.argument_block import BITS, CAP, FEATURES, PLACE, TEXTS, entries_at, name_index_at
+from onlinear.kernels.dicts.argument_block import BITS, CAP, FEATURES, KINDS, PLACE, entries_at, name_index_at
 from onlinear.kernels.dicts.name_index import NEEDS_PYTHON, UNKNOWN
 
 
 @inlined
 def is_refused(place, x, entries):
-    """Whether a row may have a number where a text has to be."""
-    return place[TEXTS] != 0 and dict_reader.gives_number(x, place[TEXTS], entries)
+    """Whether a row may have a number where a text has to be, or a text where a number has to be."""
+    return place[KINDS] != 0 and dict_reader.is_of_another_kind(x, place[KINDS], entries)
 
 
 @inlined
