@@ -14,6 +14,7 @@ from onlinear.data.rows import SparseRows
 from onlinear.errors import BadInput, OnlinearError, Refused
 from onlinear.workflow.profile.choice import Choice, choose_recipe
 from onlinear.workflow.profile.table import profile_of
+from stream_rows import rows_in
 from tables import table
 
 SIZE = 400
@@ -238,3 +239,15 @@ def test_columns_of_types_that_cannot_be_learned_are_named() -> None:
     assert not [each for each in choose_recipe(asked).sentences if each.startswith("Not learned from")]
     with pytest.raises(BadInput, match=r"no column is left to learn from: when \(of the type timestamp"):
         choose_recipe(profile_of(frame[["when", "y"]], target="y"))
+
+
+@pytest.mark.parametrize("options", [{}, {"scale": "none"}, {"names": "hashed"}])
+def test_another_table_is_not_numbered_or_scaled_anew(choice: Choice, options: dict[str, Any]) -> None:
+    """A model of the first one would take its columns for others."""
+    chosen = choose_recipe(choice.profile, **options)
+    assert len(list(chosen.open())) == 1
+    with pytest.raises(Refused, match=r"numbered and scaled anew.*names=\"hashed\" and scale=\"none\""):
+        chosen.open(choice.profile.sources)
+    same = choose_recipe(choice.profile, names="hashed", scale="none")
+    first, other = (rows_in(same.open(source)) for source in (None, choice.profile.sources))
+    assert first == other

@@ -46,7 +46,15 @@ class Choice:
         return [column.as_dict() | {"role": self.roles[column.name]} for column in self.profile.columns]
 
     def open(self, source: Any = None, **others: Any) -> Stream:
-        """A stream of the table, or of another one of the same kind, read as the recipe says."""
+        """A stream of the table, read as the recipe says; or of another one, if that means the same there.
+
+        It does not where columns are numbered as their names come, or scaled by the rows that were read.
+        """
+        if source is not None and (self.stream["names"] == "exact" or self.stream["scale"] not in (None, "unit")):
+            raise Refused(
+                "another table would be numbered and scaled anew, and a model of this one would misread it: choose "
+                'names="hashed" and scale="none", or let onlinear select make a model, which onlinear.predict asks'
+            )
         profiled = self.profile.sources
         return open_stream(
             (profiled if isinstance(profiled[0], str) else profiled[0]) if source is None else source,
