@@ -228,6 +228,7 @@ LIES: dict[str, tuple[Callable[[Header, Arrays], None], str]] = {
     "clocks": (many_outputs, "20000000 outputs"),
     "version": (set_at("learner", "version", value=-1), "the version -1"),
     "figures": (set_at("figures", "examples", value="many"), "the model's figures are"),
+    "updates": (set_at("figures", "updates", value=[1, "many"]), "the model's figures are"),
     "a loss": (set_at("figures", "loss", value=10**400), "the model's figures are"),
     "mistakes": (set_at("figures", "mistakes", value=10**400), "the model's figures are"),
     "a setting": (set_at("learner", "settings", 0, "intercept", value=10**400), "the setting intercept=1"),

@@ -10,9 +10,10 @@ from onlinear.streams.packing import is_number
 
 
 def check_figures(header: Header) -> None:
-    """Refuse figures of another form than we write: counts, and a loss."""
+    """Refuse figures of another form than we write: counts, the updates perhaps of each output, and a loss."""
     figures = header["figures"]
-    fine = type(header["onlinear"]) is str and is_count(figures["examples"]) and is_count(figures["mistakes"])
+    updates = figures["updates"] if type(figures["updates"]) is list else [figures["updates"]]
+    fine = type(header["onlinear"]) is str and all(map(is_count, [figures["examples"], figures["mistakes"], *updates]))
     if not fine or not (is_number(figures["loss"]) or type(figures["loss"]) is dict):
         raise BadModel(f"the model's figures are {figures!r:.80}: it is not one that we wrote")
 
