@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import resource
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -240,6 +241,7 @@ FILES = [
     FileCase("t.csv", TABLE, "column 'answer' cannot be target and weight at once", ("--weight", "answer")),
     FileCase("t.svm", b"0.5 1:1\n", "0.5 is a measurement, not a class", ("--task", "classification")),
     FileCase("t.svm", b"1 1:1\n-1 2:1\n", "--classes names 'a', but the labels", ("--classes", "a,b"), 2),
+    FileCase("t.csv", TABLE, "--classes yes,no, has an empty name", ("--classes", "yes,no,"), 2),
     FileCase("t.svm", b"1 1:1\n-1 2:1\n", "names fewer than two classes", ("--classes", "1"), 2),
     FileCase("t.svm", b"1 1:1\n", "t.svm:1:1: learning diverged at example 1", ("--rate", "1e308")),
     FileCase("-", None, "standard input: its name does not say which format it has"),
@@ -413,6 +415,32 @@ def test_rows_that_the_model_cannot_be_tested_on() -> None:
     refused(run_here("test", "m", written("empty.vw", "")), 1, "there are no examples to test on")
     refused(run_here("predict", "m", written("rows.svm", "1 1:1\n")), 2, "rows.svm: is svmlight by its name")
     refused(run_here("predict", "m", written("rows.txt", "1 1:1\n")), 1, "rows.txt:1:1: ", out="prediction\n")
+
+
+@pytest.mark.parametrize("other", ["rows.svm", "other.csv"])
+def test_a_file_to_test_on_is_looked_at_before_anything_is_learned(other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(other, "1 1:1\n" if other.endswith(".svm") else "width,answer\n1,yes\n")
+    monkeypatch.setattr("onlinear.cli.job.Job.go", None)
+    ended = run_here("train", written("t.csv", TABLE), "--test", other, *TRAIN)
+    refused(ended, 2 if other.endswith(".svm") else 1, other)
+
+
+EMPTY = [
+    "train ''",
+    "train t.csv --model ''",
+    "train t.csv --bad-lines ''",
+    "predict '' t.csv",
+    "certify t.csv --export ''",
+]
+
+
+@pytest.mark.parametrize("words", EMPTY)
+def test_an_empty_name_is_none(words: str) -> None:
+    """As that of a file in a variable of the shell that has no value; as a path it would be this folder."""
+    written("t.csv", TABLE)
+    ended = run_here(*shlex.split(words))
+    assert (ended.code, ended.out) == (2, "")
+    assert "the name is empty: is there a variable without a value?" in ended.err
 
 
 LABELLED = {

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from commands import run_here
+from commands import run_here, source_folder
 from onlinear import OnlineClassifier, Refused
 from onlinear.plots import LossCurveDisplay
 from onlinear.streams.synthetic import Noisy
@@ -88,6 +90,15 @@ def test_without_matplotlib_the_demo_says_so_and_learns_nothing(
     said = "pictures are drawn by Matplotlib, which is not installed: pip install 'onlinear[plot]'\n"
     assert ended == (2, "", said)
     assert run_here("demo").code == 0
+
+
+def test_settings_that_matplotlib_does_not_take_are_a_sentence(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "onlinear", "demo", "--plot", str(tmp_path / "demo.png")]
+    env = os.environ | {"PYTHONPATH": source_folder(), "MPLBACKEND": "no-such"}
+    ended = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("Matplotlib does not start: ")
+    assert ended.stderr.count("\n") == 1
 
 
 def test_a_picture_that_cannot_be_written(tmp_path: Path) -> None:

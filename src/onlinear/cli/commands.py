@@ -102,13 +102,22 @@ def type_of(kind: Any, declared: Declared) -> Any:
     if declared.file in (OUTPUT, LOG):
         return OutputPath(readable=False, path_type=kind)
     if declared.file or kind is Path:
-        return click.Path(readable=False, path_type=kind)  # whoever opens the file says more of what is wrong with it
+        return NamedPath(readable=False, path_type=kind)  # whoever opens the file says more of what is wrong with it
     if declared.min is None and declared.max is None:
         return kind
     return (Whole if kind is int else Real)(declared.min, declared.max)
 
 
-class OutputPath(click.Path):
+class NamedPath(click.Path):
+    """A file, whose name cannot be empty: as a path that would be the folder one is in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name is empty: is there a variable without a value?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class OutputPath(NamedPath):
     """A file to write, where - has no meaning: as a path it could not be told from the file of that name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

@@ -88,17 +88,20 @@ def list_of_demonstrations() -> Iterator[str]:
         yield f"  {name:{width}}  {says}"
 
 
+#: columns of a terminal that has room for any table
+WIDEST = 1000
+
+
 def show(lines: list[Line]) -> None:
     """The table: drawn with Rich on a terminal, plain aligned lines in a pipe."""
     from onlinear.workflow.demos.breast_cancer import TITLE
 
-    if sys.stdout.isatty():
-        draw_table(TITLE, lines)
-    else:
+    if not (sys.stdout.isatty() and draw_table(TITLE, lines)):
         print(TITLE, *align_columns([HEADINGS, *(line.cells() for line in lines)]), sep="\n")
 
 
-def draw_table(title: str, lines: list[Line]) -> None:
+def draw_table(title: str, lines: list[Line]) -> bool:
+    """Draw a table, where the terminal is wide enough for its figures; whether it is."""
     from rich.console import Console
     from rich.table import Table
 
@@ -107,4 +110,8 @@ def draw_table(title: str, lines: list[Line]) -> None:
         table.add_column(heading, justify="right")
     for line in lines:
         table.add_row(*line.cells())
-    Console().print(table)
+    console = Console()
+    if console.measure(table, options=console.options.update(width=WIDEST)).maximum > console.width:
+        return False
+    console.print(table)
+    return True

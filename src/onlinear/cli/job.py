@@ -23,7 +23,8 @@ from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadInput, BadLine, BadModel, BadSource, Diverged, OnlinearError
 from onlinear.files.trained import Trained, save
 from onlinear.learning.progress import Totals
-from onlinear.streams.sources import expand
+from onlinear.streams.sources import expand, is_pipe
+from onlinear.streams.stream import open_alike
 from onlinear.system.outputs import as_argument, is_in_place, printable
 from onlinear.theory.online_to_batch import FirstPass, bounds_from
 from onlinear.workflow.run import MOST_PASSES, VERSION, PassEnd, PassFigures, Progress, Run
@@ -89,6 +90,11 @@ class Job:
             raise BadInput("there are no examples in the files: is there a line that is neither empty nor a comment?")
         if not (test_follows and self.path is not None and is_in_place(self.path)):  # a pipe takes one model only
             self._save(unfinished=test_follows)
+
+    def check_test(self, files: Sequence[str]) -> None:
+        """Refuse files to test on that the model will not be able to read; of a pipe nothing is known yet."""
+        if files and not any(map(is_pipe, expand(files))):
+            open_alike(files, self.run.recipe.format)
 
     def tested(self, files: list[str]) -> dict[str, Any]:
         """The figures of a test on other files; the model is saved as finished whatever becomes of it."""

@@ -127,7 +127,7 @@ class ProgressBar(ProgressLines):
         super().end(run)
 
     def write(self, line: str) -> None:
-        self.bar.console.print(line, highlight=False)
+        self.bar.console.print(line, highlight=False, soft_wrap=True)  # the terminal breaks what is too long for it
 
 
 def alarms_of(run: Run) -> list[Alarm]:

@@ -71,6 +71,7 @@ def train(
 
         with last_words(NOTHING_LEARNED):
             job = job_for(click.get_current_context(), chosen)
+            job.check_test(test or ())
         job.go(test or ())
         if until_separated and not quiet:
             tell_if_not_separated(job)

@@ -439,6 +439,8 @@ def classes_for(labels: np.ndarray, named: str | None) -> Classes:
     if named == "open":
         return Classes(open=True)
     found = [class_of(word.strip(BLANKS), labels) for word in named.split(",")]
+    if "" in found and "" not in labels.tolist():
+        raise Refused(f"--classes {named} has an empty name, and no label is: leave out the comma that is too many")
     if len(set(found)) < 2:
         raise Refused(f"--classes {named} names fewer than two classes: name them all, or say open")
     return Classes.closed(sorted_unique(as_array(found)))

@@ -66,3 +66,6 @@ def require_matplotlib() -> None:
         raise Refused(
             "pictures are drawn by Matplotlib, which is not installed: pip install 'onlinear[plot]'"
         ) from None
+    except ValueError as error:  # it takes its settings from the environment
+        reason = str(error).partition(";")[0]
+        raise Refused(f"Matplotlib does not start: {reason}: mend MPLBACKEND or its matplotlibrc") from None
