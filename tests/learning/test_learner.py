@@ -296,12 +296,19 @@ def test_risk_refuses_what_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("schedule", "settings"),
-    [(rules.Constant(0.4), Settings(l2=1.0)), (rules.Pegasos(0.01), Settings(l2=0.0195, forget=0.999))],
-    ids=["constant", "forgetting"],
+    ("schedule", "settings", "counted"),
+    [
+        (rules.Constant(0.4), Settings(l2=1.0), 0),
+        (rules.Pegasos(0.01), Settings(l2=0.0195, forget=0.999), 0),
+        (rules.Pegasos(0.01), Settings(l2=0.0195, forget=0.5), 10_000),
+        (rules.Power(1.42e-7, -3.0), Settings(l2=1.0), 0),
+    ],
+    ids=["constant", "forgetting", "forgetting what was counted", "growing"],
 )
 @pytest.mark.parametrize("warm", [103, 123, 127])
-def test_rows_that_are_undone_leave_no_trace_in_other_cells(schedule: object, settings: Settings, warm: int) -> None:
+def test_rows_that_are_undone_leave_no_trace_in_other_cells(
+    schedule: object, settings: Settings, counted: float, warm: int
+) -> None:
     """A strong L2 penalty writes its scale into the whole table, also while rows are learned that are undone."""
     rng = np.random.default_rng(warm)
     X = np.zeros((warm + 60, 1000))
@@ -314,6 +321,8 @@ def test_rows_that_are_undone_leave_no_trace_in_other_cells(schedule: object, se
         for start, stop in zip((0, *stops), stops, strict=False):
             rows = rows_of(scipy.sparse.csr_matrix(X[start:stop]))
             learner.learn(Batch(rows, Numbers(np.ones(stop - start)), np.ones(stop - start)))
+            if counted:
+                learner.count_examples(counted)
         return learner
 
     undone, plain = learned(warm), learned(warm, warm + 59)
@@ -321,3 +330,11 @@ def test_rows_that_are_undone_leave_no_trace_in_other_cells(schedule: object, se
     with pytest.raises(Diverged):
         undone.learn(Batch(rows, Numbers(np.ones(60)), np.ones(60)))
     assert undone.weights().tobytes() == plain.weights().tobytes()
+
+
+def test_a_rate_that_falls_below_all_numbers() -> None:
+    """The compiled rate is 0 then, where Python's own power would overflow."""
+    rows = rows_of(scipy.sparse.csr_matrix((np.ones(3), ([0, 198, 199], [0, 1, 2])), shape=(200, 4000)))
+    learner = Learner(losses.Squared(), rules.SGD(rules.Power(0.1, 400.0)), features=4000, settings=Settings(l2=1.0))
+    learner.learn(Batch(rows, Numbers(np.ones(200)), np.ones(200)))
+    assert learner.weights()[0, :3].tolist() == [0.1, 0.0, 0.0]

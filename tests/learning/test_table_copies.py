@@ -6,7 +6,7 @@ import gc
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -71,6 +71,48 @@ def test_snapshots_are_what_the_learner_has(name: str) -> None:
             del held[int(rng.integers(len(held)))]
         for earlier, numbers in held:
             assert shown_weights(earlier).tobytes() == numbers.tobytes(), step
+
+
+class LateRate(NamedTuple):
+    """A rule of a user's own whose penalties set in late."""
+
+    def step(self, loss: Any, context: Any) -> float:
+        return -0.5 * context.slope
+
+    def penalty_rate(self, t: float) -> float:
+        return 0.0 if t < 30.0 else 1.5
+
+
+#: parameters before a snapshot, and those that are set after it, one after the other
+UNSCALING: dict[str, list[dict[str, Any]]] = {
+    "a penalty that comes and goes": [{"rule": "sgd"}, {"l2": 9.9}, {"l2": 0.0}],
+    "a rate that is lowered": [
+        {"rule": rules.SGD(rules.Constant(1.0)), "l2": 0.9},
+        {},
+        {"rule": rules.SGD(rules.Constant(1e-6))},
+    ],
+    "a rate that grows": [{"rule": rules.SGD(rules.Power(0.05, -1.0)), "l2": 0.2}, {}],
+    "a rate of one's own": [{"rule": LateRate(), "l2": 0.5}, {}],
+}
+
+
+@pytest.mark.parametrize("name", UNSCALING)
+def test_a_penalty_that_was_written_into_the_table_unforeseen(name: str) -> None:
+    rng = np.random.default_rng(4)
+    before, *after = UNSCALING[name]
+    model = OnlineClassifier(bits=BITS, **before)
+
+    def learn(rows: int) -> None:
+        for _ in range(rows):
+            model.learn_one({f"word {word}": 1.0 for word in rng.integers(0, 5000, 6)}, "ab"[int(rng.integers(2))])
+
+    learn(20)
+    model.snapshot()
+    for parameters in after:
+        model.set_params(**parameters)
+        learn(40)
+    assert all_weights(model).any()
+    assert shown_weights(model.snapshot()).tobytes() == all_weights(model).tobytes()
 
 
 def test_classes_that_appear() -> None:

@@ -532,22 +532,29 @@ class Learner:
         if not isinstance(rows, SparseRows) or self.facing is not SparseRows or 4 * len(rows.values) >= self.features:
             return False
         is_eager = self._ready(rows, False).eager
-        return not is_eager and not self.may_unscale(length_of(rows), *self.scale_and_pace())
+        return not is_eager and not self.may_unscale(length_of(rows), *self.scale_and_paces())
 
-    def scale_and_pace(self) -> tuple[float, float]:
-        """The least scale of an output, and the fewest examples that a schedule counts."""
-        return float(self.counters[:, SCALE].min()), float(self.counters[:, PACE].min())
+    def scale_and_paces(self) -> tuple[float, float, float]:
+        """The least scale of an output, and the fewest and the most examples that a schedule counts."""
+        paces = self.counters[:, PACE]
+        return float(self.counters[:, SCALE].min()), float(paces.min()), float(paces.max())
 
-    def may_unscale(self, rows: int, scale: float, pace: float) -> bool:
-        """Whether within so many rows, from this scale and pace on, an L2 penalty may write its scale into the table.
+    def may_unscale(self, rows: int, scale: float, least: float, most: float) -> bool:
+        """Whether within so many rows, from this scale and these paces on, an L2 penalty may write into the table.
 
-        So may an average at any time.
+        So may an average at any time, and who knows what rates a schedule of the user's own has in between.
         """
         if self.kind != "uniform" or not any(setting.l2 > 0.0 for setting in self.settings):
             return False
-        if self._averages():
+        if self._averages() or not all(map(is_ours, self.rules)):
             return True
-        rate = max(rule_rate(rule, pace + 1.0) for rule in self.rules)
+        if any(setting.forget > 0.0 for setting in self.settings):
+            least = 0.0  # a schedule forgets what it has counted, too
+        ends = least + 1.0, most + rows  # our rates rise or fall all the way
+        try:
+            rate = max(rule_rate(rule, t) for rule in self.rules for t in ends)
+        except ArithmeticError:  # a power that leaves the range of numbers
+            return True
         factor = 1.0 - rate * max(setting.l2 * setting.alpha for setting in self.settings)
         return factor <= 0.0 or scale * factor**rows < 2.0 * LEAST_SCALE
 

@@ -56,11 +56,13 @@ class TableCopies:
     def serve(self, learner: Learner, outputs: list[int], sign: float) -> bool:
         """Whether these are copies of what is asked for, and it is known what has changed since they were made."""
         asked_for = self.outputs == outputs and self.sign == sign
-        return asked_for and not learner.may_unscale(learner.examples - self.examples, self.scale, self.pace)
+        learned_alike = self.rules is learner.rules and self.settings is learner.settings
+        rows = learner.examples - self.examples
+        return asked_for and learned_alike and not learner.may_unscale(rows, *self.scale_and_paces)
 
     def _remember_scale(self, learner: Learner) -> None:
-        self.examples = learner.examples
-        self.scale, self.pace = learner.scale_and_pace()
+        self.examples, self.scale_and_paces = learner.examples, learner.scale_and_paces()
+        self.rules, self.settings = learner.rules, learner.settings
 
     def take(self, learner: Learner, columns: int) -> TableCopy:
         """A copy that is up to date in so many columns; give it back with :meth:`keep`.
