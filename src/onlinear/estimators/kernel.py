@@ -147,7 +147,8 @@ class PocketPerceptron(DualClassifier):
 
     Parameters
     ----------
-    ratchet : whether the pocket changes only for a version that has more of all rows right
+    ratchet : whether the pocket changes only for a version that has more of all rows right. A stream has no such thing:
+        what learns on after ``set_params(ratchet=False)`` answers with the longest run of all.
     fit_intercept : learn an intercept
     max_iter : most passes of ``fit``, which ends when a pass brings no update
     order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"
@@ -212,6 +213,12 @@ class PocketPerceptron(DualClassifier):
                 if right > most:
                     best, longest, most = place, survived, right
         return best
+
+    def _learn_codes(self, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> np.ndarray:
+        if len(codes):
+            for versions in machine.versions:
+                versions.chosen = None  # which no ratchet compares with what comes now
+        return super()._learn_codes(machine, X, codes, importance)
 
     def _check_stream(self) -> None:
         if self.ratchet:

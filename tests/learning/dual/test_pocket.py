@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from onlinear import BadModel, KernelPerceptron, PocketPerceptron, Refused, VotedPerceptron, load
+from onlinear import BadInput, BadModel, KernelPerceptron, PocketPerceptron, Refused, VotedPerceptron, load
 from onlinear.files.container import read_model, write_model
 
 
@@ -95,6 +95,22 @@ def test_a_ratchet_needs_all_rows() -> None:
     for learn in (lambda m: m.partial_fit(X, y), lambda m: m.learn_one({"a": 1.0}, 1), lambda m: m.learn_many([], [])):
         with pytest.raises(Refused, match="the ratchet looks at all rows, which a stream does not have"):
             learn(PocketPerceptron(ratchet=True))
+
+
+def test_what_a_ratchet_has_chosen_makes_room_for_what_a_stream_brings() -> None:
+    X, y = mixed_up(2)
+    model = PocketPerceptron(ratchet=True, max_iter=3).fit(X, y).set_params(ratchet=False)
+    plain = PocketPerceptron(max_iter=3).fit(X, y)
+    chosen = model.decision_function(X)
+    assert not np.array_equal(chosen, plain.decision_function(X))
+    model.partial_fit(X[:2], y[:2], sample_weight=[0.0, 0.0])
+    with pytest.raises(BadInput, match="NaN"):
+        model.partial_fit(X[:2], [1.0, np.nan])
+    assert model.decision_function(X).tobytes() == chosen.tobytes()
+    for learner in (model, plain):
+        learner.partial_fit(np.repeat(X, 5, axis=0), np.repeat(-y, 5))
+    assert model.decision_function(X).tobytes() == plain.decision_function(X).tobytes()
+    assert model.score(X, -y) > 0.5
 
 
 def test_what_is_in_the_pocket_is_saved(tmp_path: Path) -> None:
