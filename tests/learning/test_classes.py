@@ -91,3 +91,16 @@ def test_members_of_an_enumeration_of_texts_are_their_texts() -> None:
         assert model.classes_.tolist() == sorted(texts)
         assert model.predict(X).tolist() == expected.predict(X).tolist()
     assert one.predict_one(ROWS[2]) == one.predict(X[2:])[0]
+
+
+@pytest.mark.parametrize("kind", [onlinear.OnlineClassifier, onlinear.KernelPerceptron])
+def test_sets_are_in_no_order_but_the_one_in_which_they_came(kind: Any) -> None:
+    """Of two sets neither need be the less, which NumPy takes for a new one each time."""
+    small, large, both = frozenset("a"), frozenset("b"), frozenset("ab")
+    labels = [small, large, small, both, large, small]
+    for learn in (kind.fit, kind.partial_fit):
+        with pytest.raises(onlinear.BadInput, match="of the types frozenset cannot be sorted"):
+            learn(kind(), np.arange(6.0)[:, None], labels)
+    model = kind().learn_many([{"x": float(x)} for x in range(6)], labels)
+    assert model.classes_.tolist() == [small, large, both]
+    assert Classes([both, small]).sorted.tolist() == [small, both]

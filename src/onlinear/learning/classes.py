@@ -13,8 +13,10 @@ that "none of this" is right: when a new class appears, it has been that class's
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -331,13 +333,19 @@ def classes_of_labels(y: np.ndarray) -> Classes:
 
 
 def sorted_unique(y: np.ndarray) -> np.ndarray:
-    try:
-        return np.unique(y)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in y.tolist()})
-        raise BadInput(
-            f"labels of the types {', '.join(kinds)} cannot be sorted: use one type, or learn_many, which takes any"
-        ) from None
+    with suppress(TypeError):
+        labels = np.unique(y)
+        if y.dtype.kind != "O" or ascend(labels.tolist()):
+            return labels
+    kinds = sorted({type(label).__name__ for label in y.tolist()})
+    raise BadInput(
+        f"labels of the types {', '.join(kinds)} cannot be sorted: use one type, or learn_many, which takes any"
+    )
+
+
+def ascend(labels: list[Any]) -> bool:
+    """Whether labels are in order, each once: sets have one of a kind, by which some are neither less nor greater."""
+    return all(bool(one < other) for one, other in pairwise(labels))
 
 
 def refuse_fractions(labels: np.ndarray) -> None:
@@ -369,10 +377,11 @@ def two_labels(y: np.ndarray) -> np.ndarray | None:
 
 def sorted_labels(labels: list[Hashable]) -> tuple[np.ndarray, np.ndarray]:
     """The labels as an array, sorted where they can be, and the positions they come from."""
-    try:
-        order = sorted(range(len(labels)), key=labels.__getitem__)  # type: ignore[arg-type]
-    except TypeError:
-        order = list(range(len(labels)))
+    order = list(range(len(labels)))
+    with suppress(TypeError):
+        found = sorted(order, key=labels.__getitem__)  # type: ignore[arg-type]
+        if ascend([labels[place] for place in found]):
+            order = found
     return as_array([labels[place] for place in order]), np.array(order, dtype=np.int64)
 
 
