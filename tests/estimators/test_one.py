@@ -224,6 +224,33 @@ def test_importance_0_is_an_example_absent() -> None:
     assert model.classes_.tolist() == ["ham", "spam"]
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: onlinear.OnlineClassifier(rule="sgd", names_cap=26),
+        lambda: onlinear.OnlineClassifier(bits=12),
+        lambda: onlinear.OnlineRegressor(names_cap=26),
+        lambda: onlinear.KernelPerceptron(vote="random"),
+    ],
+    ids=["names", "hashed", "numbers", "kernel"],
+)
+def test_names_of_absent_rows_are_not_learned(make: Any) -> None:
+    """They come in another order else, by which sums are rounded, and take the room of others."""
+    rows: list[Any] = [{f"{letter}{k}": float(RNG.normal()) for k in range(6)} for letter in "zyxw"]
+    rows[2] = {"far too many": 1.0, **rows[2], "colour": "red"}
+    rows = [*rows, {name: 0.1 + value for row in (rows[3], rows[1], rows[0]) for name, value in row.items()}] * 4
+    targets, importance = [1.0, 2.0, 1.0, 1.0, 2.0] * 4, np.array([1.0, 1.0, 0.0, 2.0, 1.0] * 4)
+    one, many = make(), make()
+    for x, y, weight in zip(rows, targets, importance.tolist(), strict=True):
+        one.learn_one(x, y, weight)
+    with pytest.raises(BadRow, match="row 2: .*'z'"):
+        many.learn_many([*rows[:2], {"z": [1.0]}], targets[:3], importance[:3])
+    many.learn_many(rows[:3], targets[:3], importance[:3]).learn_many(rows[3:], targets[3:], importance[3:])
+    assert [many.predict_one(x) for x in rows] == [one.predict_one(x) for x in rows]
+    if hasattr(one, "coef_"):
+        assert shown(many)[:2] == shown(one)[:2]
+
+
 def test_importance_adds_up_for_the_importance_aware_rule() -> None:
     rule = onlinear.rules.ImportanceAware(0.3)
     parts, whole = (onlinear.OnlineClassifier(rule=rule) for _ in range(2))

@@ -311,10 +311,10 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             model = self._model_for_dicts(**({} if classes is None else {"classes": classes}))
             if classes is None or first:
                 model.checked_codes(labels, weights)  # before names are registered
-                read = model.read_dicts(rows)
+                read = model.read_dicts(rows, weights)
             else:
                 self._check_labels(model, classes, labels, weights)
-                read = model.read_dicts(rows)
+                read = model.read_dicts(rows, weights)
                 self._name_classes(model, classes, read)
                 self._weigh_stream()
             model.learn_rows(read, labels, weights)

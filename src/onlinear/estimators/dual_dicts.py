@@ -12,7 +12,7 @@ from onlinear.data.batch import importance_of
 from onlinear.errors import OnlinearError, TooManyNames
 from onlinear.estimators.checks import check_length, records, targets_in
 from onlinear.estimators.linear import estimator_lock, undo_if_refused
-from onlinear.features.names import ExactNames
+from onlinear.features.names import ExactNames, without_absent
 from onlinear.learning.classes import Classes, as_array, check_hashable
 from onlinear.learning.dual.model import DualModel, room_for_names
 from onlinear.learning.model import checked_importance, unknown_feature
@@ -71,7 +71,7 @@ class LearnsDicts:
             self._check_steps(weights)
             model = self._streaming()
             model.check_labels(labels, weights)
-            table = self._table(rows, weights.sum())
+            table = self._table(without_absent(rows, weights, self._names_now()), weights.sum())
             model.learn_labels(table[chosen], labels[chosen], weights[chosen])
             self._has_gone_on()
         return self

@@ -121,7 +121,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         weights = importance_of(importance, len(rows))
         with undo_if_refused(self):
             model = self._model_for_dicts()
-            model.learn_rows(model.read_dicts(rows), targets, weights)
+            model.learn_rows(model.read_dicts(rows, weights), targets, weights)
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ rows in machine code and hands everything else, and every error, back to here.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import lru_cache
 from numbers import Integral, Number
 from typing import Any, TypeAlias
@@ -359,7 +359,22 @@ def _sorted_and_summed(entries: list[Entry]) -> list[Entry]:
     return list(sums.items())
 
 
-def _numbered(rows: Iterable[Mapping[Any, Any]], place: Any) -> list[list[Entry]]:
+def without_absent(
+    rows: Iterable[Mapping[Any, Any]], importance: np.ndarray, names: ExactNames | HashedNames
+) -> list[Any]:
+    """The rows, of which those of importance 0 are looked at, and then left empty: none of their names is learned."""
+
+    def keep(row: tuple[Mapping[Any, Any], float]) -> Mapping[Any, Any]:
+        x, weight = row
+        if weight > 0.0:
+            return x
+        names.look_up(x)
+        return {}
+
+    return list(rows) if importance.all() else _numbered(zip(rows, importance.tolist(), strict=True), keep)
+
+
+def _numbered(rows: Iterable[Any], place: Callable[[Any], Any]) -> list[Any]:
     placed = []
     for number, x in enumerate(rows):
         try:

@@ -21,7 +21,7 @@ from onlinear.data.targets import Numbers
 from onlinear.data.whole_numbers import as_floats
 from onlinear.errors import BadInput, BadRow, Diverged, OnlinearError, Refused, TooManyNames
 from onlinear.features.blocks import Block
-from onlinear.features.names import ExactNames, HashedNames
+from onlinear.features.names import ExactNames, HashedNames, without_absent
 from onlinear.kernels.learn.bank import kind_of, shape_of
 from onlinear.learning.classes import (
     NUMBER,
@@ -622,9 +622,10 @@ class Model(LearnsBlocks):
         except TooManyNames as refusal:
             raise self._explained(refusal) from None
 
-    def read_dicts(self, rows: Sequence[Mapping[Any, Any]]) -> SparseRows:
-        """Dicts as sparse rows; the table has room for their names."""
+    def read_dicts(self, rows: Sequence[Mapping[Any, Any]], importance: np.ndarray) -> SparseRows:
+        """Dicts as sparse rows; the table has room for their names, unless they have no importance."""
         path = self.dict_path()
+        rows = without_absent(rows, importance, path.names)
         with self.alone():
             try:
                 starts, columns, values = path.names.register_many(rows)
