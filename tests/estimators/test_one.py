@@ -243,7 +243,7 @@ def test_names_of_absent_rows_are_not_learned(make: Any) -> None:
     one, many = make(), make()
     for x, y, weight in zip(rows, targets, importance.tolist(), strict=True):
         one.learn_one(x, y, weight)
-    with pytest.raises(BadRow, match="row 2: .*'z'"):
+    with pytest.raises(BadRow, match=r"row 2: .*'z'"):
         many.learn_many([*rows[:2], {"z": [1.0]}], targets[:3], importance[:3])
     many.learn_many(rows[:3], targets[:3], importance[:3]).learn_many(rows[3:], targets[3:], importance[3:])
     assert [many.predict_one(x) for x in rows] == [one.predict_one(x) for x in rows]

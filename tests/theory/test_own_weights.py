@@ -111,3 +111,33 @@ def test_bad_input_is_a_sentence(change: dict[str, Any], said: str) -> None:
         freund_schapire(**{**good, **change})
     with pytest.raises(BadInput, match="above 0 that each trial"):
         freund_schapire(**good).at(0.0)
+
+
+@given(
+    seed=seeds,
+    weights=st.sampled_from([-1070, -700, 0, 900]),
+    rows=st.sampled_from([-1000, -600, 0, 600, 1000]),
+    own=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_bound_is_the_same_in_any_units(seed: int, weights: int, rows: int, own: bool) -> None:
+    """Squares of the lengths would leave the range of numbers, and prove that there is no update."""
+    X, y = draw(seed, 20, 3)
+    X, u = X.astype(float), np.random.default_rng(seed).integers(1, 9, 3).astype(float)
+    gamma = 0.5 if own else None
+    plain = freund_schapire(u, X, y, gamma)
+    found = freund_schapire(np.ldexp(u, weights), np.ldexp(X, rows), y, gamma and float(np.ldexp(gamma, rows)))
+    assert (found.bound, found.trials) == (plain.bound, plain.trials)
+    for name in ("radius", "deviation", "gamma", "delta"):
+        assert getattr(found, name) == pytest.approx(float(np.ldexp(getattr(plain, name), rows)), rel=1e-12)
+    assert str(found).count("updates") == str(plain).count("updates")
+
+
+def test_a_gamma_far_from_the_rows() -> None:
+    X, y = [[1.0], [-2.0]], [1, -1]
+    assert freund_schapire([1.0], X, y, gamma=1e-320).vacuous
+    assert freund_schapire([1.0], X, y, gamma=1e300).bound == pytest.approx(2.0)
+    assert freund_schapire([1.0], np.zeros((2, 1)), y).vacuous
+    for wrong in ({"gamma": "1"}, {"passes": 1.5}, {"gamma": np.ones(2)}, {"intercept": "1"}):
+        with pytest.raises(BadInput):
+            freund_schapire([1.0], X, y, **wrong)

@@ -140,6 +140,35 @@ def float_array(values: Any, what: str) -> np.ndarray:
     return np.array([plain_number(each, f"the {what} of row {row}") for row, each in pairs], dtype=np.float64)
 
 
+def array_of_numbers(values: Any, what: str) -> np.ndarray:
+    """Numbers in an array of any shape as float64, also from a sparse matrix; what is none is refused.
+
+    >>> array_of_numbers([[1, 2]], "coef_init"), array_of_numbers(3, "coef_init")
+    (array([[1., 2.]]), array(3.))
+    """
+    if hasattr(values, "toarray"):  # of a sparse matrix
+        values = values.toarray()
+    refuse_masked(values, what)
+    try:
+        numbers = np.asarray(values)
+        texts = numbers.dtype.kind == "O" and any(isinstance(each, str | bytes) for each in numbers.ravel().tolist())
+        if numbers.dtype.kind in "biufO" and not texts:
+            return numbers.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):  # rows of different lengths; what is no number, or too large
+        pass
+    raise BadInput(f"{what} is {values!r:.60}: give numbers that a float holds, in an array that is as long everywhere")
+
+
+def table_of_numbers(X: Any) -> Any:
+    """Rows as a table of float64: an array, or a matrix in CSR. What is no number is refused, but NaN and infinity."""
+    if not hasattr(X, "tocsr"):
+        return array_of_numbers(X, "X")
+    rows = as_csr(X)
+    if rows.dtype.kind not in "biuf":
+        raise BadInput(f"X is a matrix of {rows.dtype}: give real numbers")
+    return rows.astype(np.float64, copy=False)
+
+
 def plain_number(value: Any, what: str) -> float:
     """A number as a float; text, None, lists and arrays are refused."""
     if getattr(value, "ndim", None) == 0:  # of NumPy and its kin

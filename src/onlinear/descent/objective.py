@@ -10,8 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from onlinear.data.batch import check_columns, check_rows, importance_of, numbers_of, rows_of
-from onlinear.data.matrices import as_csr
+from onlinear.data.batch import check_columns, check_rows, importance_of, numbers_of, rows_of, table_of_numbers
 from onlinear.descent.elementwise import Form, form_of
 from onlinear.errors import BadInput, Refused
 from onlinear.losses import Hinge, Perceptron, Squared
@@ -135,7 +134,9 @@ def mean_loss(X: Any, y: Any, loss: Any, l2: float = 0.0, sample_weight: Any = N
 
 def checked_matrix(X: Any) -> Any:
     """Finite float64 rows: a two-dimensional array, or a CSR matrix that has each entry once."""
-    matrix: Any = csr_matrix(as_csr(X), dtype=np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
+    matrix: Any = table_of_numbers(X)
+    if issparse(matrix):
+        matrix = csr_matrix(matrix)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise BadInput(f"X has the shape {matrix.shape}: give a row for each example, a column for each feature")
     if issparse(matrix) and not matrix.has_canonical_format:

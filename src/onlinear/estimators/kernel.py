@@ -214,12 +214,6 @@ class PocketPerceptron(DualClassifier):
                     best, longest, most = place, survived, right
         return best
 
-    def _learn_codes(self, machine: Perceptrons, X: Any, codes: np.ndarray, importance: np.ndarray) -> np.ndarray:
-        if len(codes):
-            for versions in machine.versions:
-                versions.chosen = None  # which no ratchet compares with what comes now
-        return super()._learn_codes(machine, X, codes, importance)
-
     def _check_stream(self) -> None:
         if self.ratchet:
             raise Refused("the ratchet looks at all rows, which a stream does not have: call fit, or say ratchet=False")

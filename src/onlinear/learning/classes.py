@@ -231,6 +231,29 @@ def refuse_mixed(y: Any) -> None:
     Classes().check_new(label for label in labels if isinstance(label, Hashable))
 
 
+def label_array(y: Any) -> np.ndarray:
+    """Labels as a vector, of which none is rounded, missing, or text among numbers."""
+    refuse_mixed(y)
+    labels = exact_array(y)
+    if labels.ndim != 1:
+        raise BadInput(f"y has the shape {labels.shape}: give a list or a column of labels, one a row")
+    if labels.dtype.kind == "O" or (labels.dtype.kind == "f" and np.isnan(labels).any()):
+        check_hashable(labels.tolist())
+        Classes().check_new(labels.tolist())
+    return labels
+
+
+def classes_and_codes(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The classes that labels are of, sorted, and the place of each label's among them.
+
+    >>> classes_and_codes(["no", "yes", "no"])
+    (array(['no', 'yes'], dtype='<U3'), array([0, 1, 0]))
+    """
+    labels = label_array(y)
+    classes = sorted_unique(labels)
+    return classes, Classes.closed(classes).codes_of(labels)
+
+
 def plain_label(label: Any) -> Hashable:
     """A label as Python's own: NumPy's numbers, and texts of a type of their own, such as members of enumerations.
 

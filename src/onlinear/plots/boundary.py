@@ -12,8 +12,9 @@ from sklearn.base import clone
 
 from onlinear.errors import BadInput, Refused
 from onlinear.plots.drawing import BLUE, GREY, SIDES, VERMILION, Display
-from onlinear.plots.following import LABELS, PlottedExamples, examples_of, readable_label
+from onlinear.plots.following import LABELS, PlottedExamples, check_classifier, examples_of, readable_label
 from onlinear.plots.lines import LENGTH, draw_normal, line_ends
+from onlinear.theory.penalised_pick import kind_of_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,6 +151,7 @@ class BoundaryDisplay(Display):
 
         Of several classes ``class_`` is learned against the rest.
         """
+        check_classifier(estimator)
         model, examples = clone(estimator), examples_of(X, y, class_)
         mistakes = mistakes_of(model, examples)
         return cls._with_grid(model.decision_function, examples, mistakes, normal).finish(ax, plot)
@@ -219,6 +221,11 @@ class BoundaryDisplay(Display):
 
 def scores_for(estimator: Any, class_: Any, X: Any) -> np.ndarray:
     """The score of the second of two classes, or of one of several."""
+    if isinstance(estimator, type) or not hasattr(estimator, "decision_function"):
+        raise Refused(
+            f"{kind_of_model(estimator)} has no scores of classes, between which a boundary lies: give a classifier "
+            "that has learned, with a decision_function"
+        )
     scores = np.asarray(estimator.decision_function(X))
     labels = [] if class_ is None else np.asarray(estimator.classes_).tolist()
     if scores.ndim == 1:

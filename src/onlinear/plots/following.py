@@ -9,9 +9,11 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 
-from onlinear.data.matrices import as_csr
+from onlinear.data.batch import table_of_numbers
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.dual import DualClassifier
+from onlinear.learning.classes import label_array, sorted_unique
+from onlinear.theory.penalised_pick import kind_of_model, learns_classes
 
 if TYPE_CHECKING:
     from onlinear.plots.theorems import Theorem
@@ -55,14 +57,14 @@ class ProofStep(NamedTuple):
 
 def examples_of(X: Any, y: Any, class_: Any = None) -> PlottedExamples:
     """The rows of two classes, checked: the label that sorts last is +1; or of ``class_``, which is, and the rest."""
+    X, y = table_of_numbers(X), label_array(y)
     sparse = scipy.sparse.issparse(X)
-    X = scipy.sparse.csr_matrix(as_csr(X), dtype=np.float64) if sparse else np.asarray(X, dtype=np.float64)
-    y = np.asarray(y)
+    X = scipy.sparse.csr_matrix(X) if sparse else X
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise BadInput(f"X has shape {X.shape} and y {y.shape}: give a table of rows, and a label for each")
     if not np.isfinite(X.data if sparse else X).all():
         raise BadInput("X has values that are not finite: drop their rows or impute them")
-    classes = np.unique(y)
+    classes = sorted_unique(y)
     if class_ is None:
         if len(classes) != 2:
             advice = ", or of one against the rest: choose it by class_" if len(classes) > 2 else ""
@@ -89,8 +91,9 @@ def follow(
     The rows from i up to, but without, ``quiet(i)`` are known to change nothing: they are learned at once, which comes
     out the same to the bit, and costs as much as a row alone.
     """
+    check_classifier(estimator)
     if isinstance(estimator, DualClassifier):
-        raise Refused(f"{type(estimator).__name__} has no weights that could be drawn: choose a linear learner")
+        raise no_weights(estimator)
     model, updates, labels = clone(estimator), 0, examples.labels
     weights = np.zeros(examples.X.shape[1] + has_intercept(estimator))
     for _ in range(passes):
@@ -105,6 +108,19 @@ def follow(
             yield LearnedStep(stop - 1, updates, weights)
         if updates == before:
             return
+
+
+def check_classifier(estimator: Any) -> None:
+    """Refuse what does not learn labels row by row."""
+    if not learns_classes(estimator):
+        raise Refused(
+            f"{kind_of_model(estimator)} learns no labels row by row, as this picture does: choose a classifier with "
+            "partial_fit"
+        )
+
+
+def no_weights(estimator: Any) -> Refused:
+    return Refused(f"{type(estimator).__name__} has no weights that could be drawn: choose a linear learner")
 
 
 def end_of_quiet(gains: np.ndarray, start: int, threshold: float) -> int:
@@ -233,6 +249,8 @@ def pad_intercept(u: Any, width: int) -> np.ndarray:
 
 def weights_of(model: Any, estimator: Any) -> np.ndarray:
     """A copy of the weights, with that of the intercept behind them if there is one."""
+    if not hasattr(model, "coef_"):
+        raise no_weights(model)
     weights = np.asarray(model.coef_, dtype=np.float64).reshape(-1)
     return np.append(weights, model.intercept_) if has_intercept(estimator) else weights.copy()
 

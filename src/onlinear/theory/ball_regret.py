@@ -10,12 +10,10 @@ import scipy.sparse
 from scipy.special import logsumexp, softmax
 
 from onlinear import losses, rules
-from onlinear.data.matrices import as_csr
-from onlinear.data.whole_numbers import exact_array
 from onlinear.descent import best_in_ball
-from onlinear.descent.objective import squared_lengths
+from onlinear.descent.objective import checked_matrix, squared_lengths
 from onlinear.errors import BadInput, Refused
-from onlinear.learning.classes import has_row_loss
+from onlinear.learning.classes import classes_and_codes, has_row_loss
 from onlinear.theory.certifying import check_names, check_rows_and_labels, learner_of
 from onlinear.theory.examples import examples_of, places_of, signs
 from onlinear.theory.rule_bounds import check_run
@@ -111,11 +109,9 @@ def projected_descent(
     >>> 0.0 < found.of <= found.at_most
     True
     """
-    matrix = scipy.sparse.csr_matrix(as_csr(X)) if scipy.sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    labels = exact_array(y)
-    if matrix.ndim != 2 or len(labels) != matrix.shape[0] or not len(labels):
-        raise BadInput(f"X has the shape {matrix.shape} and y {labels.shape}: give a label for each row of a matrix")
-    classes, places = np.unique(labels, return_inverse=True)
+    matrix, (classes, places) = checked_matrix(X), classes_and_codes(y)
+    if len(places) != matrix.shape[0] or not len(places):
+        raise BadInput(f"X has the shape {matrix.shape} and y {places.shape}: give a label for each row of a matrix")
     if loss not in (*OF_TWO, "softmax") or len(classes) < 2 or (loss != "softmax" and len(classes) != 2):
         raise Refused(
             f"{loss!r} of {len(classes)} classes: the losses are hinge and log_loss of two, and softmax of two or more"

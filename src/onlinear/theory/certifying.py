@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from onlinear.data.batch import importance_of
+from onlinear.data.batch import array_of_numbers, importance_of
+from onlinear.data.masked import refuse_masked
 from onlinear.data.matrices import as_csr
-from onlinear.data.whole_numbers import exact_array
 from onlinear.errors import BadInput, Refused
-from onlinear.learning.classes import Classes, has_row_loss
+from onlinear.learning.classes import Classes, has_row_loss, label_array
 from onlinear.learning.dual.model import DualModel
 from onlinear.learning.learner import Learner
 from onlinear.streams.sources import refuse_pipes
@@ -154,9 +155,9 @@ def table_of(given: Any, outputs: int) -> np.ndarray | None:
     """Weights of a user's own as a table: a row for each output, the intercept last."""
     if given is None:
         return None
-    coef, intercept = given if isinstance(given, tuple) else (given, 0.0)
-    table = np.atleast_2d(np.asarray(coef, dtype=np.float64))
-    intercepts = np.atleast_1d(np.asarray(intercept, dtype=np.float64))
+    coef, intercept = given if isinstance(given, tuple) and len(given) == 2 else (given, 0.0)
+    table = np.atleast_2d(array_of_numbers(coef, "against"))
+    intercepts = np.atleast_1d(array_of_numbers(intercept, "the intercept of against"))
     if table.ndim > 2 or len(table) != outputs or intercepts.shape not in ((1,), (outputs,)):
         raise Refused(
             f"against has weights of the shape {table.shape}, and the model has {outputs} output(s): "
@@ -266,15 +267,26 @@ def learner_of(model: Any) -> Any:
             "the model was trained on files, and its recipe changes rows: say onlinear certify FILE --model M"
         )
     learner = getattr(model, "_learner", None)
-    if learner is None or not hasattr(model, "classes_"):
+    if learner is None or isinstance(model, type) or not hasattr(model, "classes_"):
         raise Refused(f"{type(model).__name__} has learned no classes: certify a classifier after fit or partial_fit")
     return learner
 
 
+def rows_as_given(X: Any) -> Any:
+    """Rows as an array or a CSR matrix of the numbers that they hold, whole ones unrounded."""
+    if scipy.sparse.issparse(X):
+        return scipy.sparse.csr_matrix(as_csr(X))
+    refuse_masked(X, "X")
+    with suppress(ValueError):  # rows of different lengths
+        rows = np.asarray(X)
+        if rows.dtype.kind in "biuf":
+            return rows
+    return array_of_numbers(X, "X")
+
+
 def check_rows_and_labels(X: Any, y: Any, features: int) -> tuple[Any, np.ndarray]:
     """Rows and labels, if they fit the model and each other."""
-    matrix = scipy.sparse.csr_matrix(as_csr(X)) if scipy.sparse.issparse(X) else np.asarray(X)
-    labels = exact_array(y)
+    matrix, labels = rows_as_given(X), label_array(y)
     if matrix.ndim != 2 or len(labels) != matrix.shape[0]:
         raise Refused(f"X has the shape {matrix.shape} and y {labels.shape}: give a label for each row of a matrix")
     check_features(matrix.shape[1], features)

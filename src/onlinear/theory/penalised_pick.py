@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
-from onlinear.data.matrices import as_csr
-from onlinear.data.whole_numbers import exact_array
+from onlinear.data.batch import table_of_numbers
 from onlinear.errors import BadInput, Refused
+from onlinear.learning.classes import classes_and_codes, label_array
 from onlinear.theory.confidence import check_counts
 from onlinear.theory.online_to_batch import penalty
 
@@ -48,14 +49,13 @@ def penalised_pick(model: Any, X: Any, y: Any, delta: float = 0.05) -> Pick:
     >>> picked.left == 500 - picked.number, picked.mistakes / picked.left < picked.bound < 1.0
     (True, True)
     """
-    sparse = scipy.sparse.issparse(X)
-    matrix: Any = scipy.sparse.csr_matrix(as_csr(X)) if sparse else np.asarray(X, dtype=np.float64)
-    labels = exact_array(y)
-    count = matrix.shape[0]
-    if matrix.ndim != 2 or len(labels) != count or not count:
+    matrix, labels = table_of_numbers(X), label_array(y)
+    sparse, count = scipy.sparse.issparse(matrix), len(labels)
+    matrix = scipy.sparse.csr_matrix(matrix) if sparse else matrix
+    if matrix.ndim != 2 or matrix.shape[0] != count or not count:
         raise BadInput(f"X has the shape {matrix.shape} and y {labels.shape}: give a label for each row of a matrix")
     check_counts(0, count, delta)
-    classes, codes = np.unique(labels, return_inverse=True)
+    classes, codes = classes_and_codes(labels)
     if len(classes) < 2:
         raise Refused("all rows are of one class, and there is nothing to pick: give rows of two classes or more")
     best: Pick | None = None
@@ -82,17 +82,35 @@ def hypotheses_of(
     model: Any, matrix: Any, labels: np.ndarray, classes: np.ndarray
 ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
     """Each hypothesis of a pass, with the numbers of the examples before which it stood: from one up to another."""
+    if not learns_classes(model):
+        raise no_linear_classifier(model)
     learning = type(model)(**model.get_params())
     outputs = 1 if len(classes) == 2 else len(classes)
     coef, intercept, first = np.zeros((outputs, matrix.shape[1])), np.zeros(outputs), 0
     for number in range(len(labels)):
         learning.partial_fit(matrix[number : number + 1], labels[number : number + 1], classes=classes)
+        if not hasattr(learning, "coef_"):
+            raise no_linear_classifier(model)
         now = np.array(learning.coef_), np.array(learning.intercept_)
         if not (np.array_equal(now[0], coef) and np.array_equal(now[1], intercept)):
             yield first, number + 1, coef, intercept
             (coef, intercept), first = now, number + 1
     if first < len(labels):
         yield first, len(labels), coef, intercept
+
+
+def learns_classes(model: Any) -> bool:
+    """Whether it learns row by row, and labels, whose classes it is told."""
+    learn = None if isinstance(model, type) else getattr(model, "partial_fit", None)
+    return learn is not None and "classes" in signature(learn).parameters
+
+
+def no_linear_classifier(model: Any) -> Refused:
+    return Refused(f"{kind_of_model(model)} is no linear classifier that learns row by row: give one, as Perceptron()")
+
+
+def kind_of_model(model: Any) -> str:
+    return f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
 
 
 def answers(matrix: Any, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:

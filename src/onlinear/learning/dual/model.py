@@ -190,6 +190,8 @@ class DualModel(LearnsBlocks):
         numbers: np.ndarray | None = None,
     ) -> np.ndarray:
         """Learn rows of known classes, in an ``order`` of their own if there is one; answer the scores before each."""
+        if len(codes):
+            self.perceptrons.forget_chosen()
         scores = self.perceptrons.learn(X, self.targets(codes), importance, order, numbers)
         if order is not None:
             codes, importance = codes[order], importance[order]

@@ -258,6 +258,11 @@ class Perceptrons:
 
     # -------------------------------------------------------------- answering
 
+    def forget_chosen(self) -> None:
+        """Leave the pocket to the longest run, which a ratchet had not: it knows nothing of rows to come."""
+        for versions in self.versions:
+            versions.chosen = None
+
     def frozen(self) -> Perceptrons:
         """The same as of now, which only answers; what is kept is shared, as far as nothing will change it."""
         twin = copy.copy(self)

@@ -51,7 +51,7 @@ def unique_features(X: Any, delta: float, *, first: int = 0, examples: int | Non
 
 def extended_bound(radius: float, deviation: float, margin: float, delta: float) -> float:
     """``(R^2 + Delta^2) (1 + D^2 / Delta^2) / g^2``: most mistakes on rows with features of their own."""
-    return (radius**2 + delta**2) * (1 + deviation**2 / delta**2) / margin**2
+    return ((radius / margin) ** 2 + (delta / margin) ** 2) * (1 + (deviation / delta) ** 2)
 
 
 def best_delta(radius: float, deviation: float) -> float:
@@ -60,4 +60,4 @@ def best_delta(radius: float, deviation: float) -> float:
     >>> best_delta(4.0, 9.0), extended_bound(4.0, 9.0, 2.0, best_delta(4.0, 9.0)), ((4.0 + 9.0) / 2.0) ** 2
     (6.0, 42.25, 42.25)
     """
-    return math.sqrt(radius * deviation)
+    return math.sqrt(radius) * math.sqrt(deviation)
