@@ -575,3 +575,15 @@ def test_a_bad_penalty_is_refused(l2: float) -> None:
 def test_an_epsilon_of_0_is_refused() -> None:
     with pytest.raises(BadInput, match="epsilon"):
         newton(mean_loss(*drawn(0), Squared(), l2=1.0), 0.0)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=named)
+def test_the_number_of_steps_is_a_whole_one(method: Any) -> None:
+    f = mean_loss(*drawn(4), Squared(), l2=0.01)
+    none = method(f, 1e-13, max_steps=0)
+    assert none.steps == 0
+    assert none.value == f.value(np.zeros(f.features))
+    assert method(f, 1e-13, max_steps=2.0).value == method(f, 1e-13, max_steps=2).value
+    for wrong in (-1, 0.5, float("nan"), float("inf"), "3", None):
+        with pytest.raises(BadInput, match="max_steps"):
+            method(f, 1e-13, max_steps=wrong)

@@ -104,3 +104,16 @@ def test_given_weights_take_the_place_of_a_warm_start() -> None:
     model = onlinear.MarginPerceptron(0.0, warm_start=True, order="stream", max_iter=1).fit(X, Y)
     other = onlinear.MarginPerceptron(0.0, order="stream", max_iter=1).fit(X, Y, coef_init=W)
     assert model.fit(X, Y, coef_init=W).coef_.tobytes() == other.coef_.tobytes()
+
+
+def test_weights_to_start_from_come_as_a_model_shows_them() -> None:
+    model = onlinear.OnlineClassifier(rule="sgd")
+    expected = model.fit(X, Y, coef_init=W[None], intercept_init=[B]).coef_
+    for given in (scipy.sparse.csr_matrix(W[None]), [W.tolist()], W.astype(object), np.ma.array(W)):
+        assert np.array_equal(model.fit(X, Y, coef_init=given, intercept_init=[B]).coef_, expected)
+    hidden = np.ma.array(W, mask=[False, True, False, False])
+    for wrong in (hidden, W + 1j, W.astype("datetime64[s]"), ["a"] * 4, ["1"] * 4, [[1.0, 2.0], [3.0]], [10**400] * 4):
+        with pytest.raises(BadInput, match="coef_init"):
+            model.fit(X, Y, coef_init=wrong)
+    with pytest.raises(BadInput, match="intercept_init"):
+        model.fit(X, Y, intercept_init="1")

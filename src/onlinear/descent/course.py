@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,6 +94,18 @@ class Course:
     def solution(self, w: Any) -> Solution:
         last = self.points[-1]
         return Solution(w, last.value, last.gap, last.steps, last.seconds, tuple(self.points))
+
+
+def whole_steps(max_steps: Any) -> int:
+    """How many steps may be taken: a whole number, also as a float.
+
+    >>> whole_steps(1e5)
+    100000
+    """
+    is_number = isinstance(max_steps, Real)
+    if not is_number or not 0 <= max_steps < math.inf or max_steps != int(max_steps):
+        raise BadInput(f"max_steps is {max_steps!r:.40}: give a whole number, not below 0")
+    return int(max_steps)
 
 
 def started(objective: Objective, start: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.descent.course import Point
+from onlinear.descent.course import Point, whole_steps
 from onlinear.errors import BadInput, Diverged
 from onlinear.registry import schedule_of
 
@@ -65,8 +65,9 @@ def descend(
     [-1.036, -1.036, 0.96, 0.96]
     """
     schedule, draw = schedule_of(schedule), noise_of(noise)
-    if not epsilon > 0.0 or not scale >= 0.0 or max_steps < 0:
-        raise BadInput(f"epsilon is {epsilon}, scale {scale}, max_steps {max_steps}: epsilon is above 0, none below 0")
+    max_steps = whole_steps(max_steps)
+    if not epsilon > 0.0 or not scale >= 0.0:
+        raise BadInput(f"epsilon is {epsilon}, scale {scale}: epsilon is above 0, neither below 0")
     walk, rng = Walk(function, gradient, start, optimum), np.random.default_rng(seed)
     for t in range(1, max_steps + 1):
         if draw is None and walk.slope <= epsilon:

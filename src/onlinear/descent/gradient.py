@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.descent.course import Course, Solution, started
+from onlinear.descent.course import Course, Solution, started, whole_steps
 from onlinear.descent.objective import Objective, is_hinge, is_perceptron, row_scale
 from onlinear.registry import schedule_of
 from onlinear.rules.schedules import Constant, Pegasos, Power
@@ -40,7 +40,7 @@ def gradient_descent(
     array([0.5])
     """
     schedule = default_schedule(objective) if schedule is None else schedule_of(schedule)
-    dual = is_hinge(objective)
+    dual, max_steps = is_hinge(objective), whole_steps(max_steps)
     w, shares = started(objective, start), np.zeros(len(objective.targets))
     course = Course(objective, epsilon, optimum)
     for t in range(1, max_steps + 1):

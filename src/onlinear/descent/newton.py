@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from onlinear.descent.course import Course, Solution, started
+from onlinear.descent.course import Course, Solution, started, whole_steps
 from onlinear.descent.objective import WIDE, Objective, diagonal_moment
 from onlinear.errors import Refused
 from onlinear.system.threads import one_blas_thread
@@ -44,6 +44,7 @@ def newton(
             f"Newton's method does not take the loss {type(objective.loss).__name__}, which has no curvature: "
             "use gradient_descent, sgd, second_order_sgd or best_in_ball"
         )
+    max_steps = whole_steps(max_steps)
     course = Course(objective, epsilon, optimum)
     w = started(objective, start)
     for steps in range(max_steps):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from onlinear.descent.course import Course, Solution, started
+from onlinear.descent.course import Course, Solution, started, whole_steps
 from onlinear.descent.objective import Objective, is_hinge, is_perceptron, row_scale, squared_lengths
 from onlinear.registry import schedule_of
 from onlinear.rules.schedules import Constant, Optimal, Pegasos, Power
@@ -49,7 +49,9 @@ def sgd(
     schedule = default_schedule(objective) if schedule is None else schedule_of(schedule)
     entries, targets, loss, l2 = RowEntries(objective), objective.targets.tolist(), objective.loss, objective.l2
     w, tally, looks = started(objective, start), Tally(objective), Looks()
-    course = Course(objective, epsilon, optimum)
+    course, max_steps = Course(objective, epsilon, optimum), whole_steps(max_steps)
+    if not max_steps:
+        course.look(0, w, tally.shares)
     for t, i in enumerate(drawn_rows(objective, seed, max_steps), start=1):
         columns, x = entries.of(i)
         slope = loss.slope(float(x @ w[columns]), targets[i])
@@ -92,7 +94,9 @@ def second_order_sgd(
     entries, targets, loss, l2 = RowEntries(objective), objective.targets.tolist(), objective.loss, objective.l2
     w, tally, looks = started(objective, start), Tally(objective), Looks()
     inverse = np.eye(objective.features) / first_scale(objective)
-    course = Course(objective, epsilon, optimum)
+    course, max_steps = Course(objective, epsilon, optimum), whole_steps(max_steps)
+    if not max_steps:
+        course.look(0, w, tally.shares)
     for t, i in enumerate(drawn_rows(objective, seed, max_steps), start=1):
         columns, x = entries.of(i)
         score, y = float(x @ w[columns]), targets[i]

@@ -17,6 +17,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from onlinear.data.batch import array_of_numbers
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.features.names import ExactNames, HashedNames
@@ -280,7 +281,7 @@ class LinearEstimator(BaseEstimator):
         weights = np.zeros((outputs, features))
         intercepts = np.zeros(outputs)
         if start.weights is not None:
-            given = np.asarray(start.weights, dtype=np.float64)
+            given = array_of_numbers(start.weights, "coef_init")
             shapes = [(outputs, features)] + [(features,)] * (outputs == 1)
             if given.shape not in shapes:
                 raise BadInput(
@@ -289,7 +290,7 @@ class LinearEstimator(BaseEstimator):
                 )
             weights = given.reshape(outputs, features)
         if start.intercepts is not None:
-            given = np.asarray(start.intercepts, dtype=np.float64)
+            given = array_of_numbers(start.intercepts, "intercept_init")
             if given.shape not in [(outputs,)] + [()] * (outputs == 1):
                 raise BadInput(
                     f"Provided intercept_init does not match dataset: its shape is {given.shape}, "
