@@ -109,6 +109,23 @@ def test_weights_of_another_width_are_a_sentence(folder: Path, text: str, said: 
     assert not (folder / "cert.json").exists()
 
 
+def test_what_weights_of_ones_own_prove_is_said(folder: Path) -> None:
+    """Whatever better ones there are; of the one class that there is scores are wanted above 0."""
+    (folder / "tight.svm").write_text("".join(f"+1 {t}:1\n" for t in range(1, 5)))
+    (folder / "u").write_text("1 1 1 2")
+    found = certificate("tight.svm", "--no-intercept", "--against", "u")["computed"]["against"]
+    assert found == {"margin": pytest.approx(7.0**-0.5), "bound": 7.0, "bound_kind": "perceptron", "vacuous": False}
+    said = " ".join(run_here("certify", "tight.svm", "--no-intercept", "--against", "u").out.split())
+    assert "Your weights have the margin 0.377964, and prove at most 7.00 updates (perceptron)." in said
+    (folder / "xor.svm").write_text("-1\n1 2:1\n1 1:1\n-1 1:1 2:1\n")
+    (folder / "u").write_text("1 1 -0.5")
+    found = certificate("xor.svm", "--against", "u", "--passes", "3")["computed"]["against"]
+    assert found["margin"] == pytest.approx(-1.0)  # of row 4: -(1 + 1 - 0.5) / 1.5
+    assert found["vacuous"]
+    (folder / "u").write_text("0 0")
+    assert "Your weights are all 0, and have no margin." in run_here("certify", "xor.svm", "--against", "u").out
+
+
 def test_no_intercept_is_refused_beside_a_model(folder: Path) -> None:
     (folder / "rows.svm").write_text("1 1:1 2:2\n-1 1:2\n")
     run_here("train", "rows.svm", "--model", "m", "--loss", "perceptron", "--rule", "perceptron", "--quiet")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -43,12 +41,12 @@ def certify(
 ) -> None:
     """Prove what can be proven of a model and the rows it has learned: margins, mistake bounds, separability."""
     with ending():
+        from onlinear.cli.certificate_slide import slide_of
         from onlinear.errors import Refused
         from onlinear.files.trained import open_model
         from onlinear.streams.sources import expand, refuse_pipes
         from onlinear.streams.stream import open_stream
         from onlinear.theory.best_margin import check_gap
-        from onlinear.theory.computed import computed_words
         from onlinear.workflow.certificates import certificates_of, classes_of, examples_in, perceptron_of
         from onlinear.workflow.given_weights import read_lines, weights_in
         from onlinear.workflow.run import MOST_PASSES
@@ -75,7 +73,7 @@ def certify(
         if output is not None:
             with writing(output) as file:
                 file.write(f"{text}\n".encode())
-        print(text if as_json else printable_lines([*words_of(found), *computed_words(found)]))
+        print(text if as_json else printable_lines(slide_of(found)))
         is_kept = output is not None or as_json
         if is_kept and export is None and not learns_as_written(trained.recipe):
             say(NEEDS_EXPORT)
@@ -119,73 +117,6 @@ def writing(path: str) -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         raise NotSaved(f"{path} cannot be written ({error.strerror}): choose another place, or make room") from error
-
-
-def words_of(found: dict[str, Any]) -> Iterator[str]:
-    """A certificate for people; of several classes one after the other."""
-    from onlinear.theory.certificates import claim_of, is_one
-    from onlinear.theory.wording import cancelling_words
-
-    if not is_one(found):
-        for label, each in found.items():
-            yield f"{label if str(label).isprintable() else ascii(label)} against the rest:"
-            yield from (f"  {line}" for line in words_of(each))
-        return
-    yield claim_of(found)
-    if found["separable"] is False:
-        yield cancelling_words(found)
-    if found["replayed"]:
-        mistakes = "" if found["mistakes"] is None else f" and {found['mistakes']:,} mistakes"
-        yield f"{found['updates']:,} updates{mistakes} in {found['examples']:,} examples."
-    else:
-        yield (
-            "Nothing is proven of the model's run: these rows, learned again in this order, do not make its weights, "
-            "in 1,000 passes or as many more as --passes allows. "
-            "What is said here holds of its weights on these rows, whatever it has learned from."
-        )
-    where = "" if found["kernel"][0] == "linear" else " in the kernel's feature space"
-    yield f"Every row has length at most {found['radius']:.6g}, the weights {found['norm']:.6g}{where}."
-    yield from margin_words(found)
-    if found["bound"] is not None:
-        yield f"Bound ({found['bound_kind']}): {found['bound']:,.2f}."
-    for name in ("inseparable_bound", "hinge_bound"):
-        if found[name] is not None:
-            yield deviation_words(found, name)
-
-
-def margin_words(found: dict[str, Any]) -> Iterator[str]:
-    """The box that the best margin lies in, how wide it is, and the margin of the weights that were learned."""
-    low, high = (found[name] for name in ("margin_lower", "margin_upper"))
-    if low is None:
-        return
-    most = "" if high is None else f", and at most {high:.6g}"
-    if high is not None and low > 0.0:
-        most += f", which is {1e2 * (high / low - 1.0):.2g} % more"
-    yield f"The best margin of any unit vector is at least {low:.6g}{most}; the intercept counts as a weight."
-    if low > 0.0 and found["bound"] is not None and found["run_margin"] == "0":
-        most = min(len(found["weights"]), 2) * (found["radius"] / low) ** 2
-        yield f"So (R / g)^2 = {most:,.2f} bounds the updates of any number of passes."
-    if found["separable"] and found["norm"] > 0.0:
-        own = float(Fraction(found["least_score"])) / found["norm"]
-        yield f"The weights that were learned have the margin {own:.6g}."
-
-
-def deviation_words(found: dict[str, Any], name: str) -> str:
-    """A bound of rows that nothing has to separate, in plain numbers: those of a unit vector u."""
-    if not found[name]["norm"]:
-        kind = "Hinge loss" if name == "hinge_bound" else "Freund-Schapire"
-        return f"{kind}: the best u is 0, which is vacuous: as many updates as trials."
-    proven, radius = found[name], math.sqrt(min(len(found["weights"]), 2)) * found["radius"]
-    loss, gamma = (float(Fraction(proven[each])) for each in ("loss", "gamma"))
-    trials = f"gamma = {gamma / proven['norm']:.6g} over all {found['examples']:,} trials"
-    if name == "hinge_bound":
-        words = f"Hinge loss: R = {radius:.6g}, and the best u has L = {loss / proven['norm']:.6g} for {trials}: "
-        words += f"k <= (L + R sqrt(k)) / gamma, so k <= {proven['bound']:,.2f}"
-    else:
-        deviation = math.sqrt(loss) / proven["norm"]
-        words = f"Freund-Schapire: R = {radius:.6g}, and the best u has D = {deviation:.6g} for {trials}; "
-        words += f"Delta = {math.sqrt(radius * deviation):.6g}: ((R + D) / gamma)^2 = {proven['bound']:,.2f}"
-    return f"{words}{', which is vacuous: there were no more trials' if proven['vacuous'] else ''}."
 
 
 def verify(

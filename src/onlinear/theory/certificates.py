@@ -18,8 +18,9 @@ from onlinear.errors import BoundFailed, Refused
 from onlinear.system.threads import one_blas_thread
 from onlinear.theory.best_margin import GAP, Combination, Problem, combination_in, linear_problem, margin_box
 from onlinear.theory.bounds import Bound, promised_share, separable_bound
-from onlinear.theory.exact import above, root_above, root_below
+from onlinear.theory.exact import above, root_above, signed_root_below
 from onlinear.theory.examples import Examples, digest_of
+from onlinear.theory.held_against import held_against
 from onlinear.theory.hypotheses import Hypothesis, KernelWeights
 from onlinear.theory.inseparable import FREUND_SCHAPIRE, HINGE_LOSS, Deviation, best_comparators, inseparable_bounds
 from onlinear.theory.kernel_problem import kernel_problem
@@ -70,12 +71,18 @@ def certificate_of(
     """What is proven of a run over these rows, which must be those it has learned from, pass after pass.
 
     ``classes`` are the labels, the second that of the target +1; a first that is None stands for all others, and a
-    single one has the target +1. Weights ``against`` which the run is held are tried for the bounds, too. The best
-    margin is sought until it is known within a share ``gap``. Whether rows are separable is left open where it takes
-    more than ``most`` operations.
+    single one has the target +1. Weights ``against`` which the run is held are tried for the bounds, too, and what they
+    prove by themselves is under ``computed``. The best margin is sought until it is known within a share ``gap``.
+    Whether rows are separable is left open where it takes more than ``most`` operations.
     """
     with within_floats():
-        return certificate_from(proof_of(subject, examples, against, gap, most), examples, classes)
+        proof = proof_of(subject, examples, against, gap, most)
+        found = certificate_from(proof, examples, classes)
+        if against is None:
+            return found
+        return replace_and_seal(
+            found, computed={"against": held_against(against, proof.subject, examples, proof.passes)}
+        )
 
 
 @contextmanager
@@ -179,14 +186,14 @@ def better_witness(
     if weights is None:
         return separable, best
     margins = margins_of(weights, examples)
-    if margins.least <= 0 or (best.least > 0 and signed_square(margins) <= signed_square(best)):
+    if margins.least <= 0 or (best.least > 0 and margins.signed_square <= best.signed_square):
         return separable, best
     return SeparatingWitness(weights), margins
 
 
 def margin_numbers(proof: Proof) -> Certificate:
     least, norm = proof.margins.least, proof.margins.norm_squared
-    found = [signed_square(margins) for margins in (proof.margins, proof.best) if margins.shortest_squared > 0]
+    found = [margins.signed_square for margins in (proof.margins, proof.best) if margins.shortest_squared > 0]
     upper = upper_margin(proof.subject, proof.margins.radius_squared)
     if proof.combination is not None:
         upper = root_above(proof.combination.margin_squared)
@@ -196,20 +203,11 @@ def margin_numbers(proof: Proof) -> Certificate:
         "norm": root_above(norm),
         "norm_squared": ratio_text(norm),
         "least_score": ratio_text(least),
-        "margin_lower": lower_root(max(found)) if found else None,
+        "margin_lower": signed_root_below(max(found)) if found else None,
         "margin_upper": upper,
         "combination": None if proof.combination is None else proof.combination.written(),
         "promised_share": None if proof.promised is None else ratio_text(proof.promised),
     }
-
-
-def signed_square(margins: Margins) -> Fraction:
-    """The square of the least margin, with its sign."""
-    return margins.least * abs(margins.least) / margins.shortest_squared
-
-
-def lower_root(square: Fraction) -> float:
-    return root_below(square) if square >= 0 else -root_above(-square)
 
 
 def run_numbers(subject: Subject) -> Certificate:
@@ -281,26 +279,37 @@ def whole_text(number: int) -> str:
 
 def claim_of(certificate: Certificate) -> str:
     """What a certificate says, in words."""
-    said = [
-        {
-            True: "The rows are separable: the witness has a positive margin on every one.",
-            False: "The rows are not separable: the witness combines them to zero.",
-            None: undecided_words(certificate),
-        }[certificate["separable"]]
-    ]
-    if certificate["bound"] is None:
-        said.append("No mistake bound is proven of this run.")
-    else:
-        most = math.floor(Fraction(certificate["bound_exact"]))
-        says = f"at most {most} updates"
-        if Fraction(certificate["run_pull"]) ** 2 != certificate["updates"] * Fraction(certificate["run_squares"]):
-            says = f"the squared sum of all steps is less than {most + 1} times the sum of their squares"
-        vacuous = ", which is vacuous: there were no more trials" if most >= certificate["examples"] else ""
-        said.append(f"The {certificate['bound_kind']} bound holds: {says}{vacuous}.")
-    if certificate["promised_share"] is not None:
-        share = math.floor(1000 * Fraction(certificate["promised_share"])) / 10
-        said.append(f"The margin found is at least {share:.1f} % of the best.")
-    return " ".join(said)
+    separable = {
+        True: "The rows are separable: the witness has a positive margin on every one.",
+        False: "The rows are not separable: the witness combines them to zero.",
+        None: undecided_words(certificate),
+    }[certificate["separable"]]
+    bound = "No mistake bound is proven of this run." if certificate["bound"] is None else bound_words(certificate)
+    return " ".join(filter(None, (separable, bound, share_words(certificate))))
+
+
+def bound_words(certificate: Certificate) -> str:
+    """That the least bound holds, and what it says: of the updates, if all steps are of one size."""
+    most = math.floor(Fraction(certificate["bound_exact"]))
+    says = f"at most {most:,} update{'s' * (most != 1)}"
+    if not is_plain(certificate):
+        says = f"the squared sum of all steps is less than {most + 1:,} times the sum of their squares"
+    vacuous = ", which is vacuous: there were no more trials" if most >= certificate["examples"] else ""
+    return f"The {certificate['bound_kind']} bound holds: {says}{vacuous}."
+
+
+def is_plain(certificate: Certificate) -> bool:
+    """Whether all steps of the run are of one size."""
+    pull, squares = (Fraction(certificate[name]) for name in ("run_pull", "run_squares"))
+    return pull**2 == certificate["updates"] * squares
+
+
+def share_words(certificate: Certificate) -> str:
+    """What the theorem promises of the margin that was found; empty if nothing."""
+    if certificate["promised_share"] is None:
+        return ""
+    share = math.floor(1000 * Fraction(certificate["promised_share"])) / 10
+    return f"The margin found is at least {share:.1f} % of the best."
 
 
 def undecided_words(certificate: Certificate) -> str:

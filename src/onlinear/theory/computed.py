@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from typing import Any
 
 from onlinear.errors import Refused
@@ -30,6 +30,7 @@ def with_computed(
     def one(certificate: Certificate, place: int | None) -> Certificate:
         seen = examples if place is None else against_rest(examples, place)
         computed = {
+            **certificate.get("computed", {}),
             "theorem": theorem_of(certificate, learner, classes, place, seen),
             "online_to_batch": document_of(first_pass),
         }
@@ -64,21 +65,3 @@ def counted_by(model: Any) -> FirstPass | Refused:
         return online_to_batch.first_pass_of(model)
     except Refused as reason:
         return reason
-
-
-def computed_words(found: dict[str, Any]) -> Iterator[str]:
-    """What is computed beside a certificate, or beside each of several: what all have in common once, at the end."""
-    each = {"": found} if is_one(found) else found
-    known = {name: one["computed"] for name, one in each.items() if one.get("computed")}
-    if not known:
-        return
-    yield "Computed by onlinear, and not checked by onlinear verify:"
-    for name, computed in known.items():
-        if computed["theorem"] is not None:
-            whose = f"{name if str(name).isprintable() else ascii(name)} against the rest: " if len(each) > 1 else ""
-            yield f"  {whose}{rule_bounds.words_for(computed['theorem'])}"
-    of_first_pass = next(iter(known.values()))["online_to_batch"]
-    if "refused" in of_first_pass:
-        yield f"  Nothing follows for new rows: {of_first_pass['refused']}."
-    else:
-        yield from (f"  {line}" for line in online_to_batch.words_for(of_first_pass))

@@ -88,3 +88,12 @@ def root_above(number: Fraction) -> float:
     """The smallest float whose square is not below a number."""
     root = root_below(number)
     return root if Fraction(root) ** 2 == number else math.nextafter(root, math.inf)
+
+
+def signed_root_below(square: Fraction) -> float:
+    """The largest float that is not above the number whose square, with the number's sign, is given.
+
+    >>> signed_root_below(Fraction(-9)), signed_root_below(Fraction(9))
+    (-3.0, 3.0)
+    """
+    return root_below(square) if square >= 0 else -root_above(-square)

@@ -30,6 +30,11 @@ class Margins(NamedTuple):
         """The squared norm that makes the margin least: below 0 it is a short hypothesis that has the lower one."""
         return self.norm_squared if self.least >= 0 else self.norm_squared - self.norm_slack
 
+    @property
+    def signed_square(self) -> Fraction:
+        """The square of the least margin, with its sign."""
+        return self.least * abs(self.least) / self.shortest_squared
+
 
 def margins_of(hypothesis: Hypothesis, examples: Examples) -> Margins:
     """The least margin and the radius, exactly."""

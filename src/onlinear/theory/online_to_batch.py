@@ -186,27 +186,3 @@ def first_pass_of(model: Any) -> FirstPass:
             "the model had learned before its first pass began, and nobody has counted that pass: fit it anew"
         )
     return FirstPass(learner.examples, training.mistakes) if counted < 0 else FirstPass(counted, starts[1][1])
-
-
-# ------------------------------------------------------------------ in words
-
-
-def words_for(found: dict[str, Any]) -> list[str]:
-    """What a document of :class:`OnlineToBatch` says, for people."""
-    low, high = found["at_any_time"]["mean_error"]
-    sure = f"{100 * found['confidence']:g} % confidence"
-    drawn, picked = (error_words(found[name]) for name in ("drawn_at_random", "picked"))
-    return [
-        f"{found['assumption'].capitalize()}, then with {sure} each:",
-        f"  a hypothesis drawn at random from the first pass {drawn} ({DRAWN});",
-        f"  the one that the penalised estimate picks {picked} ({PICKED});",
-        f"  the mean error of its hypotheses is between {100 * low:.2f} and {100 * high:.2f} %, whenever one looks "
-        f"({AT_ANY_TIME});",
-        f"  {NO_AVERAGE}.",
-    ]
-
-
-def error_words(bound: dict[str, Any]) -> str:
-    if bound["vacuous"]:
-        return "may err on all new rows (vacuous: too few examples)"
-    return f"errs on at most {100 * bound['error_at_most']:.2f} % of new rows"

@@ -15,7 +15,7 @@ from onlinear.descent.objective import checked_matrix, squared_lengths
 from onlinear.errors import BadInput
 from onlinear.learning.classes import label_array, sorted_unique
 from onlinear.learning.dual.unique import best_delta, extended_bound
-from onlinear.theory.exact import root_above, root_below
+from onlinear.theory.exact import signed_root_below
 from onlinear.theory.examples import examples_of
 from onlinear.theory.hypotheses import ExactWeights
 from onlinear.theory.inseparable import best_gamma
@@ -38,9 +38,7 @@ def margin(w: Any, X: Any, y: Any, intercept: Any = 0.0) -> float:
     """
     weights, matrix, targets, intercept = checked(w, X, y, intercept)
     own = ExactWeights(weights, intercept, Fraction(int(intercept != 0.0)))
-    least = margins_of(own, examples_of(matrix, targets)).least
-    squared = least**2 / own.norm_squared
-    return root_below(squared) if least >= 0 else -root_above(squared)
+    return signed_root_below(margins_of(own, examples_of(matrix, targets)).signed_square)
 
 
 class InseparableBound(NamedTuple):

@@ -51,13 +51,16 @@ def weights_in(lines: list[Line], trained: Trained, files: list[str]) -> tuple[n
 
     Of a model that knows its columns by number a line holds the weights of an output, all of them, and perhaps the
     intercept behind them. Where columns have names a line holds a name and its weight, the others being 0; the name
-    ``(intercept)`` is the intercept's.
+    ``(intercept)`` is the intercept's. Where all rows are of one class, it is that class for which scores are wanted
+    above 0.
     """
     classes = len(classes_of(trained))
     outputs = classes if classes > 2 or trained.training.has_row_loss else 1
     if trained.recipe.format.naming is None:
-        return numbered_weights(lines, trained, outputs)
-    return named_weights(lines, trained, outputs, files)
+        coef, intercept = numbered_weights(lines, trained, outputs)
+    else:
+        coef, intercept = named_weights(lines, trained, outputs, files)
+    return (coef, intercept) if classes > 1 else (-coef, -intercept)  # coef_ is of the class that may yet come
 
 
 def numbered_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple[np.ndarray, np.ndarray]:
