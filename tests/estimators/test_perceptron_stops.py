@@ -42,6 +42,35 @@ def test_separable_classes_are_separated_or_spoken_of(as_rows: Any) -> None:
     assert left > 3
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(1000, 10), (2000, 20)])
+def test_rows_that_take_many_more_passes_are_spoken_of(rows: int, columns: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, columns))
+    y = X @ rng.normal(size=columns) > 0.0
+    model = Perceptron()
+    (said,) = warned(model, X, y)
+    assert "before the classes were separated, which they can be: MarginPerceptron(0.0)" in said
+    assert model.score(X, y) < 1.0
+    y[0] = not y[0]
+    assert warned(Perceptron(), X, y) == []  # nothing separates them any more
+
+
+def test_one_class_of_several_that_can_be_separated_is_spoken_of() -> None:
+    """Rows of c that stand in b, too, leave a separable from the rest; if they stand in both, nothing is."""
+    X, y = separable(0)
+    for twice, count in ((~y, 1), (np.ones(len(y), dtype=bool), 0)):
+        rows = np.vstack([X, X[twice]])
+        labels = [*np.where(y, "a", "b"), *["c"] * np.count_nonzero(twice)]
+        assert len(warned(Perceptron(), rows, labels)) == count
+
+
+def test_rows_of_importance_0_are_not_looked_at() -> None:
+    X, y = separable(0)
+    wrong, weights = np.append(y, ~y[:1]), np.append(np.ones(len(y)), 0.0)
+    with pytest.warns(ConvergenceWarning, match="which they can be"):
+        Perceptron().fit(np.vstack([X, X[:1]]), wrong, sample_weight=weights)
+
+
 def test_the_warning_names_the_class_to_take_and_the_line_of_the_user() -> None:
     with pytest.warns(ConvergenceWarning, match=r"tol=0.001 .*MarginPerceptron\(0.0\) goes on") as caught:
         Perceptron().fit(*separable(0))

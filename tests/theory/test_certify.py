@@ -207,6 +207,19 @@ def test_one_certificate_for_each_class() -> None:
     assert list(found) == ["a", "b", "c"]
     assert [each["updates"] for each in found.values()] == model.updates_.tolist()
     assert list(model.certificate_) == ["a", "b", "c"]
+    for label, each in found.items():
+        assert (each["updates"], each["mistakes"]) == own_counts(X, y == label, passes=4)
+
+
+def own_counts(X: np.ndarray, wanted: np.ndarray, passes: int) -> tuple[int, int]:
+    """Updates and mistakes of a perceptron for one class against the rest, which a tie answers."""
+    w, updates, mistakes = np.zeros(X.shape[1] + 1), 0, 0
+    for row, is_class in list(zip(X, wanted.tolist(), strict=True)) * passes:
+        x, y = np.append(row, 1.0), 1.0 if is_class else -1.0
+        mistakes += (w @ x > 0.0) != is_class
+        if y * (w @ x) <= 0.0:
+            w, updates = w + y * x, updates + 1
+    return updates, mistakes
 
 
 def test_a_stream_is_as_good_as_its_rows() -> None:

@@ -20,11 +20,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from onlinear.data.batch import Batch, take_rows
-from onlinear.data.rows import DenseRows
 from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.checks import refuse_all_zero
 from onlinear.estimators.linear import Start, undo_if_refused
+from onlinear.estimators.unseparated import warn_if_unseparated
 from onlinear.learning.learner import Learner
 from onlinear.learning.rest import comes_to_rest
 from onlinear.learning.runs import come_in_runs
@@ -166,42 +166,6 @@ def run_epochs(estimator: Any, batch: Batch, held_out: np.ndarray | None) -> Non
         if stopping.after(number):
             break
     stopping.leave(estimator.n_iter_ * np.count_nonzero(batch.importance))
-
-
-#: entries that are learned once more at most to see whether classes are separable that were left unseparated, where
-#: each pass counts as so many more
-TRIAL, TRIAL_PASS = 1_000_000, 5_000
-
-
-def warn_if_unseparated(estimator: Any, batch: Batch) -> None:
-    """Warn if ``tol`` has ended a fit before its weights separated classes that further passes do separate."""
-    if estimator.tol is None or estimator.penalty is not None or estimator.n_iter_ == estimator.max_iter:
-        return
-    rows = batch.rows
-    entries = rows.values.size if isinstance(rows, DenseRows) else int(rows.starts[-1])
-    turns, most = epoch_orders(estimator, len(batch), None), TRIAL // (TRIAL_PASS + entries)
-    more = passes_to_rest(estimator._model.copy().learner, batch, turns, most)
-    if more:
-        warnings.warn(
-            f"tol={estimator.tol} ended the fit after {estimator.n_iter_} passes, {more} before the classes were "
-            f"separated: {estimator._textbook} goes on until no mistake is left, as the perceptron is taught",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-
-
-def passes_to_rest(learner: Learner, batch: Batch, turns: Iterator[Any], most: int) -> int:
-    """How many passes bring updates before one brings none; 0 if so many bring some."""
-    for number in range(most):
-        before = learner.updates.sum()
-        try:
-            learner.learn(batch, next(turns))
-        except Diverged:
-            return 0
-        if learner.updates.sum() == before:
-            return number
-        uninterrupted.let_through()
-    return 0
 
 
 def epoch_orders(estimator: Any, length: int, held_out: np.ndarray | None) -> Iterator[Any]:

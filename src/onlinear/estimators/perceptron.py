@@ -21,7 +21,7 @@ class Perceptron(LinearClassifier):
 
     As there, ``fit`` stops when the loss no longer falls by ``tol``, which may be before the classes are separated: the
     algorithm of the convergence theorem, which goes on until no mistake is left, is ``MarginPerceptron(0.0)``. A fit
-    that stops early on few rows says so, if further passes separate them.
+    that stops early says so, if the classes can be separated (of up to a million entries, as far as floats tell).
 
     Parameters, defaults and (with ``shuffle=False``) weights are those of scikit-learn 1.9; what differs is listed at
     :class:`~onlinear.SGDClassifier`. A tie (score 0) is an update, and is predicted as the first class.

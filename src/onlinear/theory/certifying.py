@@ -238,8 +238,10 @@ def estimator_subject(model: Any, place: int | None, examples: Examples) -> Subj
         return found._replace(replay="long")
     fitted = order_of_fit(model)
     for order in [STREAM] if opened else dict.fromkeys([fitted or STREAM, STREAM]):
-        if learned_alike(found, steps, order, is_open, examples):
-            return found._replace(replayed=True, replay=replay_of(steps, order, is_open, examples))
+        again = learned_alike(found, steps, order, is_open, examples)
+        if again is not None:
+            replay = replay_of(steps, order, is_open, examples)
+            return found._replace(replayed=True, mistakes=again.mistakes, replay=replay)
     return found._replace(replay="order" if fitted is None else "unlike")
 
 

@@ -103,15 +103,17 @@ def is_long(examples: Examples, count: int) -> bool:
     return replay.steps_over(rows, entries, columns) * count > replay.MOST_STEPS * rows
 
 
-def learned_alike(found: Subject, steps: StepGroup, order: RowOrder, is_open: bool, examples: Examples) -> bool:
-    """Whether the rows, learned in this order as often as they were, make the same weights, counts and sums of steps.
+def learned_alike(
+    found: Subject, steps: StepGroup, order: RowOrder, is_open: bool, examples: Examples
+) -> Subject | None:
+    """The run again, if the rows, learned in this order as often as they were, make the same weights, counts and sums.
 
-    ``examples`` have the targets of one class against the rest. A model that ``is_open`` never came by ``fit``, which
-    alone knows other orders than that of the stream.
+    ``examples`` have the targets of one class against the rest, whose own mistakes are counted. A model that
+    ``is_open`` never came by ``fit``, which alone knows other orders than that of the stream.
     """
     passes, rest = divmod(found.examples, sum(len(block.targets) for block in examples()))
     if rest:
-        return False
+        return None
     try:
         if is_open:
             again = subject_of(learned_as_they_come(steps, examples, passes))
@@ -121,8 +123,9 @@ def learned_alike(found: Subject, steps: StepGroup, order: RowOrder, is_open: bo
             whole = joined([*examples()])
             again = subject_of(learned_in_order(steps, order, lambda: [whole], passes))
     except Diverged:
-        return False
-    return numbers_in(again) == numbers_in(found)
+        return None
+    told = again if found.mistakes is not None else again._replace(mistakes=None)
+    return again if numbers_in(told) == numbers_in(found) else None
 
 
 def numbers_in(subject: Subject) -> tuple[Any, ...]:
@@ -139,7 +142,7 @@ def learned_in_order(steps: StepGroup, order: RowOrder, examples: Examples, pass
     for turn in islice(turns, passes):
         for block in examples():
             alone.learn(Batch(block.rows, Signs(steps.turn * block.targets), importance_in(block)), turn)
-    return StepGroup(alone, [0], steps.turn, 1, steps.counts_mistakes)
+    return StepGroup(alone, [0], steps.turn, 1)
 
 
 def permutations(order: RowOrder, examples: Examples) -> Iterator[np.ndarray]:

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from operator import mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -75,6 +75,21 @@ def separability(examples: Examples, space: Space | None, most: int = MOST_OPERA
         return decide(examples, space, Operations(most))
     except TooManyOperations as error:
         return Undecided(error.wanted)
+
+
+def seems_separable(signed: Any, operations: Operations) -> bool:
+    """Whether floats find weights whose product with each row of a compressed matrix is above 0, in so many operations.
+
+    >>> right, both = (scipy.sparse.csr_array([[1.0, -2.0], x]) for x in ([1.0, 3.0], [-1.0, 2.0]))
+    >>> seems_separable(right, Operations(10_000)), seems_separable(both, Operations(10_000))
+    (True, False)
+    """
+    count, width = signed.shape
+    try:
+        operations.take(width * min(count, FEWEST + 2 * width))  # what the first vectors take
+        return search(vectors_of(signed), operations).separates
+    except TooManyOperations:
+        return False
 
 
 def decide(examples: Examples, space: Space, operations: Operations) -> Separability:

@@ -12,9 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from onlinear import losses, rules
-from onlinear.data.batch import Batch, importance_of
 from onlinear.data.rows import DenseRows
-from onlinear.data.targets import Signs
 from onlinear.errors import Diverged, Refused
 from onlinear.features.blocks import Block
 from onlinear.files.container import PathLike
@@ -29,10 +27,10 @@ from onlinear.theory.best_margin import GAP, check_gap
 from onlinear.theory.certificates import Certificate, is_one, run_numbers
 from onlinear.theory.certifying import certificates_for
 from onlinear.theory.computed import counted_by, with_computed
-from onlinear.theory.examples import ExactRows, Examples, against_rest, examples_from, places_in
+from onlinear.theory.examples import ExactRows, Examples, examples_from, places_in
 from onlinear.theory.kernel_subjects import check_machine, dual_subject, numbers_of_dual
-from onlinear.theory.replays import STREAM, Replay, numbers_in, replay_of
-from onlinear.theory.subjects import StepGroup, Subject, steps_of, subject_of
+from onlinear.theory.replays import STREAM, Replay, learned_alike, numbers_in, replay_of
+from onlinear.theory.subjects import Subject, steps_of, subject_of
 from onlinear.verify import MOST_BYTES
 from onlinear.workflow.run import MOST_PASSES
 
@@ -71,7 +69,7 @@ def certificates_of(
     again = learned_again(trained, files, most_passes)
     assert again is None or isinstance(again, Model)
 
-    def subject(place: int | None, _: Examples) -> Subject:
+    def subject(place: int | None, seen: Examples) -> Subject:
         found = subject_of(steps_of(learner, classes, place))
         if (
             again is None
@@ -79,11 +77,12 @@ def certificates_of(
             or numbers_of(again.learner, again.classes, place) != numbers_in(found)
         ):
             return found._replace(run=None, pull=None, replay=why_not_again(trained.linear))
-        mistakes, steps = found.mistakes, steps_of(again.learner, again.classes, place)
-        if mistakes is None and place is not None:
-            mistakes = own_mistakes(trained, examples, place, len(again.pass_starts) - 1)
+        steps = steps_of(again.learner, again.classes, place)
+        if found.mistakes is None and place is not None:
+            alone = learned_alike(found, steps, STREAM, False, seen)
+            found = found if alone is None else found._replace(mistakes=alone.mistakes)
         is_open = again.opened and steps.counts_mistakes
-        return found._replace(replayed=True, mistakes=mistakes, replay=replay_of(steps, STREAM, is_open, examples))
+        return found._replace(replayed=True, replay=replay_of(steps, STREAM, is_open, examples))
 
     found = certificates_for(subject, classes, examples, has_row_loss(learner), against, gap)
     if not all(each["replayed"] for each in ([found] if is_one(found) else found.values())):
@@ -233,18 +232,6 @@ def says_so(certificate: Certificate, subject: Subject) -> bool:
     silent = all(certificate.get(name) is None for name in run)
     said = {"weights": weights, "kernel": kernel, **counts, **({} if silent else run)}
     return all(name in certificate and certificate[name] == value for name, value in said.items())
-
-
-def own_mistakes(trained: Trained, examples: Examples, place: int, passes: int) -> int | None:
-    """How often the output of one class was wrong: learned alone, as it has learned among the others."""
-    learner, classes = trained.linear.learner, classes_of(trained)
-    found = subject_of(steps_of(learner, classes, place))
-    alone = Learner(learner.losses[0], learner.rules[0], features=learner.features, settings=learner.settings[0])
-    for _ in range(passes):
-        for block in against_rest(examples, place)():
-            alone.learn(Batch(block.rows, Signs(block.targets), importance_of(block.importance, len(block.targets))))
-    mine = subject_of(StepGroup(alone, [0], 1.0, 1))
-    return mine.mistakes if numbers_in(mine._replace(mistakes=None)) == numbers_in(found) else None
 
 
 def classes_of(trained: Trained) -> Classes:
