@@ -345,7 +345,9 @@ SORTED = np.repeat([0, 1, 2], 50)
 
 
 @pytest.mark.parametrize(
-    "model", [onlinear.OnlineClassifier(max_iter=3), onlinear.VotedPerceptron(), onlinear.AROWClassifier()], ids=str
+    "model",
+    [onlinear.OnlineClassifier(max_iter=3, order="stream"), onlinear.VotedPerceptron(), onlinear.AROWClassifier()],
+    ids=str,
 )
 def test_labels_in_runs_are_warned_of_where_rows_keep_their_order(model: Any) -> None:
     rows = np.random.default_rng(0).normal(size=(150, 3))

@@ -32,7 +32,7 @@ LEARNERS: list[dict[str, Any]] = [
 
 
 def learner(which: int, intercept: bool, passes: int) -> Any:
-    return onlinear.OnlineClassifier(fit_intercept=intercept, max_iter=passes, **LEARNERS[which])
+    return onlinear.OnlineClassifier(fit_intercept=intercept, max_iter=passes, order="stream", **LEARNERS[which])
 
 
 def kesler(X: np.ndarray, y: np.ndarray, classes: int, intercept: bool) -> np.ndarray:

@@ -82,7 +82,7 @@ def test_the_linear_kernel_agrees_with_weights(seed: int, passes: int, flipped: 
     """Rows of whole numbers, which nobody rounds."""
     X, y = draw(seed, whole=True, flipped=flipped)
     X[-2:] = np.rint(3.0 * X[-2:])
-    dual = onlinear.KernelPerceptron("linear", max_iter=passes)
+    dual = onlinear.KernelPerceptron("linear", max_iter=passes, order="stream")
     plain = onlinear.Perceptron(fit_intercept=False, shuffle=False, max_iter=passes, tol=None)
     mine, other = (onlinear.certify(fitted(model, X, y), X, y) for model in (dual, plain))
     if mine["examples"] == other["examples"]:  # the dual one stops when a pass brings no update

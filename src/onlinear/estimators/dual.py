@@ -25,7 +25,7 @@ from onlinear.estimators.checks import (
 from onlinear.estimators.classifier import names_on_sight, running_certificate
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
-from onlinear.estimators.linear import estimator_lock, undo_if_refused
+from onlinear.estimators.linear import estimator_lock, order_of, undo_if_refused
 from onlinear.estimators.passes import Turns, warn_of_runs
 from onlinear.estimators.saving import class_name
 from onlinear.files.container import Header, PathLike
@@ -81,7 +81,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
         return self
 
     def _sweep(self: Any, model: DualModel, X: Any, codes: np.ndarray, importance: np.ndarray) -> None:
-        turns = Turns(self.order, len(codes), self.random_state)
+        turns = Turns(order_of(self), len(codes), self.random_state)
         numbers = np.arange(len(codes))
         self.converged_ = False
         for number in range(1, self.max_iter + 1):

@@ -22,7 +22,7 @@ ANSWERS: dict[str, Any] = {
     "vote": [StrOptions(set(VOTES))],
     "budget": [Interval(Integral, 1, None, closed="left"), None],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "order": [StrOptions(set(ORDERS))],
+    "order": [StrOptions(set(ORDERS)), None],
     "random_state": ["random_state"],
 }
 
@@ -49,7 +49,8 @@ class KernelPerceptron(DualClassifier):
         while learning, by the last version. Of older versions only what they have of the kept examples is left to vote.
     max_iter : most passes of ``fit``, which ends when a pass brings no update. A first pass alone is not enough for the
         versions to agree even where a kernel separates the rows, as RBF does those of XOR; ``partial_fit`` takes one.
-    order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"
+    order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"; None takes
+        them as they come if there is one pass, and shuffled if there may be several
     random_state : seed for that order, and for ``vote="random"``
 
     An example of importance ``a`` (``sample_weight``) it is wrong on is added ``a`` times; it still is one row that a
@@ -85,7 +86,7 @@ class KernelPerceptron(DualClassifier):
         vote: str = "vote",
         budget: int | None = None,
         max_iter: int = 10,
-        order: str = "stream",
+        order: str | None = None,
         random_state: Any = 0,
     ) -> None:
         self.kernel = kernel
@@ -124,7 +125,7 @@ class VotedPerceptron(DualClassifier):
         vote: str = "vote",
         budget: int | None = None,
         max_iter: int = 1,
-        order: str = "stream",
+        order: str | None = None,
         random_state: Any = 0,
     ) -> None:
         self.fit_intercept = fit_intercept
@@ -178,7 +179,7 @@ class PocketPerceptron(DualClassifier):
         ratchet: bool = False,
         fit_intercept: bool = True,
         max_iter: int = 100,
-        order: str = "shuffle",
+        order: str | None = "shuffle",
         random_state: Any = 0,
     ) -> None:
         self.ratchet = ratchet

@@ -111,6 +111,11 @@ class Shown:
         self.snapshot = None
 
 
+def order_of(estimator: Any) -> str:
+    """In which order ``fit`` goes over its rows: if that is not said, as they come for one pass, and else shuffled."""
+    return estimator.order or ("stream" if estimator.max_iter == 1 else "shuffle")
+
+
 class LinearEstimator(BaseEstimator):
     """A linear model that learns online. Subclasses say by :meth:`_recipe` what they learn with.
 
@@ -149,6 +154,8 @@ class LinearEstimator(BaseEstimator):
                 super().__setattr__(name, value)
         else:
             super().__setattr__(name, value)
+
+    _order = property(order_of)
 
     @property
     def _learner(self) -> Learner | None:

@@ -85,7 +85,8 @@ class OnlineClassifier(LinearClassifier):
     forget : the share of its evidence that the rule forgets with each example, for drifting streams
     fit_intercept : learn an intercept, which is a model by itself: rows may have no columns
     max_iter : most passes of ``fit``, which stops after one without an update (``converged_``)
-    order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"
+    order : of the rows in a pass of ``fit``: "stream" as they come, "shuffle", or drawn with "replacement"; None takes
+        them as they come if there is one pass, and shuffled if there may be several
     random_state : seed for that order
     class_weight : a dict from label to weight, "balanced", or None; it multiplies the importance of the class's rows
     bits, names_cap : for rows given as dicts: 2**bits hashed features, or the most names there may be
@@ -114,8 +115,8 @@ class OnlineClassifier(LinearClassifier):
         forget: float = 0.0,
         fit_intercept: bool = True,
         max_iter: int = 1,
-        order: str = "stream",
-        random_state: Any = None,
+        order: str | None = None,
+        random_state: Any = 0,
         class_weight: Any = None,
         bits: int | None = None,
         names_cap: int | None = None,
@@ -179,8 +180,8 @@ class OnlineRegressor(LinearRegressor):
         forget: float = 0.0,
         fit_intercept: bool = True,
         max_iter: int = 1,
-        order: str = "stream",
-        random_state: Any = None,
+        order: str | None = None,
+        random_state: Any = 0,
         bits: int | None = None,
         names_cap: int | None = None,
         warm_start: bool = False,

@@ -23,8 +23,7 @@ from onlinear.data.batch import Batch, take_rows
 from onlinear.data.targets import Numbers
 from onlinear.errors import BadInput, Diverged
 from onlinear.estimators.checks import refuse_all_zero
-from onlinear.estimators.linear import Start, undo_if_refused
-from onlinear.estimators.unseparated import warn_if_unseparated
+from onlinear.estimators.linear import Start, order_of, undo_if_refused
 from onlinear.learning.learner import Learner
 from onlinear.learning.rest import comes_to_rest
 from onlinear.learning.runs import come_in_runs
@@ -84,7 +83,7 @@ def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any, start: Start)
         batch = Batch(rows, targets, importance, model.column_names)
         model.pass_starts = []
         estimator.converged_ = False
-        turns = Turns(estimator.order, len(batch), estimator.random_state)
+        turns = Turns(order_of(estimator), len(batch), estimator.random_state)
         for number in range(1, estimator.max_iter + 1):
             model.start_pass()
             estimator.n_iter_ = number
@@ -112,7 +111,7 @@ def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any, start: Start)
 
 def warn_of_runs(estimator: Any, codes: np.ndarray, *, stacklevel: int) -> None:
     """Warn if labels come in runs, and rows are learned in the order in which they come."""
-    if estimator.order == "stream" and is_classifier(estimator) and come_in_runs(codes):
+    if order_of(estimator) == "stream" and is_classifier(estimator) and come_in_runs(codes):
         warnings.warn(
             "the labels come in runs, as if the rows were sorted by them: what is learned first is forgotten while the "
             'last class comes; shuffle the rows, or say order="shuffle"',
@@ -142,6 +141,8 @@ def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any)
         run_epochs(estimator, batch, held_out)
     warn_of_epochs(estimator)
     if estimator._textbook is not None and held_out is None:
+        from onlinear.estimators.unseparated import warn_if_unseparated  # takes its time
+
         warn_if_unseparated(estimator, batch)
     return estimator
 

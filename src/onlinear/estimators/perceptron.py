@@ -102,7 +102,7 @@ class Perceptron(LinearClassifier):
 NATIVE: dict[str, Any] = {
     "fit_intercept": ["boolean"],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "order": [StrOptions(set(ORDERS))],
+    "order": [StrOptions(set(ORDERS)), None],
     "random_state": ["random_state"],
     "warm_start": ["boolean"],
 }
@@ -142,7 +142,7 @@ class AveragedPerceptron(LinearClassifier):
         *,
         fit_intercept: bool = True,
         max_iter: int = 100,
-        order: str = "shuffle",
+        order: str | None = "shuffle",
         random_state: Any = 0,
         class_weight: Any = None,
         bits: int | None = None,
@@ -203,7 +203,7 @@ class MarginPerceptron(LinearClassifier):
         average: bool = False,
         fit_intercept: bool = True,
         max_iter: int = 100,
-        order: str = "shuffle",
+        order: str | None = "shuffle",
         random_state: Any = 0,
         class_weight: Any = None,
         bits: int | None = None,

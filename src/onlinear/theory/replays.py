@@ -88,7 +88,7 @@ def order_of_fit(model: Any) -> RowOrder | None:
         if not model.shuffle:
             return STREAM
         return RowOrder("xorshift", model._shuffle_seed()) if has_seed else None
-    name = getattr(model, "order", "stream")
+    name = getattr(model, "_order", "stream")
     if name == "stream":
         return STREAM
     return RowOrder("shuffle", int(seed)) if name == "shuffle" and has_seed else None

@@ -100,7 +100,7 @@ def test_voted_is_the_linear_case(fit_intercept: bool) -> None:
 @pytest.mark.parametrize("passes", [1, 3])
 def test_the_average_is_that_of_the_averaged_perceptron(passes: int) -> None:
     rows, y = letters(200)
-    voted = VotedPerceptron(vote="average", max_iter=passes).fit(rows, y)
+    voted = VotedPerceptron(vote="average", max_iter=passes, order="stream").fit(rows, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         averaged = AveragedPerceptron(order="stream", max_iter=passes).fit(rows, y)

@@ -86,7 +86,7 @@ def test_several_classes_have_a_pocket_each() -> None:
 def test_others_answer_by_the_pocket_too() -> None:
     X, y = mixed_up(5)
     pocket = PocketPerceptron(max_iter=3, order="stream").fit(X, y)
-    voted = VotedPerceptron(vote="pocket", max_iter=3).fit(X, y)
+    voted = VotedPerceptron(vote="pocket", max_iter=3, order="stream").fit(X, y)
     np.testing.assert_array_equal(voted.decision_function(X), pocket.decision_function(X))
 
 

@@ -81,7 +81,7 @@ class Learned(NamedTuple):
 
 def compute(seed: int) -> Xor:
     trials = perceptron_trials()
-    voted = VotedPerceptron(max_iter=SEEN).fit(X, Y)
+    voted = VotedPerceptron(max_iter=SEEN, order="stream").fit(X, Y)
     remedies = [
         Remedy(each.name, each.updates, each.passes, int((each.model.predict(X) != Y).sum())) for each in learned(seed)
     ]
