@@ -83,7 +83,7 @@ def test_scores_and_models_are_those_of_each_alone(y: np.ndarray, sparse: bool, 
 def test_the_winner_of_folds_learns_all_rows_once_more(tmp_path: Path) -> None:
     result = onlinear.race(X, some(), folds=3, passes=2, target=PAIR)
     result.save(tmp_path / "best.model")
-    saved, model = onlinear.load(tmp_path / "best.model"), lone(result.best, max_iter=2).fit(X, PAIR)
+    saved, model = onlinear.load(tmp_path / "best.model"), lone(result.best, max_iter=2, order="stream").fit(X, PAIR)
     np.testing.assert_array_equal(saved.coef_, model.coef_)
     assert saved.n_iter_ == 2
     assert saved.mistakes_per_pass_ == model.mistakes_per_pass_

@@ -16,7 +16,7 @@ from onlinear.system.threads import one_blas_thread
 @one_blas_thread
 def gradient_descent(
     objective: Objective,
-    epsilon: float,
+    epsilon: float = 1e-4,
     schedule: Any = None,
     optimum: float | None = None,
     max_steps: int = 100_000,

@@ -22,7 +22,7 @@ HALVINGS = 50
 @one_blas_thread
 def newton(
     objective: Objective,
-    epsilon: float,
+    epsilon: float = 1e-4,
     optimum: float | None = None,
     max_steps: int = 100,
     start: Any = None,

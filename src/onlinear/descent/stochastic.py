@@ -23,7 +23,7 @@ KINK = 0.5
 @one_blas_thread
 def sgd(
     objective: Objective,
-    epsilon: float,
+    epsilon: float = 1e-4,
     schedule: Any = None,
     optimum: float | None = None,
     max_steps: int = 1_000_000,
@@ -68,7 +68,7 @@ def sgd(
 @one_blas_thread
 def second_order_sgd(
     objective: Objective,
-    epsilon: float,
+    epsilon: float = 1e-4,
     optimum: float | None = None,
     max_steps: int = 1_000_000,
     seed: int = 0,
