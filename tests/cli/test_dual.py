@@ -265,6 +265,15 @@ def test_examples_that_would_fill_the_memory_are_refused(monkeypatch: pytest.Mon
     assert "0 examples are kept, and with 40 columns the next ones come to" in ended.err
 
 
+def test_labels_that_look_like_ids_are_refused_before_a_perceptron_is_made_for_each() -> None:
+    """20,000 steps of 20,000 perceptrons are 3.2 GB, and hours."""
+    Path("ids.csv").write_text("x,y\n" + "".join(f"{k % 5},id{k}\n" for k in range(20_000)))
+    ended = run_here("train", "ids.csv", "--learner", "voted", "--quiet", "--model", "m")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("20,000 different labels in 20,000 examples: with a perceptron for each, ")
+    assert not Path("m").exists()
+
+
 def test_columns_and_names_that_were_never_learned_count_nothing() -> None:
     Path("few.svm").write_text("1 1:1\n-1 2:1\n1 1:2\n")
     trained("few.svm", "--learner", "kernel", "--kernel", "rbf", "--model", "m")

@@ -502,15 +502,20 @@ def check_new_labels(
     count = known + len(set(labels.tolist()))
     examples = learner.examples + int(np.count_nonzero(present))
     size = table_bytes(learner, features, count)
-    looks_like_ids = count >= MANY_LABELS and count > DIFFERENT * examples
-    most = MOST_BYTES_OF_IDS if looks_like_ids else MOST_BYTES
+    with_ids = look_like_ids(count, examples)
+    most = MOST_BYTES_OF_IDS if with_ids else MOST_BYTES
     if count > FEW_CLASSES and size > most:
-        whose = "look like ids" if looks_like_ids else "nobody has named"
+        whose = "look like ids" if with_ids else "nobody has named"
         raise Refused(
             f"{count:,} different labels in {examples:,} examples: with a class for each, the table of {features:,} "
             f"features comes to {size / 1e9:.2f} GB, and {most / 1e9:.2f} GB is the most for labels that {whose}. "
             f"Nothing of this batch was learned. Is the target an id, a free text or an amount? If so, {advice}"
         )
+
+
+def look_like_ids(labels: int, examples: int) -> bool:
+    """Whether so many different labels are those of single examples: 900 of 1,000 may be classes, 901 are ids."""
+    return labels >= MANY_LABELS and labels > DIFFERENT * examples
 
 
 def table_bytes(learner: Learner, features: int, classes: int) -> int:

@@ -19,7 +19,16 @@ from onlinear.data.rows import DenseRows
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames
-from onlinear.learning.classes import Classes, label_at, outputs_for, plain
+from onlinear.learning.classes import (
+    FEW_CLASSES,
+    MOST_BYTES,
+    MOST_BYTES_OF_IDS,
+    Classes,
+    label_at,
+    look_like_ids,
+    outputs_for,
+    plain,
+)
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.perceptrons import BLOCK, Perceptrons, dense
 from onlinear.learning.dual.predictor import DualPredictor
@@ -28,8 +37,6 @@ from onlinear.learning.streamed import LearnsBlocks
 
 #: columns that a stream of dicts has room for at first; their number doubles
 FIRST_COLUMNS = 16
-#: the most that the kept examples of a stream may take, in bytes
-MOST_BYTES = 4 << 30
 WEIGHED = "a budget is kept by steps of 1: leave out the sample weights, or the budget"
 
 
@@ -243,13 +250,30 @@ class DualModel(LearnsBlocks):
         """Refuse all labels if one of a row that is present cannot be learned."""
         present = importance > 0.0
         codes = self.classes.checked_codes(labels, present)
-        self.check_budget(len(set(labels[(codes < 0) & present].tolist())))
+        new = len(set(labels[(codes < 0) & present].tolist()))
+        self.check_budget(new)
+        self.check_many(new, int(np.count_nonzero(present)))
 
     def check_budget(self, new: int) -> None:
         """Refuse new classes of which there would be no share in the budget."""
         if new and self.budget is not None and len(self.classes) + new > 2:
             raise Refused(
                 "a budget is shared out among the classes, and a third one is new: name all of them in the first call"
+            )
+
+    def check_many(self, new: int, present: int) -> None:
+        """Refuse new classes that nobody has named where what they take is beyond all reason: an output for each."""
+        count, support = len(self.classes) + new, self.perceptrons.support
+        size = (support.size + present) * count * support.rows.itemsize  # a step of each example for each
+        with_ids = look_like_ids(count, self.examples + present)
+        most = MOST_BYTES_OF_IDS if with_ids else MOST_BYTES
+        if new and count > FEW_CLASSES and size > most:
+            whose = "look like ids" if with_ids else "nobody has named"
+            raise Refused(
+                f"{count:,} different labels in {self.examples + present:,} examples: with a perceptron for each, what "
+                f"is kept comes to {size / 1e9:.2f} GB, and {most / 1e9:.2f} GB is the most for labels that {whose}. "
+                "Nothing of this batch was learned. Is the target an id, a free text or an amount? If so, learn "
+                "another one; otherwise name all classes beforehand, or take a linear learner"
             )
 
     def check_steps(self, importance: np.ndarray) -> None:
