@@ -128,9 +128,9 @@ def test_models_that_know_of_neither_still_load(tmp_path: Path) -> None:
     old = json.loads(json.dumps(header))
     for unknown in ("frequent", "ranges"):
         del old["format"]["csv"]["naming"][unknown]
-    for unknown in ("quoted", "trimmed"):
+    for unknown in ("quoted", "trimmed", "valued"):
         del old["format"]["csv"][unknown]
-    assert Recipe.from_header(old, arrays).format == replace(stream.recipe.format, trimmed=False)
+    assert Recipe.from_header(old, arrays).format == replace(stream.recipe.format, trimmed=False, valued=False)
     with pytest.raises(OnlinearError, match="where the fields"):
         unpack_value(Naming, {"bits": 18})
     assert unpack_value(Naming, pack_value(Naming(5))) == Naming(5)

@@ -27,7 +27,10 @@ from onlinear.kernels.compiler.inlining import register_overloads
 from onlinear.kernels.compiler.plain import PLAIN, is_plain
 
 #: what compiled loops are made of beside rules and kernels
-SOURCES = ("data/rows", "data/targets", "errors", "features/names", "losses", "parameters", "powers", "system/locks")
+SOURCES = (
+    *("data/masked", "data/rows", "data/targets", "data/whole_numbers", "errors", "features/names", "losses"),
+    *("parameters", "powers", "system/locks"),
+)
 #: bytes of a checksum
 CHECKSUM = 4
 
