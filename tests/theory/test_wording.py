@@ -54,10 +54,11 @@ def test_of_several_classes_it_is_counted() -> None:
     model = fitted(onlinear.OnlineClassifier(loss="multiclass_perceptron", rule="perceptron", max_iter=2), X, y)
     said = words(onlinear.certify(model, X, y))
     assert "combine to exactly zero." in said
-    X, y = np.eye(3), np.arange(3)
+    X, y = np.tile(np.eye(3), (10, 1)), np.tile(np.arange(3), 10)
     model = onlinear.OnlineClassifier(loss="multiclass_perceptron", rule="perceptron", max_iter=20)
     said = words(onlinear.certify(fitted(model, X, y), X, y))
     assert " 2 (R / g)^2, in any number of passes" in said
+    assert "The run, by the learner's word: " in said
     assert "((sqrt(2) R + D) / gamma)^2: D = " in said
 
 

@@ -77,10 +77,11 @@ def separable_words(found: dict[str, Any]) -> list[str]:
 
 def run_words(found: dict[str, Any]) -> Iterator[str]:
     """What the learner did, if these rows make the same again, and the weights that it answers with."""
-    if found["replayed"]:
+    if found["replayed"] or found["run_pull"] is not None:
         mistakes = "" if found["mistakes"] is None else f" and {counted(found['mistakes'], 'mistake')}"
         trials = f"{counted(found['examples'], 'trial')} ({counted(found['passes'], 'pass', 'passes')})"
-        yield f"The run: {counted(found['updates'], 'update')}{mistakes} in {trials}."
+        whose = "" if found["replayed"] else ", by the learner's word"
+        yield f"The run{whose}: {counted(found['updates'], 'update')}{mistakes} in {trials}."
     else:
         yield (
             f"Nothing is proven of the model's run: {NOT_AGAIN.get(str(found['replay']), UNLIKE)} "
