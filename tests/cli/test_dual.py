@@ -126,7 +126,7 @@ def test_passes_are_those_of_fit_to_the_bit(same: str) -> None:
     words, make = SAME[same]
     document = trained(written("rows.svm", (1, 2, 3)), "--learner", *words, "--passes", 3, "--model", "m")
     X, y = read_from("rows.svm")
-    model = make().set_params(max_iter=3).fit(X, y)
+    model = make().set_params(max_iter=3, order="stream").fit(X, y)
     assert len(document["per_pass"]) == 3
     loaded = onlinear.load("m")
     assert loaded.mistakes_ == model.mistakes_ == sum(each["mistakes"] for each in document["per_pass"])
