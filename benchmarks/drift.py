@@ -22,8 +22,9 @@ from data import data_folder
 from onlinear import losses, open_stream, registry, rules
 from onlinear.drift import ADWIN, Adapting, PageHinkley
 from onlinear.errors import Refused
-from onlinear.learning.learner import Settings
-from onlinear.learning.model import Model, classes_in
+from onlinear.learning.classes import classes_in
+from onlinear.learning.configuration import Settings
+from onlinear.learning.model import Model
 from onlinear.streams.synthetic import Drifting, Noisy
 from onlinear.workflow.run import Run
 
@@ -108,7 +109,7 @@ def adapted(source: Source, rule: Any, way: Way, alarms: int) -> Adapting:
     stream = open_stream(source.rows, **source.options)
     labels = np.concatenate([block.labels for block in stream.blocks(stop_at_bad=True)])
     settings = Settings(forget=way.forget)
-    training = Model(losses.Logistic(), rule, settings, classes_in([labels]), stream.recipe.bits)
+    training = Model.create(losses.Logistic(), rule, settings, classes_in([labels]), stream.recipe.bits)
     detector: Any = way.detector or Even(len(labels) // (alarms + 1) + 1)
     training.adapting = Adapting(way.on_drift, detector.anew())
     for _ in Run(training, stream, 1).steps():

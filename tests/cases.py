@@ -14,7 +14,8 @@ from onlinear import registry
 from onlinear.data.batch import Batch, Rows, rows_of
 from onlinear.data.rows import DenseRows
 from onlinear.data.targets import Labels, Numbers, Signs
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 from onlinear.rules import Constant, Optimal, Pegasos, Power
 
 CLASSES = 3
@@ -159,10 +160,8 @@ class Bits(NamedTuple):
 def bits_of(learner: Learner) -> Bits:
     """To compare to the bit: -0.0 differs from 0.0, and NaN equals itself."""
     table = learner.table
-    if learner.facing is not DenseRows:
-        table = table.transpose(1, 2, 0)
-    arrays = (table, learner.bias, learner.counters, learner.matrix)
-    history = b"".join(np.ascontiguousarray(mark).tobytes() for mark in learner.history)
+    arrays = (table.cells_by_output, table.bias, learner.counters.array, table.matrix)
+    history = b"".join(np.ascontiguousarray(mark).tobytes() for mark in learner.counters.history)
     return Bits(*(hashlib.blake2b(np.ascontiguousarray(array)).digest() for array in arrays), history)
 
 

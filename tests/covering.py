@@ -21,7 +21,8 @@ import pytest
 from cases import PLAIN, Bits, Data, batch_of, bits_of, data_for, learner_for, rule_of
 from onlinear import registry
 from onlinear.data.batch import Batch
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 from onlinear.rules.matrix import MOST_FEATURES
 
 KINDS = ("dense", "sparse")

@@ -13,7 +13,8 @@ from onlinear import losses, registry, rules
 from onlinear.descent import gradient_descent, mean_loss, running_means, sgd
 from onlinear.errors import BadModel, Refused
 from onlinear.files.learners import load_learner, save_learner
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 from onlinear.learning.model import Model
 from onlinear.parameters import POSITIVE, Range, ranges_of
 from onlinear.selection import Configuration, configuration
@@ -151,7 +152,7 @@ def test_what_is_no_loss_or_rule(loss: Any, rule: Any, message: str) -> None:
     X, y = np.ones((4, 2)), [0, 1, 0, 1]
     for learn in (
         lambda: Learner(loss, rule, features=1),
-        lambda: Model(loss, rule, Settings(), None),
+        lambda: Model.create(loss, rule, Settings(), None),
         lambda: configuration(loss, rule),
         lambda: onlinear.OnlineClassifier(loss, rule).fit(X, y),
         lambda: onlinear.OnlineClassifier(loss, rule).partial_fit(X, y),

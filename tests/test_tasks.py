@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onlinear.cli.training import task_of
-from onlinear.learning.classes import most_in_table, task_of_numbers
+from onlinear.learning.tasks import most_in_table, task_of_numbers
 from onlinear.selection.race_stream import look_at
 from onlinear.streams.stream import open_stream
 

@@ -20,7 +20,8 @@ from onlinear import losses, registry, rules
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Labels, Numbers, Signs
 from onlinear.errors import Diverged, Refused
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 from onlinear.powers import exp_of_less
 
 

@@ -18,7 +18,8 @@ from onlinear.drift.curve import Curve
 from onlinear.drift.policies import faster, reset
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.kernels.learn.state import EXAMPLES, MISTAKES
-from onlinear.learning.learner import Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.restarts import set_weights
 from onlinear.registry import LOSSES, REGRESSION, RULES, SEVERAL, TAKES
 from onlinear.streams.synthetic import Drifting
 
@@ -45,7 +46,8 @@ def learner_of(rule: Any = None, **settings: float) -> Learner:
 
 
 def everything(learner: Learner, adapting: Adapting) -> tuple[Any, ...]:
-    arrays = learner.table.tobytes(), learner.bias.tobytes(), learner.counters.tobytes(), learner.matrix.tobytes()
+    table = learner.table
+    arrays = [array.tobytes() for array in (table.cells, table.bias, learner.counters.array, table.matrix)]
     return *arrays, json.dumps(adapting.state(), allow_nan=False)
 
 
@@ -103,8 +105,9 @@ def test_ignoring_drift_changes_no_bit() -> None:
     adapting.learn(watched, batch_of(X, Signs(y)))
     plain.learn(batch_of(X, Signs(y)))
     assert adapting.alarms
-    assert watched.table.tobytes() == plain.table.tobytes()
-    assert watched.counters[:, [EXAMPLES, MISTAKES]].tolist() == plain.counters[:, [EXAMPLES, MISTAKES]].tolist()
+    assert watched.table.cells.tobytes() == plain.table.cells.tobytes()
+    counts, expected = (each.counters.array[:, [EXAMPLES, MISTAKES]].tolist() for each in (watched, plain))
+    assert counts == expected
 
 
 # ------------------------------------------------------------------ laws 2 and 3
@@ -215,8 +218,8 @@ def test_every_rule_can_start_again(name: str) -> None:
     reset(old)
     for learner in (old, new):
         learner.learn(batch_of(X[40:], Signs(y[40:])))
-    assert old.table.tobytes() == new.table.tobytes()
-    assert old.matrix.tobytes() == new.matrix.tobytes()
+    assert old.table.cells.tobytes() == new.table.cells.tobytes()
+    assert old.table.matrix.tobytes() == new.table.matrix.tobytes()
 
 
 def test_nothing_is_proven_of_updates_before_and_after_a_reset() -> None:
@@ -258,7 +261,7 @@ def test_faster_sets_a_schedule_back() -> None:
     X, y = turning(101)
     learner, fresh = learner_of(rules.SGD(rules.Power(1.0, 0.5))), learner_of(rules.SGD(rules.Constant(1.0)))
     learner.learn(batch_of(X[:100], Signs(y[:100])))
-    fresh.set_weights(learner.weights(), learner.intercepts())
+    set_weights(fresh, learner.weights(), learner.intercepts())
     faster(learner)
     for each in (learner, fresh):
         each.learn(batch_of(X[100:], Signs(y[100:])))
@@ -310,7 +313,7 @@ def test_where_nothing_drifts_nothing_is_done() -> None:
     adapting.learn(learner, batch_of(X, Signs(y)))
     plain.learn(batch_of(X, Signs(y)))
     assert adapting.alarms == []
-    assert learner.table.tobytes() == plain.table.tobytes()
+    assert learner.table.cells.tobytes() == plain.table.cells.tobytes()
 
 
 def test_a_curve_is_the_means_of_windows_that_double() -> None:

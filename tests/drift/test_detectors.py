@@ -16,7 +16,8 @@ from onlinear.drift import ADWIN, DETECTORS, PageHinkley
 from onlinear.drift.adwin import ALIKE
 from onlinear.drift.curve import Curve
 from onlinear.errors import BadInput, OnlinearError, Refused
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 from onlinear.losses import Hinge
 from onlinear.rules import SGD
 

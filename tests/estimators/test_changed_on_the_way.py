@@ -98,7 +98,7 @@ class WithoutNumbers(NamedTuple):
 
 
 def test_a_loss_without_a_number_here_and_there_has_even_targets() -> None:
-    from onlinear.learning.classes import is_even
+    from onlinear.learning.outputs import is_even
 
     assert is_even(WithoutNumbers())
     assert is_even(losses.Logistic())

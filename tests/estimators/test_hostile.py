@@ -38,14 +38,14 @@ class Struck(Exception):
 def strike_after(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a signal come right after each call of the model's compiled loops."""
     learner = model._learner
-    for kind, ready in learner._made.items():
+    for kind, ready in learner._ready.items():
 
         def struck(*arguments: Any, loop: Any = ready.loop) -> int:
             learned = loop(*arguments)
             signal.raise_signal(signal.SIGUSR1)
             return int(learned)
 
-        monkeypatch.setitem(learner._made, kind, ready._replace(loop=struck))
+        monkeypatch.setitem(learner._ready, kind, ready._replace(loop=struck))
 
 
 def taught(make: Callable[..., Any] = onlinear.OnlineClassifier) -> Any:
@@ -244,10 +244,10 @@ def test_a_refused_call_leaves_the_sums_of_what_another_thread_learned(monkeypat
         )
         raise BadInput("no importance")
 
-    monkeypatch.setattr("onlinear.learning.model.checked_importance", learn_meanwhile)
+    monkeypatch.setattr("onlinear.learning.dict_rows.checked_importance", learn_meanwhile)
     with pytest.raises(BadInput, match="no importance"):
         model.learn_one(ROWS[0], 1, importance=2.0)
-    assert np.array_equal(model._learner.counters, alone._learner.counters)
+    assert np.array_equal(model._learner.counters.array, alone._learner.counters.array)
 
 
 def test_a_parameter_that_is_set_while_the_first_rows_are_learned_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ import pytest
 import onlinear
 from commands import run_here
 from onlinear.errors import Refused
-from onlinear.learning import classes
-from onlinear.learning.buffers import HUGE_PAGE, LOOKED_AT, copy_touched, sparse_zeros
+from onlinear.learning import outputs
+from onlinear.learning.growth import HUGE_PAGE, LOOKED_AT, copy_touched, sparse_zeros
 
 CLASSES = 40
 
@@ -34,7 +34,8 @@ def learned(rows: list[tuple[dict[str, Any], str]], **parameters: Any) -> Any:
 
 def bits_of(model: Any) -> Any:
     learner = model._learner
-    return [learner.table.tobytes(), learner.bias.tobytes(), learner.counters.tobytes(), model.classes_.tolist()]
+    arrays = learner.table.cells, learner.table.bias, learner.counters.array
+    return [*(array.tobytes() for array in arrays), model.classes_.tolist()]
 
 
 def test_the_table_moves_seldom() -> None:
@@ -42,7 +43,7 @@ def test_the_table_moves_seldom() -> None:
     places = []
     for number in range(CLASSES):
         model.learn_one({"a": 1.0, f"w{number}": 2.0}, number)
-        places.append(model._learner.table.__array_interface__["data"][0])
+        places.append(model._learner.table.cells.__array_interface__["data"][0])
     moves = sum(one != other for one, other in itertools.pairwise(places))
     assert moves <= 2 * CLASSES.bit_length()
     assert len(model.classes_) == CLASSES
@@ -52,10 +53,10 @@ def test_room_for_more_classes_is_no_part_of_a_model(tmp_path: Path) -> None:
     rows = examples(120, 23)
     model = learned(rows[:80], bits=6)
     learner = model._learner
-    assert learner.output_room > learner.outputs  # or there is nothing to test
+    assert learner.table.output_room > learner.outputs  # or there is nothing to test
     model.save(tmp_path / "first")
     again = onlinear.load(tmp_path / "first")
-    assert again._learner.output_room == again._learner.outputs
+    assert again._learner.table.output_room == again._learner.outputs
     again.save(tmp_path / "second")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
     copies = [again, pickle.loads(pickle.dumps(model))]
@@ -80,7 +81,7 @@ def test_arrays_and_dicts_grow_alike() -> None:
 
 def touched_features(model: Any) -> list[int]:
     """The features whose cells were ever written to: -0.0 is something, too."""
-    return np.flatnonzero(model._learner.base.view(np.int64).any(axis=(1, 2))).tolist()
+    return np.flatnonzero(model._learner.table.base.view(np.int64).any(axis=(1, 2))).tolist()
 
 
 def test_only_features_that_were_seen_take_memory() -> None:
@@ -116,7 +117,7 @@ SMALL = 1 << 17  # bytes for 64 classes at 6 bits
 
 
 def small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(classes, "MOST_BYTES_OF_IDS", SMALL)
+    monkeypatch.setattr(outputs, "MOST_BYTES_OF_IDS", SMALL)
 
 
 def ids(count: int, first: int = 0) -> tuple[list[dict[str, float]], list[str]]:
@@ -175,7 +176,7 @@ def test_classes_that_come_again_may_take_more(monkeypatch: pytest.MonkeyPatch) 
     rows, labels = ids(80)
     model = onlinear.OnlineClassifier(bits=6).learn_many(rows * 2, labels * 2)
     assert len(model.classes_) == 80
-    monkeypatch.setattr(classes, "MOST_BYTES", SMALL)
+    monkeypatch.setattr(outputs, "MOST_BYTES", SMALL)
     with pytest.raises(Refused, match=r"nobody has named.*name all classes in the first call"):
         model.learn_one({"a": 1.0}, "one more")
 
@@ -185,7 +186,7 @@ def test_classes_that_were_named_may_take_what_they_take(monkeypatch: pytest.Mon
     rows, labels = ids(80)
     named = onlinear.OnlineClassifier(bits=6).learn_many([], [], classes=labels)
     assert named.classes_.tolist() == sorted(labels)
-    assert named._learner.output_room == 80
+    assert named._learner.table.output_room == 80
     for x, y in zip(rows, labels, strict=True):
         named.learn_one(x, y)
     assert bits_of(named) == bits_of(onlinear.OnlineClassifier(bits=6).learn_many(rows, labels, classes=labels))

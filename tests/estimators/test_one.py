@@ -63,7 +63,7 @@ def one_by_one(model: Any, rows: list[Any], labels: list[Any]) -> Any:
 
 def bits(model: Any) -> Any:
     learner = model._learner
-    return learner.table.tobytes(), learner.bias.tobytes(), learner.counters[:, :19].tobytes()
+    return learner.table.cells.tobytes(), learner.table.bias.tobytes(), learner.counters.array[:, :19].tobytes()
 
 
 def shown(model: Any) -> Any:
@@ -116,7 +116,7 @@ def test_the_order_of_keys_does_not_matter(size: int | None) -> None:
 def test_learn_one_answers_the_score_of_before(model: Any) -> None:
     learner = one_by_one(fresh(model), ROWS[:50], TWO[:50])
     for x, y in zip(ROWS[50:], TWO[50:], strict=True):
-        before = learner._learning_path.view.decoder.shown(learner._learning_path.scores(x))
+        before = learner._learning_path.view.decoder.in_order(learner._learning_path.scores(x))
         answered = learner.learn_one(x, y)
         assert answered == pytest.approx(before, rel=1e-9, abs=1e-12)
         assert isinstance(answered, float)

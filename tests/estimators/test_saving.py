@@ -124,7 +124,7 @@ def through_file(model: Any, folder: Path, **how: Any) -> Any:
 def test_the_comparison_sees_a_single_bit() -> None:
     one, other = (made("OnlineClassifier").fit(X, LETTERS) for _ in range(2))
     assert difference(one, other) is None
-    other._learner.table[0, 0, 0] = np.nextafter(other._learner.table[0, 0, 0], 9.0)
+    other._learner.table.cells[0, 0, 0] = np.nextafter(other._learner.table.cells[0, 0, 0], 9.0)
     assert "table" in str(difference(one, other))
     assert difference({"a": 1}, {"a": True}) is not None
     assert difference([0.0], [0.0]) is None

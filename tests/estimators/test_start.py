@@ -41,7 +41,7 @@ def test_the_first_answer_is_that_of_the_weights(model: Any, as_rows: Any) -> No
     rows, y = as_rows(X[:2]), np.array([1.0, 0.0])
     model.set_params(max_iter=1).fit(rows, y, coef_init=W, intercept_init=[B])
     score = float(X[0] @ W + B)
-    loss = loss_of(model._recipe(DataShape(4)).loss)
+    loss = loss_of(model._configuration(DataShape(4)).loss)
     assert model.history_[0].loss == pytest.approx(loss.value(score, 1.0), rel=1e-12)
 
 

@@ -297,10 +297,10 @@ def test_a_row_that_is_refused_counts_for_no_class() -> None:
     model = onlinear.OnlineClassifier(class_weight="balanced")
     model.learn_one({"a": 1.0}, "x")
     model.learn_one({"b": 1.0}, "y")
-    before = dict(model._model.counts)
+    before = dict(model._model.class_weights.counts)
     with pytest.raises(BadInput):
         model.learn_one({"a": float("nan")}, "x")
-    assert model._model.counts == before
+    assert model._model.class_weights.counts == before
 
 
 def test_a_fit_that_is_refused_leaves_what_was_learned_from_dicts() -> None:

@@ -148,7 +148,7 @@ def test_early_stopping_differs_only_by_the_scale_they_forget(monkeypatch: pytes
 
     def without_scale(self: Stopping, validation: Validation) -> np.ndarray:
         learner = self.learner
-        return validation.measure(validation.rows.values @ learner.table[:, 0, :].T + learner.bias[:, 0])
+        return validation.measure(validation.rows.values @ learner.table.cells[:, 0, :].T + learner.table.bias[:, 0])
 
     parameters = {"alpha": 0.001, "early_stopping": True, "random_state": 1, **STILL}
     peer = theirs.SGDClassifier(**parameters).fit(X, THREE)

@@ -18,8 +18,9 @@ from onlinear.data.rows import SparseRows
 from onlinear.errors import OnlinearError, Refused
 from onlinear.features.naming import Naming
 from onlinear.files.trained import Trained, save
-from onlinear.learning.learner import Settings
-from onlinear.learning.model import Model, classes_in
+from onlinear.learning.classes import classes_in
+from onlinear.learning.configuration import Settings
+from onlinear.learning.model import Model
 from onlinear.streams import text_lines
 from onlinear.streams.packing import pack_value, unpack_value
 from onlinear.streams.recipe import Recipe
@@ -138,7 +139,7 @@ def test_models_that_know_of_neither_still_load(tmp_path: Path) -> None:
 
 def trained(stream: Stream) -> Trained:
     classes = classes_in([block.labels for block in stream.before_recipe()])
-    training = Model(losses.Logistic(), rules.AdaGrad(), Settings(), classes, stream.recipe.bits)
+    training = Model.create(losses.Logistic(), rules.AdaGrad(), Settings(), classes, stream.recipe.bits)
     for _ in Run(training, stream, 2).steps():
         pass
     return Trained(training, stream.recipe)

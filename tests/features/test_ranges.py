@@ -22,8 +22,9 @@ from onlinear.errors import BadInput, OnlinearError, Refused
 from onlinear.features.derived import range_names
 from onlinear.features.names import hash_name
 from onlinear.files.trained import Trained, open_model, save
-from onlinear.learning.learner import Settings
-from onlinear.learning.model import Model, classes_in
+from onlinear.learning.classes import classes_in
+from onlinear.learning.configuration import Settings
+from onlinear.learning.model import Model
 from onlinear.streams import text_lines
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream, open_alike, open_stream
@@ -186,7 +187,7 @@ def note(row: Row) -> dict[str, float]:
 
 def trained(stream: Stream) -> Trained:
     classes = classes_in([block.labels for block in stream.before_recipe()])
-    training = Model(losses.Logistic(), rules.AdaGrad(), Settings(), classes, stream.recipe.bits)
+    training = Model.create(losses.Logistic(), rules.AdaGrad(), Settings(), classes, stream.recipe.bits)
     for _ in Run(training, stream, 2).steps():
         pass
     return Trained(training, stream.recipe)

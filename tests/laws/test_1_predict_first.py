@@ -9,7 +9,8 @@ import pytest
 
 from cases import Data, cut, loss_of
 from covering import Case, every_case
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 
 
 class Figures:
@@ -54,10 +55,10 @@ def test_losses_and_mistakes_are_of_answers_given_before_learning(case: Case) ->
             learner.learn(cut(batch, i, i + 1))
             if examples & (examples - 1) == 0:
                 marks[examples] = answering.suffered[0] / importance if importance else 0.0
-            found.append((learner.loss_sums.copy(), learner.unaveraged_loss_sums.copy()))
+            found.append((learner.counters.loss_sums.copy(), learner.counters.unaveraged_loss_sums.copy()))
             expected.append((answering.suffered.copy(), learning.suffered.copy()))
             assert learner.mistakes.sum() == answering.mistakes
-            assert learner.unaveraged_mistakes.sum() == learning.mistakes
+            assert learner.counters.unaveraged_mistakes.sum() == learning.mistakes
             assert learner.examples == examples
         # the kernel sums its dot product in lanes: the score may differ in its last bits
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)

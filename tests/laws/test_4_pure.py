@@ -15,7 +15,8 @@ from covering import Case, every_case
 from onlinear import losses, rules
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Signs
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 from onlinear.learning.predictor import Predictor
 
 
@@ -24,7 +25,7 @@ def test_reading_changes_no_bit(case: Case) -> None:
     for settings in case.settings():
         learner = case.learner(settings)
         learner.learn(case.batch())
-        bits, facing, version = bits_of(learner), learner.facing, learner.version
+        bits, layout, version = bits_of(learner), learner.table.layout, learner.version
         first = learner.weights(), learner.intercepts()
         learner.weights(averaged=False)
         learner.scores(case.data().X)
@@ -32,7 +33,7 @@ def test_reading_changes_no_bit(case: Case) -> None:
         learner.marks()
         Predictor.of(learner, None)
         copy.deepcopy(learner)
-        assert (bits_of(learner), learner.facing, learner.version) == (bits, facing, version)
+        assert (bits_of(learner), learner.table.layout, learner.version) == (bits, layout, version)
         np.testing.assert_array_equal(learner.weights(), first[0])
         np.testing.assert_array_equal(learner.intercepts(), first[1])
 
@@ -42,7 +43,7 @@ def test_what_is_read_is_nobody_elses() -> None:
     learner = case.learner()
     learner.learn(case.batch())
     bits = bits_of(learner)
-    for array in (learner.weights(), learner.intercepts(), learner.loss_sums):
+    for array in (learner.weights(), learner.intercepts(), learner.counters.loss_sums):
         array[...] = np.nan
     assert bits_of(learner) == bits
     snapshot = Predictor.of(learner, None)
@@ -92,12 +93,12 @@ def test_a_snapshot_beside_a_learning_thread_is_of_a_whole_example(average: floa
 def test_the_table_does_not_turn_while_someone_reads() -> None:
     case = Case("log_loss", "sgd", "sparse", "float64", False)
     learner = case.learner()
-    facing, table = learner.facing, learner.table
+    layout, base = learner.table.layout, learner.table.base
     with learner.lock:  # a reader holds it
         thread = threading.Thread(target=learner.learn, args=(case.batch(),))
         thread.start()
         thread.join(timeout=0.3)
-        undisturbed = learner.facing is facing and learner.table is table
+        undisturbed = learner.table.layout is layout and learner.table.base is base
     thread.join()
     assert learner.examples > 0
     assert undisturbed

@@ -15,7 +15,8 @@ from onlinear.data.batch import Batch
 from onlinear.data.rows import DenseRows
 from onlinear.data.targets import ClassMembers, Labels, Members, Signs, Watched
 from onlinear.kernels.learn.state import ACTIVE, MISTAKES
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 
 
 @every_case
@@ -46,20 +47,18 @@ def test_threads_that_learn_side_by_side_do_not_meet(case: Case) -> None:
 
 def same_output(bank: Learner, m: int, alone: Learner) -> None:
     """Output m of a bank, to the bit: weights, what the rule keeps, and every figure."""
-    for averaged in (True, False) if alone._averages() else (True,):
+    for averaged in (True, False) if alone.counters.averages else (True,):
         np.testing.assert_array_equal(bank.weights(averaged=averaged)[m], alone.weights(averaged=averaged)[0])
         np.testing.assert_array_equal(bank.intercepts(averaged=averaged)[m], alone.intercepts(averaged=averaged)[0])
     size = len(getattr(alone.rules[0], "CELL", ("weight",)))
     for learner in (bank, alone):
-        if learner.facing is not DenseRows:
-            learner.table = np.ascontiguousarray(learner.table.transpose(1, 2, 0))
-            learner.facing = DenseRows
-    np.testing.assert_array_equal(bank.table[m, :size], alone.table[0, :size])
-    np.testing.assert_array_equal(bank.loss_sums[m], alone.loss_sums[0])
+        learner.turn_table(DenseRows)
+    np.testing.assert_array_equal(bank.table.cells[m, :size], alone.table.cells[0, :size])
+    np.testing.assert_array_equal(bank.counters.loss_sums[m], alone.counters.loss_sums[0])
     np.testing.assert_array_equal(bank.updates[m], alone.updates[0])
     np.testing.assert_array_equal(bank.mistakes[m], alone.mistakes[0])
-    if bank.matrix.size:
-        np.testing.assert_array_equal(bank.matrix[m], alone.matrix[0])
+    if bank.table.matrix.size:
+        np.testing.assert_array_equal(bank.table.matrix[m], alone.table.matrix[0])
 
 
 def scaled(thing: Any, factor: float) -> Any:
@@ -161,11 +160,11 @@ def test_banks_of_any_size(outputs: int, compiled: bool, features: int) -> None:
     settings = [kinds[m % len(kinds)] for m in range(outputs)]
     many = [scaled(rule_of("sgd"), 1.0 + 0.1 * m) for m in range(outputs)]
     bank = learner_for("hinge", many, data, settings, compiled=compiled, outputs=outputs)
-    bank.counters[1, ACTIVE] = 0.0
+    bank.counters.array[1, ACTIVE] = 0.0
     bank.learn(batch)
     for m in range(outputs):
         alone = learner_for("hinge", many[m], data, settings[m], compiled=compiled)
-        alone.counters[0, ACTIVE] = float(m != 1)
+        alone.counters.array[0, ACTIVE] = float(m != 1)
         alone.learn(batch)
         same_output(bank, m, alone)
 
@@ -190,7 +189,7 @@ def check_against_the_rest(loss: str, rule: str, kind: str, compiled: bool, feat
             alone = learner_for(loss, rule, Data(*data[:3], 0), settings, compiled=compiled)
             signs = Signs(np.where(data.y == m, 1.0, -1.0))
             alone.learn(Batch(batch.rows, signs, batch.importance))
-            together.counters[:, MISTAKES] = alone.counters[
+            together.counters.array[:, MISTAKES] = alone.counters.array[
                 :, MISTAKES
             ]  # mistakes are those of the highest score: not comparable
             same_output(together, m, alone)
@@ -264,14 +263,14 @@ def check_shares(
         np.testing.assert_allclose(scores[:, m], before, rtol=1e-10, atol=1e-12)
         np.testing.assert_array_equal(bank.weights()[m], alone.weights()[0])
         np.testing.assert_array_equal(bank.intercepts()[m], alone.intercepts()[0])
-        np.testing.assert_array_equal(bank.loss_sums[m], alone.loss_sums[0])
-        np.testing.assert_array_equal(bank.unaveraged_loss_sums[m], alone.unaveraged_loss_sums[0])
+        np.testing.assert_array_equal(bank.counters.loss_sums[m], alone.counters.loss_sums[0])
+        np.testing.assert_array_equal(bank.counters.unaveraged_loss_sums[m], alone.counters.unaveraged_loss_sums[0])
         np.testing.assert_array_equal(bank.updates[m], alone.updates[0])
         if loss in registry.BINARY:
             wrong = (before > 0.0) != (data.y > 0.0)
             assert members.counts[m] == (shares[:, m] * wrong)[batch.importance > 0.0].sum()
             assert bank.mistakes[m] == alone.mistakes[0]
-            assert bank.unaveraged_mistakes[m] == alone.unaveraged_mistakes[0]
+            assert bank.counters.unaveraged_mistakes[m] == alone.counters.unaveraged_mistakes[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -16,7 +16,8 @@ from onlinear import losses, registry, rules
 from onlinear.data.batch import Batch, importance_of, numbers_of, rows_of
 from onlinear.data.targets import Numbers, Signs
 from onlinear.errors import BadInput, Diverged, OnlinearError, Refused
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 
 BAD = {"NaN": np.nan, "infinity": np.inf, "-infinity": -np.inf}
 
@@ -217,7 +218,7 @@ def test_an_infinite_loss_does_not_spoil_the_figures(rule: str) -> None:
     learner = learner_for("squared_error", rule, data_for("squared_error"))
     with np.errstate(all="ignore"), suppress(Diverged):
         learner.learn(Batch(rows_of(np.ones((1, 11))), Numbers(np.array([1e200])), np.ones(1)))
-    assert np.isfinite(learner.loss_sums).all()
+    assert np.isfinite(learner.counters.loss_sums).all()
 
 
 @pytest.mark.parametrize("rows", [1, 2])

@@ -132,12 +132,12 @@ def test_an_averaged_model_counts_the_mistakes_of_its_answers(model: Any, labels
     there, wrong = fresh(model), 0
     for number, (row, own) in enumerate(zip(DICTS, y, strict=True)):
         if number == len(labels):
-            known, apart = there.mistakes_, there._learner.unaveraged_mistakes.sum()
+            known, apart = there.mistakes_, there._learner.counters.unaveraged_mistakes.sum()
         if number >= len(labels):
             wrong += there.predict_one(row) != own
         there.learn_one(row, own)
     assert there.mistakes_ - known == wrong
-    assert there._learner.unaveraged_mistakes.sum() - apart != wrong
+    assert there._learner.counters.unaveraged_mistakes.sum() - apart != wrong
     assert there.history_[-1].mistakes == there.mistakes_
     assert fresh(model).learn_many(DICTS, y).mistakes_ == there.mistakes_
 

@@ -16,7 +16,9 @@ from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.targets import Labels, Numbers, Signs
 from onlinear.errors import BadInput, Diverged
 from onlinear.kernels.learn.state import NORM, OBJECTIVE
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.growth import negate_output
+from onlinear.learning.learner import Learner
 
 BINARY_PAIRS = [pair for pair in registry.pairs() if pair[0] in registry.BINARY]
 KINDS = ("dense", "sparse")
@@ -58,8 +60,8 @@ def test_cells_side_by_side_are_the_cells_of_the_table(rule: str, slots: int, ou
         )
         for learner in (plain, quick):
             learner.learn(batch)
-        assert plain.table.shape[2] == slots + (settings.average > 0.0) + (settings.l2 > 0.0)
-        np.testing.assert_allclose(quick.table, plain.table, rtol=1e-11, atol=1e-14)
+        assert plain.table.cells.shape[2] == slots + (settings.average > 0.0) + (settings.l2 > 0.0)
+        np.testing.assert_allclose(quick.table.cells, plain.table.cells, rtol=1e-11, atol=1e-14)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -74,9 +76,9 @@ def test_what_fills_a_row_up_does_no_harm(compiled: bool) -> None:
     for row, target in zip(X, (1.0, -1.0), strict=True):  # dense rows have zeros: learn those that have none
         there = row != 0.0
         part = Learner(losses.Logistic(), rules.AdaGrad(epsilon=0.0), features=2, compiled=compiled)
-        part.bias[...], part.counters[...] = dense.bias, dense.counters
+        part.table.bias[...], part.counters.array[...] = dense.table.bias, dense.counters.array
         part.learn(Batch(rows_of(row[None, there]), Signs(np.array([target])), np.ones(1)))
-        dense.bias[...], dense.counters[...] = part.bias, part.counters
+        dense.table.bias[...], dense.counters.array[...] = part.table.bias, part.counters.array
         np.testing.assert_allclose(sparse.weights()[0, there], part.weights()[0], rtol=1e-12)
 
 
@@ -134,7 +136,7 @@ def test_a_class_that_comes_later_was_there_all_along(loss: str, rule: str, kind
         surprised.learn(labelled(cut(batch, 10, 30), 3))
         np.testing.assert_array_equal(surprised.weights()[:3], known.weights())
         np.testing.assert_array_equal(surprised.intercepts()[:3], known.intercepts())
-        np.testing.assert_array_equal(surprised.loss_sums[:3], known.loss_sums)
+        np.testing.assert_array_equal(surprised.counters.loss_sums[:3], known.counters.loss_sums)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -148,7 +150,7 @@ def test_an_output_turned_round_is_that_of_the_opposite_targets(loss: str, rule:
         turned = learner_for(loss, rule, data, settings)
         straight = learner_for(loss, rule, data, settings)
         turned.learn(cut(batch_of(data, loss, kind), 0, 15))
-        turned.negate_output(0)
+        negate_output(turned, 0)
         straight.learn(cut(batch_of(opposite, loss, kind), 0, 15))
         np.testing.assert_allclose(turned.weights(), straight.weights(), **close)
         for learner in (turned, straight):
@@ -157,7 +159,7 @@ def test_an_output_turned_round_is_that_of_the_opposite_targets(loss: str, rule:
         np.testing.assert_allclose(turned.intercepts(), straight.intercepts(), **close)
 
 
-# ------------------------------------------------------------------ facing
+# ------------------------------------------------------------------ layout
 
 
 def test_the_table_turns_and_turns_back() -> None:
@@ -165,13 +167,13 @@ def test_the_table_turns_and_turns_back() -> None:
     learner = learner_for("log_loss", "adagrad", data)
     learner.learn(batch_of(data, "log_loss"))
     before = learner.weights()
-    assert learner.facing is DenseRows
+    assert learner.table.layout is DenseRows
     learner.learn(cut(batch_of(data, "log_loss", "sparse"), 0, 0))
-    assert learner.facing is SparseRows
+    assert learner.table.layout is SparseRows
     assert learner.features == 11
     np.testing.assert_array_equal(learner.weights(), before)
     learner.learn(cut(batch_of(data, "log_loss"), 0, 0))
-    assert learner.facing is DenseRows
+    assert learner.table.layout is DenseRows
     np.testing.assert_array_equal(learner.weights(), before)
 
 
@@ -205,7 +207,7 @@ def test_marks_stand_at_powers_of_two_and_now() -> None:
     assert learner.marks() == []
     learner.learn(batch_of(data, "hinge"))
     assert [mark.examples for mark in learner.marks()] == [1, 2, 4, 8, 16, 30]
-    assert learner.marks()[-1].loss == learner.loss_sums[0] / 30
+    assert learner.marks()[-1].loss == learner.counters.loss_sums[0] / 30
     assert learner.marks()[-1].mistakes == learner.mistakes[0]
     assert learner.marks()[0].loss == loss_of("hinge").margin  # the first score is 0
 
@@ -225,13 +227,14 @@ def test_a_tracked_pass_sums_loss_and_penalty(kind: str, l1: float) -> None:
         free.learn(cut(batch, i, i + 1))
     tracked.start_pass()
     tracked.learn(batch, track=True)
-    assert tracked.objectives[0] == pytest.approx(expected + free.loss_sums[0], rel=1e-11)
-    assert free.objectives[0] == pytest.approx(free.loss_sums[0], rel=1e-11)  # untracked: the loss alone
+    assert tracked.counters.objectives[0] == pytest.approx(expected + free.counters.loss_sums[0], rel=1e-11)
+    untracked = free.counters  # whose objective is the loss alone
+    assert untracked.objectives[0] == pytest.approx(untracked.loss_sums[0], rel=1e-11)
     if not l1:
-        assert tracked.counters[0, NORM] == pytest.approx((tracked.weights() ** 2).sum(), rel=1e-11)
+        assert tracked.counters.array[0, NORM] == pytest.approx((tracked.weights() ** 2).sum(), rel=1e-11)
     np.testing.assert_array_equal(tracked.weights(), free.weights())
     tracked.start_pass()
-    assert tracked.counters[0, OBJECTIVE] == 0.0
+    assert tracked.counters.array[0, OBJECTIVE] == 0.0
 
 
 def test_an_empty_batch_changes_nothing() -> None:
@@ -271,7 +274,7 @@ def test_progressive_risk_is_the_loss_sum(loss: str) -> None:
         learner.learn(cut(batch, i, i + 1))
     scores = scores if data.classes else scores[:, 0]
     risk = measures.risk(loss_of(loss), scores, data.y, data.importance)
-    assert risk == pytest.approx(learner.loss_sums[0] / data.importance.sum(), rel=1e-12)
+    assert risk == pytest.approx(learner.counters.loss_sums[0] / data.importance.sum(), rel=1e-12)
     wrong = measures.zero_one(scores, data.y)[data.importance > 0.0].sum()
     assert wrong == learner.mistakes.sum()
 

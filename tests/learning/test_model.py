@@ -27,10 +27,10 @@ from onlinear.estimators.saving import restore, save_parts
 from onlinear.files import trained as trained_files
 from onlinear.files.container import read_model, write_model
 from onlinear.files.models import pack_model, unpack_from_files
-from onlinear.learning import classes
-from onlinear.learning.classes import Classes
-from onlinear.learning.learner import Settings
-from onlinear.learning.model import Model, classes_in
+from onlinear.learning import outputs
+from onlinear.learning.classes import Classes, classes_in
+from onlinear.learning.configuration import Settings
+from onlinear.learning.model import Model
 from onlinear.streams import tables, text_lines
 from onlinear.streams.stream import open_stream
 
@@ -77,7 +77,7 @@ def same_bits(training: Model, model: Any, columns: int) -> None:
 def test_two_classes_from_svmlight(tmp_path: Path, chunk_size: int) -> None:
     X = sparse_rows()
     y = np.where(X[:, :5].sum(axis=1).A1 > 0.7, 1, -1)
-    training = Model(losses.Logistic(), rules.Normalised(), Settings(), classes_in([y]))
+    training = Model.create(losses.Logistic(), rules.Normalised(), Settings(), classes_in([y]))
     trained(training, svmlight_file(tmp_path, X, y))
     same_bits(training, OnlineClassifier().partial_fit(X, y, classes=[-1, 1]), COLUMNS)
 
@@ -85,7 +85,7 @@ def test_two_classes_from_svmlight(tmp_path: Path, chunk_size: int) -> None:
 def test_several_classes_of_which_nobody_knew(tmp_path: Path, chunk_size: int) -> None:
     X = sparse_rows()
     y = np.minimum(X[:, :5].sum(axis=1).A1 * 3, 4).astype(int)
-    training = Model(losses.Softmax(), rules.AdaGrad(), Settings(), Classes(open=True))
+    training = Model.create(losses.Softmax(), rules.AdaGrad(), Settings(), Classes(open=True))
     trained(training, svmlight_file(tmp_path, X, y))
     model = OnlineClassifier(loss="softmax", rule="adagrad").partial_fit(X, y)
     assert training.classes is not None
@@ -96,7 +96,7 @@ def test_several_classes_of_which_nobody_knew(tmp_path: Path, chunk_size: int) -
 def test_numbers_from_svmlight(tmp_path: Path, chunk_size: int) -> None:
     X = sparse_rows()
     y = np.round(X[:, :5].sum(axis=1).A1 + 1.0, 3)
-    training = Model(losses.Squared(), rules.Normalised(), Settings(l2=1e-3), None)
+    training = Model.create(losses.Squared(), rules.Normalised(), Settings(l2=1e-3), None)
     trained(training, svmlight_file(tmp_path, X, y))
     same_bits(training, OnlineRegressor(l2=1e-3).partial_fit(X, y), COLUMNS)
 
@@ -125,11 +125,11 @@ def test_a_matrix_that_grows_gives_the_bits_of_one_that_does_not(
     X = widening_rows()
     y = np.where(X[:, :5].sum(axis=1).A1 > 0.1, 1, -1)
     options = Settings(average=float(average), intercept=intercept)
-    training = trained(Model(loss, rule, options, classes_in([y])), svmlight_file(tmp_path, X, y))
+    training = trained(Model.create(loss, rule, options, classes_in([y])), svmlight_file(tmp_path, X, y))
     model = OnlineClassifier(loss=names[0], rule=names[1], average=average, fit_intercept=intercept)
     same_bits(training, model.partial_fit(X, y, classes=[-1, 1]), COLUMNS)
-    np.testing.assert_array_equal(training.learner.matrix, model._learner.matrix)
-    from_matrix = Model(loss, rule, options, classes_in([y]))
+    np.testing.assert_array_equal(training.learner.table.matrix, model._learner.table.matrix)
+    from_matrix = Model.create(loss, rule, options, classes_in([y]))
     for block in open_stream(X, target=y):
         from_matrix.learn(block)
     same_bits(from_matrix, model, COLUMNS)
@@ -138,8 +138,8 @@ def test_a_matrix_that_grows_gives_the_bits_of_one_that_does_not(
 def test_a_matrix_learner_without_a_single_feature(tmp_path: Path) -> None:
     file = tmp_path / "rows.svm"
     file.write_text("1\n-1\n1\n")
-    training = trained(Model(losses.Squared(), rules.OnlineNewton(), Settings(), None), file)
-    assert training.learner.matrix.shape == (1, 1, 1)
+    training = trained(Model.create(losses.Squared(), rules.OnlineNewton(), Settings(), None), file)
+    assert training.learner.table.matrix.shape == (1, 1, 1)
     assert training.learner.intercepts()[0] == pytest.approx(1 / 4)  # the ridge solution: a sum of 1, three rows and a
 
 
@@ -149,7 +149,7 @@ def test_hashed_words_from_vw_text(tmp_path: Path, chunk_size: int) -> None:
     labels = [1 if "w3" in row else -1 for row in rows]
     file = tmp_path / "rows.vw"
     file.write_text("".join(f"{y} | {' '.join(row)}\n" for row, y in zip(rows, labels, strict=True)))
-    training = Model(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 10)
+    training = Model.create(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 10)
     trained(training, file, bits=10)
     model = OnlineClassifier(bits=10)
     for row, label in zip(rows, labels, strict=True):
@@ -166,7 +166,7 @@ def test_a_table_with_missing_cells(tmp_path: Path, chunk_size: int) -> None:
     file = tmp_path / "rows.csv"
     lines = (f'{row["age"]},"{row["town"]}",{label}' for row, label in zip(rows, labels, strict=True))
     file.write_text("age,town,answer\n" + "\n".join(lines))
-    training = Model(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 10)
+    training = Model.create(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 10)
     trained(training, file, target="answer", bits=10)
     model = OnlineClassifier(bits=10).learn_many(rows, labels)
     same_bits(training, model, 1 << 10)
@@ -177,7 +177,7 @@ def test_a_label_that_was_not_named_is_refused_with_its_line(tmp_path: Path, chu
     X = sparse_rows()
     y = [0, 1] * (ROWS // 2)
     y[300] = 7
-    training = Model(losses.Logistic(), rules.Normalised(), Settings(), Classes.closed(np.array([0, 1])))
+    training = Model.create(losses.Logistic(), rules.Normalised(), Settings(), Classes.closed(np.array([0, 1])))
     with pytest.raises(BadLine, match=r"rows.svm:301:1: the label 7 is none of 0, 1: name all classes beforehand"):
         trained(training, svmlight_file(tmp_path, X, y))
     assert training.learner.examples == 300
@@ -186,7 +186,7 @@ def test_a_label_that_was_not_named_is_refused_with_its_line(tmp_path: Path, chu
 def test_an_example_without_a_label_is_refused_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "rows.vw"
     file.write_text("1 | a\n| b\n")
-    training = Model(losses.Logistic(), rules.Normalised(), Settings(), Classes.closed(np.array([0, 1])), 18)
+    training = Model.create(losses.Logistic(), rules.Normalised(), Settings(), Classes.closed(np.array([0, 1])), 18)
     with pytest.raises(BadLine, match=r"rows.vw:2:1: there is no label to learn from"):
         trained(training, file)
 
@@ -211,14 +211,14 @@ def test_arrays_and_matrices(monkeypatch: pytest.MonkeyPatch, most: int, kind: s
     monkeypatch.setattr(tables, "MOST_ROWS", most)
     X, y = two_classes()
     X = X.toarray() if kind == "dense" else X
-    training = Model(losses.Logistic(), rule, Settings(), Classes(open=True))
+    training = Model.create(losses.Logistic(), rule, Settings(), Classes(open=True))
     for block in open_stream(X, target=y):
         training.learn(block)
     same_bits(training, OnlineClassifier(rule=rule).partial_fit(X, y), COLUMNS)
 
 
 def test_dense_rows_of_another_width_are_refused() -> None:
-    training = Model(losses.Squared(), rules.Normalised(), Settings(), None)
+    training = Model.create(losses.Squared(), rules.Normalised(), Settings(), None)
     (block,) = open_stream(np.eye(3), target=[1, 2, 3])
     training.learn(block)
     (wider,) = open_stream(np.eye(4), target=[1, 2, 3, 4])
@@ -227,7 +227,7 @@ def test_dense_rows_of_another_width_are_refused() -> None:
 
 
 def test_an_array_without_labels_is_refused_with_its_row() -> None:
-    training = Model(losses.Squared(), rules.Normalised(), Settings(), None)
+    training = Model.create(losses.Squared(), rules.Normalised(), Settings(), None)
     (block,) = open_stream(np.eye(2), target=[1, np.nan])
     with pytest.raises(BadLine, match="Matrix:2:1: there is no label to learn from"):
         training.learn(block)
@@ -252,22 +252,22 @@ def test_a_training_is_saved_as_the_estimator_that_has_learned_the_same(tmp_path
             for row, label in zip(rows, y, strict=True)
         )
         file.write_text("\n".join(lines))
-        training = Model(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 10)
+        training = Model.create(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True), 10)
         model: Any = OnlineClassifier(bits=10).learn_many(rows, y.tolist())
         trained(training, file, bits=10)
     elif kind == "dense":
-        training = Model(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True))
+        training = Model.create(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True))
         for block in open_stream(X.toarray(), target=y):
             training.learn(block)
         model = OnlineClassifier().partial_fit(X.toarray(), y)
     else:
         file = svmlight_file(tmp_path, X, y)
         if kind == "numbers":
-            training = Model(losses.Squared(), rules.Normalised(), Settings(), None)
+            training = Model.create(losses.Squared(), rules.Normalised(), Settings(), None)
             model = OnlineRegressor().partial_fit(X, y)
         else:
             classes = classes_in([y]) if kind == "two" else Classes(open=True)
-            training = Model(losses.Logistic(), rules.AdaGrad(), Settings(average=1.0), classes)
+            training = Model.create(losses.Logistic(), rules.AdaGrad(), Settings(average=1.0), classes)
             named = [-1, 1] if kind == "two" else None
             model = OnlineClassifier(rule="adagrad", average=True).partial_fit(X, y, classes=named)
         trained(training, file)
@@ -288,9 +288,9 @@ def test_a_training_is_saved_as_the_estimator_that_has_learned_the_same(tmp_path
 
 def test_a_training_goes_on_where_it_was_saved(tmp_path: Path) -> None:
     X, y = two_classes()
-    straight = Model(losses.Logistic(), rules.Normalised(), Settings(l1=1e-4), classes_in([y]))
+    straight = Model.create(losses.Logistic(), rules.Normalised(), Settings(l1=1e-4), classes_in([y]))
     trained(straight, svmlight_file(tmp_path, X, y))
-    stopped = Model(losses.Logistic(), rules.Normalised(), Settings(l1=1e-4), classes_in([y]))
+    stopped = Model.create(losses.Logistic(), rules.Normalised(), Settings(l1=1e-4), classes_in([y]))
     for start, stop in ((0, 1), (1, 150), (150, ROWS)):
         trained(stopped, svmlight_file(tmp_path, X[start:stop], y[start:stop]))
         write_model(tmp_path / "model", *pack_model(stopped))
@@ -311,15 +311,15 @@ def test_a_model_that_was_not_trained_on_a_stream_is_refused() -> None:
 
 def test_a_block_with_too_many_new_classes_is_refused_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     X = sparse_rows()
-    training = Model(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True))
+    training = Model.create(losses.Logistic(), rules.Normalised(), Settings(), Classes(open=True))
     trained(training, svmlight_file(tmp_path, X, np.arange(20) % 5))
     pack_model(training)  # which takes the room behind the last column away
-    before, features = training.learner.table.tobytes(), training.learner.features
-    per_class = 8 * features * training.learner.bias.shape[1]
-    monkeypatch.setattr(classes, "MOST_BYTES_OF_IDS", 100 * per_class)
+    before, features = training.learner.table.cells.tobytes(), training.learner.features
+    per_class = 8 * features * training.learner.table.bias.shape[1]
+    monkeypatch.setattr(outputs, "MOST_BYTES_OF_IDS", 100 * per_class)
     with pytest.raises(Refused, match="305 different labels in 320 examples"):
         trained(training, svmlight_file(tmp_path, X, np.arange(300) + 5))
-    assert training.learner.table.tobytes() == before
+    assert training.learner.table.cells.tobytes() == before
     assert training.classes is not None
     assert len(training.classes) == 5
 
@@ -327,7 +327,7 @@ def test_a_block_with_too_many_new_classes_is_refused_whole(monkeypatch: pytest.
 def test_names_of_rows_that_were_refused_have_columns_in_the_file(tmp_path: Path) -> None:
     (tmp_path / "rows.vw").write_text("1 | a b\n-1 | a\n1 | a c\n")
     stream = open_stream(tmp_path / "rows.vw", names="exact")
-    training = Model(losses.Logistic(), rules.SGD(), Settings(), Classes(open=True))
+    training = Model.create(losses.Logistic(), rules.SGD(), Settings(), Classes(open=True))
     (block,) = stream
     training.learn(replace(block.split(2)[0], width=2))  # as if it had not come as far as the third row
     trained_files.save(tmp_path / "model", trained_files.Trained(training, stream.recipe))
@@ -339,7 +339,7 @@ def test_names_before_the_first_example(tmp_path: Path) -> None:
     (tmp_path / "rows.vw").write_text("1 | a b\n")
     stream = open_stream(tmp_path / "rows.vw", names="exact")
     assert len(list(stream)) == 1
-    training = Model(losses.Logistic(), rules.SGD(), Settings(), Classes(open=True))
+    training = Model.create(losses.Logistic(), rules.SGD(), Settings(), Classes(open=True))
     trained_files.save(tmp_path / "model", trained_files.Trained(training, stream.recipe))
     assert trained_files.open_model(tmp_path / "model").training.learner.features >= 2
     assert onlinear.load(tmp_path / "model").predict_one({"a": 1.0}) is None

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from onlinear import OnlineClassifier, OnlineRegressor, rules
-from onlinear.learning.predictor import Predictor, answering_outputs
+from onlinear.learning.outputs import answering_outputs
+from onlinear.learning.predictor import Predictor
+from onlinear.learning.reading import read_for_scoring
 from onlinear.learning.table_copies import MOST_COPIES, WIDE
 
 BITS = 13
@@ -28,7 +30,7 @@ def all_weights(model: Any) -> np.ndarray:
     """What a snapshot has, read from all cells."""
     learner = model._model.learner
     outputs, sign = answering_outputs(learner, model._model.classes)
-    weights, scales, _ = learner.scaled_weights_unlocked(slice(None))
+    weights, scales, _ = read_for_scoring(learner, slice(None))
     weights = weights[:, outputs]
     shown: np.ndarray = (0.0 - weights if sign < 0.0 else weights) * scales[outputs]
     return shown
@@ -110,7 +112,7 @@ def test_those_that_are_held_are_not() -> None:
         held.append(model.snapshot())
     for k, one in enumerate(held):
         assert not any(np.shares_memory(one._weights.table, other._weights.table) for other in held[:k])
-    assert len(model._model.learner._copies.copies) == MOST_COPIES
+    assert len(model._model.learner.changes.copies.copies) == MOST_COPIES
 
 
 def test_only_wide_tables_are_worth_it() -> None:
@@ -118,7 +120,7 @@ def test_only_wide_tables_are_worth_it() -> None:
     model.learn_one({"a": 1.0}, "yes")
     model.snapshot()
     assert WIDE > 1 << 8
-    assert model._model.learner._copies is None
+    assert model._model.learner.changes.copies is None
 
 
 def test_readers_beside_a_learner() -> None:

@@ -23,7 +23,8 @@ from cases import (
 from onlinear import registry
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Numbers
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 from onlinear.losses import Squared
 from onlinear.rules import SGD, AdaGrad, Constant
 
@@ -43,7 +44,7 @@ def scores_as_learned(learner: Learner, batch: Batch) -> np.ndarray:
     for i in range(len(batch)):
         learner.learn(cut(batch, i, i + 1))
         if batch.importance[i] > 0.0:
-            scores[i] = learner.counters[:, SCORE]
+            scores[i] = learner.counters.array[:, SCORE]
     return scores
 
 
@@ -58,10 +59,10 @@ def compare(loss: Any, rule: Any, data: Data, kind: str, settings: Settings = PL
     np.testing.assert_allclose(learner.intercepts(), expected.intercepts, **CLOSE)
     np.testing.assert_array_equal(learner.updates, expected.updates)
     np.testing.assert_array_equal(learner.mistakes, expected.answer_mistakes)
-    np.testing.assert_array_equal(learner.unaveraged_mistakes, expected.mistakes)
+    np.testing.assert_array_equal(learner.counters.unaveraged_mistakes, expected.mistakes)
     for sums, losses in (
-        (learner.loss_sums, expected.answer_losses),
-        (learner.unaveraged_loss_sums, expected.losses),
+        (learner.counters.loss_sums, expected.answer_losses),
+        (learner.counters.unaveraged_loss_sums, expected.losses),
     ):
         np.testing.assert_allclose(sums, np.nansum(losses * data.importance[:, None], axis=0), **CLOSE)
     assert np.abs(expected.weights).max() > 0.0

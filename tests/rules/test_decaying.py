@@ -10,7 +10,7 @@ import pytest
 
 from cases import Data, batch_of, bits_of, cut, data_for, learner_for, loss_of
 from onlinear.errors import Refused
-from onlinear.learning.learner import Settings
+from onlinear.learning.configuration import Settings
 from onlinear.rules import PA1, PA2
 from onlinear.rules.passive import DecayingPA1, DecayingPA2
 

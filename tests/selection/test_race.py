@@ -12,8 +12,9 @@ import scipy.sparse
 from onlinear import losses, rules
 from onlinear.data.batch import Batch, rows_of
 from onlinear.errors import Refused
+from onlinear.learning.configuration import Configuration
 from onlinear.learning.learner import Learner
-from onlinear.selection.configurations import Configuration, configuration, grid
+from onlinear.selection.configurations import configuration, grid
 from onlinear.selection.race import Race, RaceExamples, RaceTask
 
 

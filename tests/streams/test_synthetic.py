@@ -15,7 +15,7 @@ import onlinear
 from onlinear import losses, rules
 from onlinear.errors import BadInput, Refused
 from onlinear.learning.classes import Classes
-from onlinear.learning.learner import Settings
+from onlinear.learning.configuration import Settings
 from onlinear.learning.model import Model
 from onlinear.streams import arrays
 from onlinear.streams.arrays import Generated
@@ -105,7 +105,7 @@ def test_only_a_group_is_in_memory() -> None:
 
 @by_name
 def test_training_on_blocks_is_partial_fit(stream: Generated) -> None:
-    training = Model(losses.Perceptron(), rules.PerceptronStep(), Settings(intercept=False), Classes([-1, 1]))
+    training = Model.create(losses.Perceptron(), rules.PerceptronStep(), Settings(intercept=False), Classes([-1, 1]))
     for block in onlinear.open_stream(stream):
         training.learn(block)
     model = perceptron().partial_fit(*whole(stream), classes=[-1, 1])

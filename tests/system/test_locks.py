@@ -1,4 +1,4 @@
-"""The gate of a learner that a signal handler finds entered, or that was left by an exception amid entering it."""
+"""A learner's sequence lock that a signal handler finds entered, or that an exception left amid entering it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import time
 import pytest
 
 from onlinear.errors import Refused
-from onlinear.system.locks import BUSY, GENERATION, Busy
+from onlinear.system.locks import BUSY, GENERATION, SequenceLock
 
 
 def test_no_thread_comes_in_while_a_handler_is_refused() -> None:
     came_amid = []
     for _ in range(50):  # a thread that waits is not always quick enough
-        lock, busy, over = threading.RLock(), Busy(), threading.Event()
+        lock, busy, over = threading.RLock(), SequenceLock(), threading.Event()
 
         def wait(lock: threading.RLock = lock, over: threading.Event = over) -> None:
             with lock:
@@ -32,7 +32,7 @@ def test_no_thread_comes_in_while_a_handler_is_refused() -> None:
 
 
 def test_who_has_given_the_lock_back_is_forgotten() -> None:
-    lock, busy = threading.RLock(), Busy()
+    lock, busy = threading.RLock(), SequenceLock()
     with lock:
         busy.__enter__()  # and an exception came amid leaving it
     with lock:

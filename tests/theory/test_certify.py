@@ -45,7 +45,7 @@ def test_bounds_hold(
     fitted(estimator, scipy.sparse.csr_matrix(X) if sparse else X, y, sample_weight=weights)
     found = onlinear.certify(estimator, X, y)  # raises if a bound fails
     assert found["updates"] == estimator.updates_
-    assert found["mistakes"] == estimator._learner.unaveraged_mistakes.sum()  # which the theorems speak of
+    assert found["mistakes"] == estimator._learner.counters.unaveraged_mistakes.sum()  # which the theorems speak of
     assert found["separable"] is not None
     if found["separable"]:
         assert found["holds"]
@@ -356,7 +356,7 @@ def test_rows_of_any_size(power: int, flipped: int) -> None:
 def test_weights_too_large_to_be_said_are_refused() -> None:
     X, y = draw(3, 12, 2)
     model = fitted(onlinear.OnlineClassifier(), X, y)
-    model._learner.table[:] = 1.7e308
+    model._learner.table.cells[:] = 1.7e308
     for ask in (lambda: model.certificate_, lambda: onlinear.certify(model, X, y)):
         with pytest.raises(Refused, match="too large for floating point"):
             ask()

@@ -62,7 +62,7 @@ def test_bounds_hold(
     weights = np.random.default_rng(seed).choice([0.5, 1.0, 3.0], len(y)) if weighted else None
     model = fitted(learner(which, intercept, passes), X, y, sample_weight=weights)
     found = onlinear.certify(model, X, y)  # raises if a bound fails
-    assert found["mistakes"] == model._learner.unaveraged_mistakes.sum()  # which the theorems speak of
+    assert found["mistakes"] == model._learner.counters.unaveraged_mistakes.sum()  # which the theorems speak of
     assert found["separable"] is not None
     if found["separable"]:
         assert found["holds"]

@@ -9,7 +9,8 @@ from hypothesis import given, settings as budget, strategies as st
 from onlinear import losses, rules
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Signs
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 8)

@@ -223,7 +223,7 @@ def test_a_forged_count_is_caught() -> None:
 
 def test_a_forged_weight_is_caught() -> None:
     model, X, y, found = honest()
-    model._learner.table[0, 0, 1] = np.nextafter(model._learner.table[0, 0, 1], np.inf)
+    model._learner.table.cells[0, 0, 1] = np.nextafter(model._learner.table.cells[0, 0, 1], np.inf)
     other = certified(model, X, y)
     assert (other["replayed"], other["replay"]) == (False, "unlike")
     is_refused(other, rows_of(X, y), "replay: certify has learned these rows again")
@@ -259,7 +259,7 @@ def test_a_run_that_would_take_hours_is_not_begun() -> None:
     with pytest.raises(verifier.Failed, match="hours"):
         replay.replay(found | {"passes": passes}, rows_of(X, y))
     model, X, y, _ = honest()
-    model._learner.counters[0, EXAMPLES] *= passes
+    model._learner.counters.array[0, EXAMPLES] *= passes
     assert certified(model, X, y)["replay"] == "long"
 
 

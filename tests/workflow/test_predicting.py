@@ -20,7 +20,7 @@ from onlinear import losses, rules
 from onlinear.errors import BadLine, BadModel, BadSource, OnlinearError, Refused
 from onlinear.files import trained as trained_files
 from onlinear.files.trained import Trained
-from onlinear.learning.learner import Settings
+from onlinear.learning.configuration import Settings
 from onlinear.learning.model import Model
 from onlinear.streams.conversion.directions import ConvertOptions, convert
 from onlinear.streams.recipe import Recipe
@@ -77,7 +77,7 @@ FORMS: dict[str, Callable[[Path], Any]] = {
 def learned_from(source: Any, path: Path, **options: Any) -> Path:
     """A model file of a regression on rows."""
     stream = open_stream(source, **(OPTIONS | options))
-    training = Model(losses.Squared(), rules.Normalised(), Settings(), None, stream.recipe.bits)
+    training = Model.create(losses.Squared(), rules.Normalised(), Settings(), None, stream.recipe.bits)
     for block in stream:
         training.learn(block)
     trained_files.save(path, Trained(training, stream.recipe))

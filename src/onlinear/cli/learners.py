@@ -166,4 +166,4 @@ def new_dual_model(wanted: dict[str, Any], classes: Classes) -> Any:
         kernel = Kernel(wanted["kernel"] or "poly", **given)
     vote = "pocket" if wanted["learner"] == POCKET else wanted["vote"] or "vote"
     seed = int(np.random.RandomState(wanted["seed"] if vote == "random" else 0).randint(np.iinfo(np.int32).max))
-    return DualModel(kernel, classes, kind=wanted["learner"], vote=vote, budget=wanted["budget"], seed=seed)
+    return DualModel.create(kernel, classes, kind=wanted["learner"], vote=vote, budget=wanted["budget"], seed=seed)

@@ -35,12 +35,13 @@ from onlinear.errors import BadLine, BadSource, Refused
 from onlinear.features.blocks import Block
 from onlinear.files.trained import AnyModel, Trained, open_model
 from onlinear.files.values import only_bad_models
-from onlinear.learning.classes import MOST_IN_STREAM, Classes, as_array, plain, sorted_unique, task_of_numbers
-from onlinear.learning.evidence import begin_at
-from onlinear.learning.learner import Settings
-from onlinear.learning.model import Model, classes_in
+from onlinear.learning.classes import Classes, as_array, classes_in, sorted_unique, whole_to_int
+from onlinear.learning.configuration import Settings
+from onlinear.learning.model import Model
 from onlinear.learning.rest import comes_to_rest
+from onlinear.learning.restarts import begin_at
 from onlinear.learning.runs import come_in_runs
+from onlinear.learning.tasks import MOST_IN_STREAM, task_of_numbers
 from onlinear.parameters import ranges_of
 from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, SCHEDULES
 from onlinear.streams.columns import BLANKS
@@ -354,7 +355,7 @@ def new_model(
         forget=wanted["forget"],
         intercept=wanted["intercept"],
     )
-    training = Model(made_loss, made_rule, settings, classes, recipe.bits)
+    training = Model.create(made_loss, made_rule, settings, classes, recipe.bits)
     training.adapting = adapting_for(training, wanted)
     return training
 
@@ -420,7 +421,8 @@ def tell_one_class(labels: np.ndarray, format: Format) -> None:
     """Say that there is nothing to learn if all labels that were looked at are one class: no answer will be wrong."""
     if len(labels) > 1 and (labels == labels[0]).all():
         where = "all rows" if len(labels) < LOOK else f"all of its first {LOOK:,} rows"
-        say(f"{target_named(format)} is {plain(labels[0])!r:.60} in {where}, so there is nothing to tell apart yet.")
+        only = whole_to_int(labels[0])
+        say(f"{target_named(format)} is {only!r:.60} in {where}, so there is nothing to tell apart yet.")
 
 
 def is_doubtful(labels: np.ndarray) -> bool:

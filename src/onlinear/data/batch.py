@@ -73,6 +73,15 @@ def open_up(array: np.ndarray) -> np.ndarray:
     return array if array.flags.writeable or not array.size else np.asarray(_Memory(array))
 
 
+def writeable(array: np.ndarray) -> np.ndarray:
+    """The array itself, or a copy of one that must not be written to, or whose memory is a file's.
+
+    joblib hands large arrays to its workers as read-only maps of a file, and so does ``joblib.load(mmap_mode="r")``;
+    compiled code that has nothing but an address would crash on them.
+    """
+    return array if type(array) is np.ndarray and array.flags.writeable else np.array(array)
+
+
 def length_of(rows: Rows) -> int:
     """How many rows."""
     return len(rows.starts) - 1 if isinstance(rows, SparseRows) else len(rows.values)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onlinear.errors import Refused
-from onlinear.learning.evidence import forget
 from onlinear.learning.learner import Learner
+from onlinear.learning.restarts import forget_evidence, start_again
 from onlinear.registry import check_options
 from onlinear.rules.dispatch import rule_rate
 
@@ -20,12 +20,12 @@ def ignore(learner: Learner) -> None:
 
 def reset(learner: Learner) -> None:
     """Start again from zero weights, as if nothing had been learned."""
-    learner.start_again()
+    start_again(learner)
 
 
 def faster(learner: Learner) -> None:
     """Keep the weights, and forget all evidence: sums of squares, and the examples that a schedule has counted."""
-    learner.forget_evidence(forget)
+    forget_evidence(learner)
 
 
 POLICIES: dict[str, Callable[[Learner], None]] = {"ignore": ignore, "reset": reset, "faster": faster}

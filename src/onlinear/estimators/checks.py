@@ -332,7 +332,8 @@ def loop_rows(X: Any) -> Rows:
     if scipy.sparse.issparse(X):
         rows = rows_of_compressed(with_short_indices(X))
         return SparseRows(open_up(rows.starts), open_up(rows.columns), open_up(rows.values))
-    return DenseRows(open_up(np.ascontiguousarray(X)))
+    values = np.ascontiguousarray(X)
+    return DenseRows(values if values.flags.writeable else open_up(values))
 
 
 def rows_to_score(X: Any) -> Rows:
@@ -351,6 +352,8 @@ def with_short_indices(X: Any) -> Any:
 
 def importance_for(sample_weight: Any, rows: int) -> np.ndarray:
     """Sample weights as importance: one a row, finite, not negative."""
+    if sample_weight is None:
+        return np.ones(rows)
     return open_up(np.ascontiguousarray(importance_of(sample_weight, rows)))
 
 

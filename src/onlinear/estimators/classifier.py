@@ -33,16 +33,16 @@ from onlinear.estimators.linear import DataShape, LinearEstimator, Start, estima
 from onlinear.estimators.passes import classifier_seed
 from onlinear.learning.classes import (
     Classes,
-    Decoder,
     as_array,
     check_hashable,
     classes_from_call,
     classes_of_labels,
     distinct_labels,
     named_classes,
-    targets_for,
 )
-from onlinear.learning.model import Model, learn_label
+from onlinear.learning.dict_rows import learn_label
+from onlinear.learning.model import Model
+from onlinear.learning.outputs import Decoder, targets_for
 from onlinear.learning.predictor import Predictor, probabilities_of
 from onlinear.parameters import NOT_NEGATIVE
 from onlinear.registry import loss_of
@@ -57,7 +57,7 @@ def has_probabilities(self: Any) -> bool:
     if hasattr(loss, "link"):
         return True
     name = type(loss).__name__
-    if type(self._recipe_loss()) is type(loss):
+    if type(self._own_loss()) is type(loss):
         name = getattr(self, "loss", name)
     raise AttributeError(f"probability estimates are not available for loss={name!r}")
 
@@ -172,7 +172,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def _create(self, shape: DataShape, classes: Any) -> Model:
         model = super()._create(shape, classes)
-        model.weighs_outputs = self._weighs_outputs
+        model.class_weights.for_outputs = self._weighs_outputs
         return model
 
     def _check_labels(self, model: Model, classes: Any, y: np.ndarray, importance: np.ndarray) -> None:
@@ -212,7 +212,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     def _settle(self, sparse: bool) -> None:
         super()._settle(sparse)
-        self._model.class_weight = self.class_weight  # type: ignore[union-attr]
+        self._model.class_weights.given = self.class_weight  # type: ignore[union-attr]
         if isinstance(self.class_weight, dict):
             self._settled_weights = dict(self.class_weight)
         else:
@@ -228,18 +228,18 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         model = self._model
         assert model is not None
         weights = None
-        if self.class_weight is not None and model.by_output:
+        if self.class_weight is not None and model.class_weights.act_on_outputs(model.classes):
             labels = self._classes.sorted
             weights = compute_class_weight(self.class_weight, classes=labels, y=labels)
         model.weigh_outputs(weights)
 
-    def _recipe_loss(self) -> Any:
+    def _own_loss(self) -> Any:
         """The loss, which does not depend on the data."""
-        return loss_of(self._recipe(DataShape(opened=self._model is not None and self._model.opened)).loss)
+        return loss_of(self._configuration(DataShape(opened=self._model is not None and self._model.began_open)).loss)
 
     def _answering_loss(self) -> Any:
         """The loss whose link makes probabilities: a new one only answers once an example was learned with it."""
-        return self._recipe_loss() if self._learner is None else self._learner.losses[0]
+        return self._own_loss() if self._learner is None else self._learner.losses[0]
 
     # -------------------------------------------------------------- learning from a whole set
 
@@ -268,7 +268,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             model.weigh_outputs(weights if self._weighs_outputs else None)
             importance = importance if self._weighs_outputs else importance * weights[codes]
         if self.class_weight == "balanced":
-            model.count(codes[importance > 0.0])
+            model.class_weights.count(self._classes, codes[importance > 0.0])
         return rows, targets_for(self._classes, codes, model.learner), importance, codes
 
     def _knows_just(self, classes: Classes) -> bool:
@@ -282,13 +282,13 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     learn_one = learn_label
 
-    def _learn_label_closely(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
+    def _learn_label_slowly(self, x: Mapping[Any, Any], y: Hashable, importance: float) -> Any:
         """Learn the first example, or one after a parameter was set, or one that takes more than a compiled call."""
         self._notice_changes()
         if self._learning_path is not None:
-            return self._model._learn_label_closely(x, y, importance)  # type: ignore[union-attr]
+            return self._model._learn_label_slowly(x, y, importance)  # type: ignore[union-attr]
         with undo_if_refused(self):
-            return self._model_for_dicts()._learn_label_closely(x, y, importance)
+            return self._model_for_dicts()._learn_label_slowly(x, y, importance)
 
     def learn_many(self, rows: Any, y: Sequence[Hashable], importance: Any = None, classes: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.

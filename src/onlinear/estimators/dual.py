@@ -31,13 +31,7 @@ from onlinear.estimators.saving import class_name
 from onlinear.files.container import Header, PathLike
 from onlinear.files.trained import save_without_recipe
 from onlinear.files.values import Unpacker
-from onlinear.learning.classes import (
-    Classes,
-    classes_from_call,
-    classes_of_labels,
-    distinct_labels,
-    named_classes,
-)
+from onlinear.learning.classes import Classes, classes_from_call, classes_of_labels, distinct_labels, named_classes
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.model import WEIGHED, DualModel, are_whole_steps
 from onlinear.system.interrupts import uninterrupted
@@ -141,7 +135,7 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
     def _start(self: Any, features: int, dtype: Any, classes: Classes) -> DualModel:
         """A model that has seen nothing."""
         kernel, seed = self._kernel(), int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        self._model = DualModel(
+        self._model = DualModel.create(
             kernel, classes, vote=self.vote, budget=self.budget, seed=seed, features=features, dtype=dtype
         )
         self.n_iter_ = 1

@@ -14,8 +14,8 @@ from onlinear.estimators.checks import check_length, records, targets_in
 from onlinear.estimators.linear import estimator_lock, undo_if_refused
 from onlinear.features.names import ExactNames
 from onlinear.learning.classes import Classes, as_array, check_hashable
+from onlinear.learning.dict_rows import checked_importance, unknown_feature
 from onlinear.learning.dual.model import DualModel, room_for_names
-from onlinear.learning.model import checked_importance, unknown_feature
 
 
 class LearnsDicts:

@@ -9,11 +9,11 @@ from sklearn.utils._param_validation import StrOptions
 from onlinear import losses, rules
 from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, LearnerRecipe, Start
+from onlinear.estimators.linear import DataShape, Start
 from onlinear.estimators.passes import fit_passes
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
-from onlinear.learning.learner import Settings
+from onlinear.learning.configuration import Configuration, Settings
 from onlinear.registry import REGRESSION, loss_of
 from onlinear.rules.matrix import MOST_FEATURES
 
@@ -55,10 +55,10 @@ class AROWClassifier(LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
+    def _configuration(self, shape: DataShape) -> Configuration:
         settings = Settings(intercept=bool(self.fit_intercept))
         rule = rules.AROW(float(self.r))  # type: ignore[call-arg]
-        return LearnerRecipe(losses.Hinge(), rule, settings)
+        return Configuration(losses.Hinge(), rule, settings)
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
@@ -107,11 +107,11 @@ class SecondOrderPerceptron(LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
+    def _configuration(self, shape: DataShape) -> Configuration:
         whole = shape.features <= MOST_FEATURES and not shape.growing
         rule = rules.SecondOrder if whole else rules.DiagonalSecondOrder
         settings = Settings(intercept=bool(self.fit_intercept))
-        return LearnerRecipe(losses.Perceptron(), rule(float(self.a)), settings)  # type: ignore[call-arg]
+        return Configuration(losses.Perceptron(), rule(float(self.a)), settings)  # type: ignore[call-arg]
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
@@ -173,9 +173,9 @@ class FTRLClassifier(LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
+    def _configuration(self, shape: DataShape) -> Configuration:
         rule = rules.FTRLProximal(*map(float, (self.alpha, self.beta, self.l1, self.l2)))
-        return LearnerRecipe(losses.Logistic(), rule, Settings(intercept=bool(self.fit_intercept)))
+        return Configuration(losses.Logistic(), rule, Settings(intercept=bool(self.fit_intercept)))
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
@@ -229,10 +229,10 @@ class FTRLRegressor(LinearRegressor):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
+    def _configuration(self, shape: DataShape) -> Configuration:
         rule = rules.FTRLProximal(*map(float, (self.alpha, self.beta, self.l1, self.l2)))
         settings = Settings(intercept=bool(self.fit_intercept))
-        return LearnerRecipe(loss_of(self.loss), rule, settings)
+        return Configuration(loss_of(self.loss), rule, settings)
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None

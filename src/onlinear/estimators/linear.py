@@ -1,8 +1,8 @@
 """LinearEstimator: what classifiers and regressors share. They hold a model, and translate.
 
-Parameters become a recipe (loss, rule and settings), X and y become rows and labels; everything that is learned, and
-all there is to say of it, is in the :class:`onlinear.learning.model.Model`. A parameter that is set while a model
-learns is noticed, and the model brought up to date before it learns more.
+Parameters become a configuration (loss, rule and settings), X and y become rows and labels; everything that is
+learned, and all there is to say of it, is in the :class:`onlinear.learning.model.Model`. A parameter that is set while
+a model learns is noticed, and the model brought up to date before it learns more.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.files.container import PathLike
 from onlinear.files.trained import save_without_recipe
-from onlinear.learning.classes import Classes, is_even
-from onlinear.learning.evidence import begin_at
-from onlinear.learning.learner import Learner, Mark, Settings, checked_recipe
+from onlinear.learning.classes import Classes
+from onlinear.learning.configuration import Configuration
+from onlinear.learning.learner import Learner, resolve_configurations
 from onlinear.learning.model import Model
+from onlinear.learning.outputs import is_even
 from onlinear.learning.predictor import Predictor
+from onlinear.learning.restarts import begin_at, restart_at
+from onlinear.learning.state import Mark
 from onlinear.system.interrupts import uninterrupted
 from onlinear.system.locks import lock_of
 
@@ -36,16 +39,8 @@ FINE: set[Any] = set()
 FIRST_FEATURES = 1024
 
 
-class LearnerRecipe(NamedTuple):
-    """What a learner is made of."""
-
-    loss: Any
-    rule: Any
-    settings: Settings = Settings()
-
-
 class DataShape(NamedTuple):
-    """What is known of the data before the first row is learned, and a recipe may depend on."""
+    """What is known of the data before the first row is learned, and a configuration may depend on."""
 
     features: int = 1
     sparse: bool = False
@@ -82,7 +77,7 @@ def undo_if_refused(estimator: Any) -> Iterator[None]:
             now.update(before)
             for name in now.keys() - before.keys():
                 del now[name]
-            if model:  # rows of the other kind may have another recipe
+            if model:  # rows of the other kind may have another configuration
                 model.restore(conditions)
                 now.update({"_path": None, "_learning_path": None} if "_path" in before else {})
             raise
@@ -111,7 +106,7 @@ class Shown:
 
 
 class LinearEstimator(BaseEstimator):
-    """A linear model that learns online. Subclasses say by :meth:`_recipe` what they learn with.
+    """A linear model that learns online. Subclasses say by :meth:`_configuration` what they learn with.
 
     ``bits`` and ``names_cap`` say what becomes of the names of dicts: they are hashed to a table of fixed size, or
     exact, and grow up to a cap.
@@ -155,7 +150,7 @@ class LinearEstimator(BaseEstimator):
 
     # -------------------------------------------------------------- parameters
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
+    def _configuration(self, shape: DataShape) -> Configuration:
         """Loss, rule and settings."""
         raise NotImplementedError
 
@@ -186,10 +181,10 @@ class LinearEstimator(BaseEstimator):
 
     def _create(self, shape: DataShape, classes: Classes | None) -> Model:
         """A model that has learned nothing."""
-        recipe = self._checked_recipe(shape, classes)
+        configuration = self._checked_configuration(shape, classes)
         columns = None if shape.growing else shape.features
-        model = Model(
-            *recipe,
+        model = Model.create(
+            *configuration,
             classes,
             self.bits if shape.growing else None,
             columns=columns,
@@ -220,15 +215,15 @@ class LinearEstimator(BaseEstimator):
         self.n_iter_ = 1
         return model
 
-    def _checked_recipe(self, shape: DataShape, classes: Classes | None) -> LearnerRecipe:
-        """The recipe, if it suits the classes."""
-        loss, rule, settings = self._recipe(shape)
-        losses, rules, several = checked_recipe([loss], [rule], [settings], True)
+    def _checked_configuration(self, shape: DataShape, classes: Classes | None) -> Configuration:
+        """The configuration, if it suits the classes."""
+        loss, rule, settings = self._configuration(shape)
+        losses, rules, several = resolve_configurations(loss, rule, settings, True)
         if classes is not None and classes.open and not is_even(losses[0]):
             raise Refused(f"{losses[0]} treats its two targets differently: name the classes in the first call")
-        return LearnerRecipe(losses[0], rules[0], several[0])
+        return Configuration(losses[0], rules[0], several[0])
 
-    def _hold(self, model: Model) -> None:
+    def _adopt(self, model: Model) -> None:
         """Hold a model that was trained elsewhere, on rows in columns, by the parameters that are given here."""
         self.n_features_in_ = model.columns
         model.column_names = getattr(self, "feature_names_in_", None)
@@ -259,9 +254,9 @@ class LinearEstimator(BaseEstimator):
             return
         if self._settled is not None and model.dense is not sparse:
             return
-        shape = DataShape(model.learner.features, sparse, model.columns is None, model.opened)
-        recipe = self._checked_recipe(shape, model.classes)
-        if model.change_recipe(*recipe):
+        shape = DataShape(model.learner.features, sparse, model.columns is None, model.began_open)
+        configuration = self._checked_configuration(shape, model.classes)
+        if model.change_configuration(*configuration):
             self._path = self._learning_path = None
         self._settle(sparse)
 
@@ -465,7 +460,7 @@ class LinearEstimator(BaseEstimator):
                 "coef_ was assigned, but this learner keeps more than weights and cannot go on from them: "
                 "call fit to start anew"
             )
-        learner.restart_at(shown.weights, shown.intercepts)
+        restart_at(learner, shown.weights, shown.intercepts)
         shown.by_hand = False
 
     def sparsify(self) -> Any:
@@ -535,7 +530,7 @@ class LinearEstimator(BaseEstimator):
     def t_(self) -> float:
         """One more than the number of examples learned from, as scikit-learn counts."""
         with self._counting() as model:
-            return 1.0 + model.learner.t
+            return 1.0 + model.learner.counters.t
 
     @property
     def updates_per_pass_(self) -> list[int]:

@@ -8,11 +8,11 @@ from typing import Any
 from onlinear.errors import Refused
 from onlinear.estimators.checks import FloatInterval, interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, LearnerRecipe, Start
+from onlinear.estimators.linear import DataShape, Start
 from onlinear.estimators.passes import fit_passes
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
-from onlinear.learning.learner import Settings
+from onlinear.learning.configuration import Configuration, Settings
 from onlinear.learning.model import Model
 from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, loss_of, name_of, rule_of
 
@@ -28,8 +28,8 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def any_recipe(estimator: Any) -> LearnerRecipe:
-    """The recipe of either class."""
+def any_configuration(estimator: Any) -> Configuration:
+    """The configuration of either class."""
     settings = Settings(
         l1=float(estimator.l1),
         l2=float(estimator.l2),
@@ -37,7 +37,7 @@ def any_recipe(estimator: Any) -> LearnerRecipe:
         forget=float(estimator.forget),
         intercept=bool(estimator.fit_intercept),
     )
-    return LearnerRecipe(estimator.loss, estimator.rule, settings)
+    return Configuration(estimator.loss, estimator.rule, settings)
 
 
 def parameters_of(model: Model) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def name_or_itself(thing: Any, names: dict[str, type]) -> Any:
     return name if name is not None and thing == type(thing)() else thing
 
 
-def check_recipe(estimator: Any, names: frozenset[str], several: bool, learned: str) -> None:
+def check_task_of_loss(estimator: Any, names: frozenset[str], several: bool, learned: str) -> None:
     """Refuse a loss of another name than those for what is ``learned``, or one of ``several`` classes for numbers."""
     rule_of(estimator.rule)
     loss = loss_of(estimator.loss)
@@ -136,11 +136,11 @@ class OnlineClassifier(LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
-        return any_recipe(self)
+    def _configuration(self, shape: DataShape) -> Configuration:
+        return any_configuration(self)
 
     def _check_combination(self) -> None:
-        check_recipe(self, FOR_CLASSES, True, "classes")
+        check_task_of_loss(self, FOR_CLASSES, True, "classes")
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
@@ -199,11 +199,11 @@ class OnlineRegressor(LinearRegressor):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
-        return any_recipe(self)
+    def _configuration(self, shape: DataShape) -> Configuration:
+        return any_configuration(self)
 
     def _check_combination(self) -> None:
-        check_recipe(self, REGRESSION, False, "numbers")
+        check_task_of_loss(self, REGRESSION, False, "numbers")
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None

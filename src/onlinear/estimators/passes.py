@@ -84,7 +84,7 @@ def fit_passes(estimator: Any, X: Any, y: Any, sample_weight: Any, start: Start)
         batch = Batch(rows, targets, importance, model.column_names)
         model.pass_starts = []
         estimator.converged_ = False
-        turns = Turns(estimator.order, len(batch), estimator.random_state)
+        turns = Turns(estimator.order, len(batch.importance), estimator.random_state)
         for number in range(1, estimator.max_iter + 1):
             model.start_pass()
             estimator.n_iter_ = number
@@ -149,7 +149,7 @@ def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any)
 def run_epochs(estimator: Any, batch: Batch, held_out: np.ndarray | None) -> None:
     """Learn pass after pass, until all outputs have stopped."""
     model = estimator._model
-    turns = epoch_orders(estimator, len(batch), held_out)
+    turns = epoch_orders(estimator, len(batch.importance), held_out)
     stopping = Stopping(estimator, model.learner, batch, held_out)
     model.pass_starts = []
     for number in range(1, estimator.max_iter + 1):
@@ -179,7 +179,7 @@ def warn_if_unseparated(estimator: Any, batch: Batch) -> None:
         return
     rows = batch.rows
     entries = rows.values.size if isinstance(rows, DenseRows) else int(rows.starts[-1])
-    turns, most = epoch_orders(estimator, len(batch), None), TRIAL // (TRIAL_PASS + entries)
+    turns, most = epoch_orders(estimator, len(batch.importance), None), TRIAL // (TRIAL_PASS + entries)
     more = passes_to_rest(estimator._model.copy().learner, batch, turns, most)
     if more:
         warnings.warn(
@@ -273,19 +273,19 @@ class Stopping:
             self.report(number)
         if self.estimator.tol is None:
             return False
-        measure = learner.objectives / self.count if self.validation is None else -self.scores(self.validation)
+        measure = learner.counters.objectives / self.count if self.validation is None else -self.scores(self.validation)
         worse = measure > self.best - self.estimator.tol
         self.idle = np.where(worse, self.idle + 1, 0)
         self.best = np.minimum(self.best, measure)
-        tired = learner.active & (self.idle >= self.estimator.n_iter_no_change)
+        tired = learner.counters.active & (self.idle >= self.estimator.n_iter_no_change)
         if self.adaptive and tired.any():
             slower = tired & (self.rates > 1e-6)
             self.rates[slower] /= 5.0
             self.idle[slower] = 0
             tired &= ~slower
             learner.rules = self.rules()
-        learner.stop_outputs(tired)
-        return not learner.active.any()
+        learner.counters.stop_outputs(tired)
+        return not learner.counters.active.any()
 
     def rules(self) -> list[Any]:
         """The rule with each output's own rate; a single one while they are all the same."""
@@ -299,9 +299,9 @@ class Stopping:
 
     def report(self, number: int) -> None:
         weights, intercepts = self.learner.weights_and_intercepts(averaged=False)
-        objectives = self.learner.objectives / self.count
+        objectives = self.learner.counters.objectives / self.count
         for m in range(self.learner.outputs):
-            if self.learner.active[m]:
+            if self.learner.counters.active[m]:
                 print(
                     f"pass {number}, output {m}: |w| {np.linalg.norm(weights[m]):.4g}, "
                     f"{np.count_nonzero(weights[m])} weights, intercept {intercepts[m]:.6g}, "
@@ -310,8 +310,8 @@ class Stopping:
 
     def leave(self, examples: int) -> None:
         """Hand the learner on, ready for a stream: all outputs learn again and count as scikit-learn counts."""
-        self.learner.resume_outputs()
-        self.learner.count_examples(float(examples))
+        self.learner.counters.resume_outputs()
+        self.learner.counters.count_from(float(examples))
         self.learner.rules = [self.rule]
 
 

@@ -9,17 +9,17 @@ from sklearn.utils._param_validation import StrOptions
 from onlinear import losses, rules
 from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, LearnerRecipe, Start
+from onlinear.estimators.linear import DataShape, Start
 from onlinear.estimators.passes import fit_epochs
 from onlinear.estimators.regressor import LinearRegressor
 from onlinear.estimators.sgd import AVERAGE, CLASSES, EPOCHS, SPARSE_INTERCEPT_RATE
-from onlinear.learning.learner import Settings
+from onlinear.learning.configuration import Configuration, Settings
 
 AGGRESSIVENESS = {"C": [interval_of(rules.PA1, "C")]}
 
 
-def passive_recipe(estimator: Any, loss: Any, first: str, shape: DataShape) -> LearnerRecipe:
-    """The recipe of either class; under the ``first`` of its losses' names it is PA-I, else PA-II."""
+def passive_configuration(estimator: Any, loss: Any, first: str, shape: DataShape) -> Configuration:
+    """The configuration of either class; under the ``first`` of its losses' names it is PA-I, else PA-II."""
     settings = Settings(
         average=float(estimator.average),
         intercept=bool(estimator.fit_intercept),
@@ -27,7 +27,7 @@ def passive_recipe(estimator: Any, loss: Any, first: str, shape: DataShape) -> L
         intercept_in_norm=False,
     )
     rule = rules.PA1 if estimator.loss == first else rules.PA2
-    return LearnerRecipe(loss, rule(float(estimator.C)), settings)
+    return Configuration(loss, rule(float(estimator.C)), settings)
 
 
 class PassiveAggressiveClassifier(LinearClassifier):
@@ -87,8 +87,8 @@ class PassiveAggressiveClassifier(LinearClassifier):
         self.class_weight = class_weight
         self.average = average
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
-        return passive_recipe(self, losses.Hinge(), "hinge", shape)
+    def _configuration(self, shape: DataShape) -> Configuration:
+        return passive_configuration(self, losses.Hinge(), "hinge", shape)
 
     def fit(
         self,
@@ -155,9 +155,9 @@ class PassiveAggressiveRegressor(LinearRegressor):
         self.warm_start = warm_start
         self.average = average
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
+    def _configuration(self, shape: DataShape) -> Configuration:
         loss = losses.EpsilonInsensitive(float(self.epsilon))
-        return passive_recipe(self, loss, "epsilon_insensitive", shape)
+        return passive_configuration(self, loss, "epsilon_insensitive", shape)
 
     def fit(
         self,

@@ -10,10 +10,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from onlinear import losses, rules
 from onlinear.estimators.checks import interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, LearnerRecipe, Start
+from onlinear.estimators.linear import DataShape, Start
 from onlinear.estimators.passes import ORDERS, fit_epochs, fit_passes
 from onlinear.estimators.sgd import CLASSES, EPOCHS, PENALTY, SPARSE_INTERCEPT_RATE, penalties
-from onlinear.learning.learner import Settings
+from onlinear.learning.configuration import Configuration, Settings
 
 
 class Perceptron(LinearClassifier):
@@ -79,13 +79,13 @@ class Perceptron(LinearClassifier):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
+    def _configuration(self, shape: DataShape) -> Configuration:
         settings = Settings(
             **penalties(self.penalty, float(self.alpha), self.l1_ratio),
             intercept=bool(self.fit_intercept),
             intercept_rate=SPARSE_INTERCEPT_RATE if shape.sparse else 1.0,
         )
-        return LearnerRecipe(losses.Perceptron(), rules.PerceptronStep(float(self.eta0)), settings)
+        return Configuration(losses.Perceptron(), rules.PerceptronStep(float(self.eta0)), settings)
 
     def fit(
         self,
@@ -158,9 +158,9 @@ class AveragedPerceptron(LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
+    def _configuration(self, shape: DataShape) -> Configuration:
         settings = Settings(average=1.0, intercept=bool(self.fit_intercept))
-        return LearnerRecipe(losses.Perceptron(), rules.PerceptronStep(), settings)
+        return Configuration(losses.Perceptron(), rules.PerceptronStep(), settings)
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None
@@ -222,9 +222,9 @@ class MarginPerceptron(LinearClassifier):
         self.names_cap = names_cap
         self.warm_start = warm_start
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
+    def _configuration(self, shape: DataShape) -> Configuration:
         settings = Settings(average=float(self.average), intercept=bool(self.fit_intercept))
-        return LearnerRecipe(losses.Hinge(float(self.margin)), rules.PerceptronStep(float(self.rate)), settings)
+        return Configuration(losses.Hinge(float(self.margin)), rules.PerceptronStep(float(self.rate)), settings)
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, coef_init: Any = None, intercept_init: Any = None

@@ -24,7 +24,7 @@ from onlinear.estimators.checks import (
 )
 from onlinear.estimators.linear import DataShape, LinearEstimator, Start, estimator_lock, undo_if_refused
 from onlinear.estimators.passes import regressor_seed
-from onlinear.learning.model import ONE_ROW, learn_number
+from onlinear.learning.dict_rows import ONE_ROW, learn_number
 
 
 class LinearRegressor(RegressorMixin, LinearEstimator):
@@ -103,12 +103,12 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
     learn_one = learn_number
 
-    def _learn_number_closely(self, x: Mapping[Any, Any], target: float, importance: float) -> float:
+    def _learn_number_slowly(self, x: Mapping[Any, Any], target: float, importance: float) -> float:
         """Learn the first example, or one after a parameter was set, or one that takes more than a compiled call."""
         if self._learning_path is not None:
-            return self._model._learn_number_closely(x, target, importance)  # type: ignore[union-attr]
+            return self._model._learn_number_slowly(x, target, importance)  # type: ignore[union-attr]
         with undo_if_refused(self):
-            return self._model_for_dicts()._learn_number_closely(x, target, importance)
+            return self._model_for_dicts()._learn_number_slowly(x, target, importance)
 
     def learn_many(self, rows: Any, y: Any, importance: Any = None) -> Any:
         """Learn from a list of dicts or a frame: the same bits as ``learn_one`` row by row.

@@ -21,13 +21,13 @@ from onlinear.features.state import pack_texts
 from onlinear.files.container import Arrays, Header, PathLike, read_model
 from onlinear.files.figures import check_figures
 from onlinear.files.file_model import FileModel
-from onlinear.files.learners import FACINGS
+from onlinear.files.learners import LAYOUTS
 from onlinear.files.models import EstimatorParts, ModelNow, model_now, pack_estimator, unpack_model
 from onlinear.files.names import unpack_names, unpack_texts
 from onlinear.files.trained import IN_DUAL_FORM, RECIPE_KEY, check_columns, check_names, restored_recipe
 from onlinear.files.values import Packer, Unpacker, only_bad_models
-from onlinear.learning.classes import has_outputs_for
 from onlinear.learning.model import Model
+from onlinear.learning.outputs import has_outputs_for
 
 #: the estimators a file may name
 OURS = frozenset(
@@ -265,8 +265,8 @@ def unpack_learned(unpacker: Unpacker, header: Header, state: dict[str, Any], es
         raise BadModel("the model has learned, but shows no weights, or other targets: it is not one that we wrote")
     model = unpack_model(unpacker, header, state, names)
     model.column_names = vars(estimator).get("feature_names_in_")
-    model.class_weight = getattr(estimator, "class_weight", None)
-    model.weighs_outputs = getattr(estimator, "_weighs_outputs", False)
+    model.class_weights.given = getattr(estimator, "class_weight", None)
+    model.class_weights.for_outputs = getattr(estimator, "_weighs_outputs", False)
     return model
 
 
@@ -317,7 +317,7 @@ def unpack_apart(unpacker: Unpacker, header: Header) -> dict[str, Any]:
         attributes["feature_names_in_"] = np.array(unpack_texts(unpacker.arrays, "columns"), dtype=object)
     if "shown" in header:
         attributes["_shown"] = unpack_shown(unpacker, header["shown"])
-    if header.get("rows", "dense") not in FACINGS:
+    if header.get("rows", "dense") not in LAYOUTS:
         raise BadModel(f"the model has learned from {header['rows']!r:.60} rows: it is not one that we wrote")
     if "data" in header:
         if header["data"] not in DATA_TYPES:

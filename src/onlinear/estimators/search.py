@@ -28,7 +28,8 @@ from onlinear.estimators.online import OnlineClassifier, OnlineRegressor, parame
 from onlinear.estimators.passes import orders
 from onlinear.files.container import PathLike
 from onlinear.learning.classes import Classes, classes_of_labels, named_classes
-from onlinear.selection.configurations import Configuration, as_configuration, check_task, usual
+from onlinear.learning.configuration import Configuration
+from onlinear.selection.configurations import as_configuration, check_task, usual
 from onlinear.selection.race import Race, RaceExamples, RaceTask, rungs_of
 from onlinear.selection.race_stream import fold_table
 from onlinear.selection.standings import Comparison, Standings
@@ -316,7 +317,7 @@ class OnlineSearch(BaseEstimator):
         if hasattr(self, "feature_names_in_"):
             estimator.feature_names_in_ = self.feature_names_in_
         model.columns = self.n_features_in_
-        estimator._hold(model)
+        estimator._adopt(model)
         return estimator
 
     @property

@@ -13,10 +13,10 @@ from onlinear import losses, rules
 from onlinear.errors import BadInput
 from onlinear.estimators.checks import FloatInterval, interval_of
 from onlinear.estimators.classifier import LinearClassifier
-from onlinear.estimators.linear import DataShape, LearnerRecipe, Start
+from onlinear.estimators.linear import DataShape, Start
 from onlinear.estimators.passes import fit_epochs
 from onlinear.estimators.regressor import LinearRegressor
-from onlinear.learning.learner import Settings
+from onlinear.learning.configuration import Configuration, Settings
 from onlinear.rules.passive import DecayingPA1, DecayingPA2
 
 #: scikit-learn slows the intercept down on sparse rows, "to avoid intercept oscillation"
@@ -114,8 +114,8 @@ def rule_named(estimator: Any, loss: Any, penalised: bool) -> Any:
     return rules.SGD(rules.Constant(eta0))
 
 
-def descent_recipe(estimator: Any, shape: DataShape) -> LearnerRecipe:
-    """The recipe of either class."""
+def descent_configuration(estimator: Any, shape: DataShape) -> Configuration:
+    """The configuration of either class."""
     loss = loss_named(estimator, shape.opened)
     penalty = penalties(estimator.penalty, float(estimator.alpha), estimator.l1_ratio)
     settings = Settings(
@@ -125,7 +125,7 @@ def descent_recipe(estimator: Any, shape: DataShape) -> LearnerRecipe:
         intercept_rate=SPARSE_INTERCEPT_RATE if shape.sparse else 1.0,
         intercept_in_norm=False,
     )
-    return LearnerRecipe(loss, rule_named(estimator, loss, bool(penalty)), settings)
+    return Configuration(loss, rule_named(estimator, loss, bool(penalty)), settings)
 
 
 def check_descent(estimator: Any, pa_loss: str) -> None:
@@ -216,8 +216,8 @@ class SGDClassifier(LinearClassifier):
         self.warm_start = warm_start
         self.average = average
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
-        return descent_recipe(self, shape)
+    def _configuration(self, shape: DataShape) -> Configuration:
+        return descent_configuration(self, shape)
 
     def _check_combination(self) -> None:
         check_descent(self, "hinge")
@@ -301,8 +301,8 @@ class SGDRegressor(LinearRegressor):
         self.warm_start = warm_start
         self.average = average
 
-    def _recipe(self, shape: DataShape) -> LearnerRecipe:
-        return descent_recipe(self, shape)
+    def _configuration(self, shape: DataShape) -> Configuration:
+        return descent_configuration(self, shape)
 
     def _check_combination(self) -> None:
         check_descent(self, "epsilon_insensitive")

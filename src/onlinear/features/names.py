@@ -378,3 +378,7 @@ def _rows_arrays(rows: list[list[Entry]]) -> SparseRows:
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum([len(row) for row in rows], out=indptr[1:])
     return indptr, *_row_arrays([entry for row in rows for entry in row])
+
+
+#: the names of a model's features, of either kind
+Names = ExactNames | HashedNames

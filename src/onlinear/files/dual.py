@@ -134,7 +134,9 @@ def unpack_dual(unpacker: Unpacker, header: Header, kind: str, vote: str, named:
     check_state(state)
     classes = unpack_classes(unpacker, header["classes"])
     machine = unpack_perceptrons(unpacker.arrays, header["perceptrons"])
-    model = DualModel.of(machine, classes, kind, vote, header["perceptrons"]["budget"], state["_seed"])
+    model = DualModel(
+        machine, classes, kind=kind, vote=vote, budget=header["perceptrons"]["budget"], seed=state["_seed"]
+    )
     model.seen = unpack_seen(header["seen"], len(classes))
     if "names" in header:
         names = unpack_names(unpacker, header["names"])

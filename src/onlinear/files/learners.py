@@ -15,13 +15,16 @@ import numpy as np
 
 import onlinear
 from onlinear import rules
+from onlinear.data.batch import writeable
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.errors import BadModel
 from onlinear.files.container import Arrays, Header, PathLike, read_model, write_model
 from onlinear.files.values import Packer, Unpacker, only_bad_models
 from onlinear.kernels.learn.bank import shape_of
-from onlinear.learning.buffers import writeable
-from onlinear.learning.counters import (
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
+from onlinear.learning.reading import read_columns, read_intercepts
+from onlinear.learning.saved_counters import (
     MOST_EXAMPLES,
     are_counts,
     current_counters,
@@ -29,14 +32,15 @@ from onlinear.learning.counters import (
     has_known_width,
     slim_counters,
 )
-from onlinear.learning.learner import Learner, Settings
 from onlinear.streams.packing import is_number
 from onlinear.system.locks import VERSION
 
 #: how many times as many features a table may have as are in the file
 ROOM = 4
 
-FACINGS: dict[str, type] = {"dense": DenseRows, "sparse": SparseRows}
+#: how the table lies, by the word for it in a file
+LAYOUTS: dict[str, type] = {"dense": DenseRows, "sparse": SparseRows}
+LAYOUT_NAMES = {layout: name for name, layout in LAYOUTS.items()}
 FEATURE_AXIS = {DenseRows: 2, SparseRows: 0}
 
 
@@ -58,15 +62,15 @@ def learner_now(learner: Learner, *, slim: bool = False, features: int | None = 
     """What there is to save of a learner, for a caller who holds its lock; slim of the first ``features`` only."""
     slim = slim or learner.slim
     arrays = slim_arrays(learner, features) if slim else full_arrays(learner)
-    arrays["history"] = np.array(learner.history).reshape(-1, learner.outputs, 3)
+    arrays["history"] = np.array(learner.counters.history).reshape(-1, learner.outputs, 3)
     numbers = {
         "form": "slim" if slim else "full",
         "features": arrays["weights"].shape[1] if slim else learner.features,
         "outputs": learner.outputs,
-        "facing": "dense" if learner.facing is DenseRows else "sparse",
+        "facing": LAYOUT_NAMES[learner.table.layout],
         "compiled": learner.compiled and (not slim or answers_compiled(learner)),
         "version": learner.version,
-        "first_pass_examples": learner.first_pass_examples,
+        "first_pass_examples": learner.counters.first_pass_examples,
     }
     if slim:
         numbers["in_turn"] = sums_in_turn(learner)
@@ -81,13 +85,14 @@ def answers_compiled(learner: Learner) -> bool:
 
 
 def full_arrays(learner: Learner) -> Arrays:
-    axis = FEATURE_AXIS[learner.facing]
+    table = learner.table
+    axis = FEATURE_AXIS[table.layout]
     kept = [slice(None)] * 3
-    kept[axis] = slice(features_to_keep(learner.table, axis))
-    table = np.ascontiguousarray(learner.table[tuple(kept)])  # without the room for more outputs
-    arrays: Arrays = {"table": table, "bias": learner.bias, "clock": learner.counters}
+    kept[axis] = slice(features_to_keep(table.cells, axis))
+    cells = np.ascontiguousarray(table.cells[tuple(kept)])  # without the room for more outputs
+    arrays: Arrays = {"table": cells, "bias": table.bias, "clock": learner.counters.array}
     if learner.kind == "matrix":
-        arrays["matrix"] = learner.matrix
+        arrays["matrix"] = table.matrix
     return arrays
 
 
@@ -109,18 +114,17 @@ def features_to_keep(table: np.ndarray, axis: int) -> int:
 
 def sums_in_turn(learner: Learner) -> bool:
     """Whether a dict row's score is added up entry by entry, because each weight takes some arithmetic."""
-    return learner.has_lazy_slots()
+    return learner.slots.are_lazy
 
 
 def slim_arrays(learner: Learner, features: int | None) -> Arrays:
     """Weights, intercepts, and of the counters what counts examples and scales weights."""
-    counters = slim_counters(learner, scaled=not sums_in_turn(learner))
+    counters = slim_counters(learner.counters, scaled=not sums_in_turn(learner))
     if sums_in_turn(learner):
-        weights = learner._weights_in(slice(features), True)
+        weights = read_columns(learner, slice(features))
     else:
-        table = learner.table if learner.facing is DenseRows else learner.table.transpose(1, 2, 0)
-        weights = table[:, 0, :features].copy()
-    return {"weights": weights, "intercepts": learner._intercepts(True), "clock": counters}
+        weights = learner.table.cells_by_output[:, 0, :features].copy()
+    return {"weights": weights, "intercepts": read_intercepts(learner), "clock": counters}
 
 
 def pack_learner(packer: Packer, now: LearnerNow) -> dict[str, Any]:
@@ -153,20 +157,20 @@ def unpack_full(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
     settings = [unpack_settings(unpacker, each) for each in header["settings"]]
     outputs, compiled = checked_outputs(header, arrays), checked_field(header, "compiled", bool)
     learner = Learner(losses, rules_, features=0, outputs=outputs, settings=settings, compiled=compiled)
-    features, slots = checked_field(header, "features", int), learner.bias.shape[1]
-    facing = FACINGS[header["facing"]]
-    stored = arrays["table"].shape[FEATURE_AXIS[facing]]
+    table, slots = learner.table, learner.slots.size
+    features, layout = checked_field(header, "features", int), LAYOUTS[header["facing"]]
+    stored = arrays["table"].shape[FEATURE_AXIS[layout]]
     expect(stored <= features <= ROOM * stored, f"{features} features, of which {stored} are stored")
-    shape = {DenseRows: (outputs, slots, stored), SparseRows: (stored, outputs, slots)}[facing]
+    shape = {DenseRows: (outputs, slots, stored), SparseRows: (stored, outputs, slots)}[layout]
     expect_shape(arrays, "table", shape)
     expect_shape(arrays, "bias", (outputs, slots))
     if learner.kind == "matrix":
         expect_shape(arrays, "matrix", (outputs, features + 1, features + 1))
-        expect(facing is DenseRows, "a matrix rule that faces sparse rows")
-        learner.matrix = arrays["matrix"]
+        expect(layout is DenseRows, "a matrix rule that faces sparse rows")
+        table.matrix = arrays["matrix"]
     expect_finite(arrays["table"], arrays["bias"])
-    learner.facing, learner.bias = facing, arrays["bias"]
-    learner.table = with_room(arrays["table"], FEATURE_AXIS[facing], features)
+    table.layout, table.bias = layout, arrays["bias"]
+    table.base = with_room(arrays["table"], FEATURE_AXIS[layout], features)
     give_figures(learner, header, arrays)
     return learner
 
@@ -183,8 +187,9 @@ def unpack_slim(unpacker: Unpacker, header: dict[str, Any]) -> Learner:
     settings = Settings(average=float(checked_field(header, "in_turn", bool)))
     compiled = checked_field(header, "compiled", bool)
     learner = Learner(losses, rules.SGD(), features=0, outputs=outputs, settings=settings, compiled=compiled)
-    learner.base = np.zeros((outputs, learner.bias.shape[1], features))
-    learner.table[:, 0], learner.bias[:, 0] = arrays["weights"], arrays["intercepts"]
+    table = learner.table
+    table.base = np.zeros((outputs, learner.slots.size, features))
+    table.base[:, 0], table.bias[:, 0] = arrays["weights"], arrays["intercepts"]
     give_figures(learner, header, arrays)
     learner.slim = True
     return learner
@@ -200,17 +205,18 @@ def unpack_bank(unpacker: Unpacker, packed: list[Any], methods: tuple[str, str])
 
 def give_figures(learner: Learner, header: dict[str, Any], arrays: Arrays) -> None:
     """Counters and history, which must agree: figures are kept at 1, 2, 4, 8, ... examples."""
-    arrays["clock"] = current_counters(arrays["clock"], learner._averages())
-    expect_shape(arrays, "clock", learner.counters.shape)
+    counters = learner.counters
+    arrays["clock"] = current_counters(arrays["clock"], counters.averages)
+    expect_shape(arrays, "clock", counters.array.shape)
     fault = fault_of_counters(arrays["clock"], slim=header["form"] == "slim")
     expect(fault is None, str(fault))
-    learner.counters = arrays["clock"]
-    expect_shape(arrays, "history", (learner.examples.bit_length(), learner.outputs, 3))
+    counters.array = arrays["clock"]
+    expect_shape(arrays, "history", (counters.examples.bit_length(), learner.outputs, 3))
     _, mistakes, importance = np.moveaxis(arrays["history"], 2, 0)
     expect(are_counts(mistakes) and bool((importance >= 0.0).all()), "a history that counts no examples")
-    learner.history = [figures.copy() for figures in arrays["history"]]
-    learner.first_pass_examples = checked_field(header, "first_pass_examples", int)
-    expect(-1 <= learner.first_pass_examples < MOST_EXAMPLES, "a first pass that no examples end")
+    counters.history = [figures.copy() for figures in arrays["history"]]
+    counters.first_pass_examples = checked_field(header, "first_pass_examples", int)
+    expect(-1 <= counters.first_pass_examples < MOST_EXAMPLES, "a first pass that no examples end")
     version = checked_field(header, "version", int)
     expect(0 <= version < MOST_EXAMPLES, f"the version {version}")
     learner.busy.words[VERSION] = version

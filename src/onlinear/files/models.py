@@ -12,15 +12,17 @@ from typing import Any, NamedTuple
 import onlinear
 from onlinear.drift.adapting import Adapting
 from onlinear.errors import BadModel
-from onlinear.features.names import HashedNames
+from onlinear.features.names import HashedNames, Names
 from onlinear.files.classes import pack_classes, unpack_classes
 from onlinear.files.container import Arrays, Header
 from onlinear.files.figures import checked_passes, is_count
 from onlinear.files.learners import LearnerNow, learner_now, pack_learner, unpack_learner
 from onlinear.files.names import NamesNow, names_now, pack_names
 from onlinear.files.values import OURS, Packer, Unpacker
-from onlinear.learning.classes import Classes, has_outputs_for
-from onlinear.learning.model import Model, Names, trim
+from onlinear.learning.classes import Classes
+from onlinear.learning.growth import trim
+from onlinear.learning.model import Model
+from onlinear.learning.outputs import has_outputs_for
 
 
 class ModelNow(NamedTuple):
@@ -46,7 +48,7 @@ def model_now(model: Model, *, slim: bool = False, features: int | None = None) 
     """What there is to save of a model, for a caller who is alone with it. The learner's arrays are its own."""
     state = {"_pass_starts": list(model.pass_starts), "_growing": model.columns is None}
     if model.classes is not None:
-        state |= {"_opened": model.opened, "_counts": dict(model.counts)}
+        state |= {"_opened": model.began_open, "_counts": dict(model.class_weights.counts)}
     figures = {
         "examples": model.examples,
         "mistakes": model.mistakes,
@@ -96,9 +98,9 @@ def unpack_model(unpacker: Unpacker, header: Header, state: dict[str, Any], name
     state.pop("_growing")  # which follows
     columns = state.get("n_features_in_")
     bits = names.bits if isinstance(names, HashedNames) else None
-    model = Model.of(learner, classes, bits, header.get("rows", "dense") == "dense", passes, columns)
-    model.width = columns or 0
-    model.names, model.opened, model.counts = names, opened, counts
+    is_dense = header.get("rows", "dense") == "dense"
+    model = Model(learner, classes, bits, columns=columns, dense=is_dense, pass_starts=passes)
+    model.names, model.began_open, model.class_weights.counts = names, opened, counts
     return model
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from onlinear.errors import BadModel, OnlinearError
 from onlinear.features import state
-from onlinear.features.names import MOST_BITS, ExactNames, HashedNames
+from onlinear.features.names import MOST_BITS, ExactNames, HashedNames, Names
 from onlinear.features.state import pack_texts
 from onlinear.files.values import Packer, Unpacker
-from onlinear.learning.model import Names
 
 
 class NamesNow(NamedTuple):

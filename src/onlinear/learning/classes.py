@@ -1,47 +1,28 @@
-"""Which classes a classifier knows, and which number each of them has.
+"""Which classes a classifier knows, and which number each of them has; what a label may be, and arrays of labels.
 
-Labels may be anything hashable. A class's number (its *code*) is the order in which it was first seen, or its place in
-the sorted order where all classes were known from the start. To the outside classes are sorted, where they can be.
+Labels may be anything hashable; text and numbers are not mixed, for they may mean the same. A class's number (its
+*code*) is the order in which its label was first seen, or its place in the sorted order where all classes were known
+from the start. To the outside classes are sorted, where they can be.
 
 :class:`Classes` is what models and perceptrons in dual form have in common: it looks at labels before anything is
 learned, and lets classes appear while rows are.
-
-Two classes known from the start share one output. In a stream whose classes are open, one more output, the last, learns
-that "none of this" is right: when a new class appears, it has been that class's output all along.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from onlinear.data.targets import Labels, Signs
 from onlinear.data.whole_numbers import FIRST_INEXACT, as_objects, exact_array, places_beyond
-from onlinear.errors import BadInput, Refused
-
-if TYPE_CHECKING:
-    from onlinear.learning.learner import Learner
+from onlinear.errors import BadInput
 
 #: kinds of labels that are not told apart by whoever writes them down
 TEXT, NUMBER = "text", "a number"
 #: integer labels closer together than this are looked up in a table
 NEAR = 1 << 16
-#: the most that a table may come to because of classes that nobody has named, in bytes
-MOST_BYTES = 4 << 30
-#: the same of labels that look like ids: so many of them, and nearly every example has another
-MOST_BYTES_OF_IDS, MANY_LABELS, DIFFERENT = 1 << 30, 50, 0.9
-#: so many classes may appear whatever they cost
-FEW_CLASSES = 8
-#: what to do about classes that are too many
-ADVICE = (
-    "learn another one; otherwise take fewer features (bits), or name all classes in the first call of "
-    "partial_fit or learn_many (classes=...), and they may take what they take"
-)
 
 
 def label_at(labels: np.ndarray, row: int) -> Hashable:
@@ -126,9 +107,9 @@ class Classes:
         except TypeError:
             raise BadInput(f"the label {label!r} is not hashable: use a number, a string or a tuple") from None
         if code < 0:
-            self.check_new([label])
+            check_labels([label], self.labels)
             if not self.open:
-                raise self.unknown(label, 0)
+                raise self.refusal_of(label, 0)
         return code
 
     def checked_codes(self, labels: np.ndarray, present: np.ndarray) -> np.ndarray:
@@ -137,9 +118,9 @@ class Classes:
         new = np.flatnonzero((codes < 0) & present)
         if new.size and not self.open:
             row = int(new[0])
-            raise self.unknown(label_at(labels, row), row)
+            raise self.refusal_of(label_at(labels, row), row)
         if new.size:
-            self.check_new(labels[new].tolist())
+            check_labels(labels[new].tolist(), self.labels)
         return codes
 
     def learn_in_order(
@@ -172,122 +153,12 @@ class Classes:
                 f"{self.sorted.tolist()}; leave it out, or call fit to start anew"
             )
 
-    def check_new(self, labels: Iterable[Hashable]) -> None:
-        """Refuse labels that cannot become classes beside those that there are: missing, or text among numbers."""
-        examples = {kind_of_label(label): label for label in reversed(self.labels)}
-        for label in labels:
-            if is_missing(label):
-                shown = "NaN" if isinstance(label, float) else repr(label)
-                raise BadInput(f"the label is {shown}: drop the example or mend it")
-            if isinstance(label, str) and label.endswith("\0"):
-                raise BadInput(f"the label {label!r:.60} ends with a NUL, which NumPy would drop: take it away")
-            examples.setdefault(kind_of_label(label), label)
-            if TEXT in examples and NUMBER in examples:
-                other = examples[NUMBER if isinstance(label, str) else TEXT]
-                kinds = (TEXT, NUMBER) if isinstance(label, str) else (NUMBER, TEXT)
-                raise BadInput(
-                    f"the label {label!r:.60} is {kinds[0]}, and {other!r:.60} is {kinds[1]}: they would be two "
-                    "classes, and may mean the same; give all labels as text, or all as numbers"
-                )
-
-    def unknown(self, label: Any, row: int) -> BadInput:
+    def refusal_of(self, label: Any, row: int) -> BadInput:
         """The refusal of a label that is not among the classes."""
         return BadInput(
             f"the label {label!r} of row {row} is not among the classes {self.sorted.tolist()}: "
             "name every class in the first call of partial_fit or learn_many, or name none, and new classes may appear"
         )
-
-
-def kind_of_label(label: Hashable) -> str | None:
-    """Text or a number; None for anything else, such as a tuple, which nobody takes for either."""
-    if isinstance(label, str):
-        return TEXT
-    return NUMBER if isinstance(label, Number | np.bool_) else None
-
-
-def is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, NaT or pandas' NA, which answers no comparison."""
-    return label is None or type(label).__name__ == "NAType" or label != label
-
-
-def check_hashable(labels: Iterable[Any]) -> None:
-    """Refuse a label of which none can be found again, such as a list, with its row."""
-    for row, label in enumerate(labels):
-        try:
-            hash(label)
-        except TypeError:
-            said = f"the label {label!r:.60} of row {row}"
-            raise BadInput(f"{said} is not hashable: use a number, a string or a tuple") from None
-
-
-def refuse_mixed(y: Any) -> None:
-    """Refuse labels that are missing or mixed, before NumPy makes text of numbers, or someone compares what is NA."""
-    if hasattr(y, "dtype"):
-        labels = y.tolist() if getattr(y.dtype, "kind", None) == "O" and y.ndim == 1 else []
-    else:
-        labels = y if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y) else []
-    Classes().check_new(label for label in labels if isinstance(label, Hashable))
-
-
-def plain_label(label: Any) -> Hashable:
-    """A label as Python's own: NumPy's numbers, and texts of a type of their own, such as members of enumerations.
-
-    Of the latter NumPy takes what ``str`` says, which need not be the text.
-    """
-    if isinstance(label, str):
-        return str.__str__(label)
-    if isinstance(label, np.number | np.bool_) and not isinstance(label, np.timedelta64):
-        found: Hashable = label.item()
-        return found
-    return label
-
-
-def plain(label: Any) -> Hashable:
-    """A whole number as an integer; anything else as it is."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    return int(label) if isinstance(label, float) and label.is_integer() else label
-
-
-def compare_exactly(labels: list[Hashable]) -> bool:
-    """Whether NumPy finds labels equal to numbers where Python does: it takes tuples for rows, and may round."""
-    return all(isinstance(label, int | float) and abs(label) < FIRST_INEXACT for label in labels)
-
-
-def codes_of_two(y: np.ndarray, first: Any, second: Any) -> np.ndarray:
-    if y.dtype.kind == "f":
-        y = y.astype(np.float64, copy=False)  # in single precision a label might be rounded to be compared
-    is_second, is_other = y == second, y != first
-    codes = is_second.astype(np.int64)
-    if not np.array_equal(is_second, is_other):
-        codes[is_other & ~is_second] = -1
-    return codes
-
-
-def is_near(y: np.ndarray) -> bool:
-    return bool(y.size) and int(y.max()) - int(y.min()) < NEAR
-
-
-def places_above_lowest(y: np.ndarray) -> np.ndarray:
-    """How far whole numbers that are near are from the lowest of them, which may be farther than their type goes."""
-    wide = y if y.dtype.itemsize == 8 else y.astype(np.int64)
-    return (wide - wide.min()).astype(np.int64)
-
-
-def distinct_labels(y: np.ndarray) -> np.ndarray:
-    """The labels, sorted, each once; a quick look first, because mostly there are two.
-
-    >>> distinct_labels(np.array([3, 1, 3, 3])).tolist()
-    [1, 3]
-    """
-    found = two_labels(y)
-    if found is None and y.dtype.kind in "iu" and is_near(y):
-        found = np.flatnonzero(np.bincount(places_above_lowest(y))).astype(y.dtype) + y.min()
-    if y.dtype.kind == "O":
-        Classes().check_new(y.tolist())
-    labels = sorted_unique(y) if found is None else found
-    refuse_fractions(labels)
-    return labels
 
 
 def named_classes(classes: Any) -> np.ndarray:
@@ -330,14 +201,88 @@ def classes_of_labels(y: np.ndarray) -> Classes:
     return Classes.closed(labels)
 
 
-def sorted_unique(y: np.ndarray) -> np.ndarray:
-    try:
-        return np.unique(y)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in y.tolist()})
-        raise BadInput(
-            f"labels of the types {', '.join(kinds)} cannot be sorted: use one type, or learn_many, which takes any"
-        ) from None
+def classes_in(labels: Sequence[np.ndarray]) -> Classes:
+    """The classes of the first rows: two of them are all there are; otherwise more may come."""
+    seen = np.unique(np.concatenate(labels))
+    refuse_fractions(seen)
+    found: list[Hashable] = [whole_to_int(label) for label in seen.tolist()]
+    return Classes.closed(as_array(found)) if len(found) == 2 else Classes(open=True)
+
+
+# ------------------------------------------------------------------ labels
+
+
+def plain_label(label: Any) -> Hashable:
+    """A label as Python's own: NumPy's numbers, and texts of a type of their own, such as members of enumerations.
+
+    Of the latter NumPy takes what ``str`` says, which need not be the text.
+    """
+    if isinstance(label, str):
+        return str.__str__(label)
+    if isinstance(label, np.number | np.bool_) and not isinstance(label, np.timedelta64):
+        found: Hashable = label.item()
+        return found
+    return label
+
+
+def whole_to_int(label: Any) -> Hashable:
+    """A whole number as an integer; anything else as it is."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def kind_of_label(label: Hashable) -> str | None:
+    """Text or a number; None for anything else, such as a tuple, which nobody takes for either."""
+    if isinstance(label, str):
+        return TEXT
+    return NUMBER if isinstance(label, Number | np.bool_) else None
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, NaT or pandas' NA, which answers no comparison."""
+    return label is None or type(label).__name__ == "NAType" or label != label
+
+
+# ------------------------------------------------------------------ which are refused
+
+
+def check_labels(labels: Iterable[Hashable], known: Sequence[Hashable] = ()) -> None:
+    """Refuse labels that cannot become classes beside those that are known: missing, or text among numbers."""
+    examples = {kind_of_label(label): label for label in reversed(known)}
+    for label in labels:
+        if is_missing(label):
+            shown = "NaN" if isinstance(label, float) else repr(label)
+            raise BadInput(f"the label is {shown}: drop the example or mend it")
+        if isinstance(label, str) and label.endswith("\0"):
+            raise BadInput(f"the label {label!r:.60} ends with a NUL, which NumPy would drop: take it away")
+        examples.setdefault(kind_of_label(label), label)
+        if TEXT in examples and NUMBER in examples:
+            other = examples[NUMBER if isinstance(label, str) else TEXT]
+            kinds = (TEXT, NUMBER) if isinstance(label, str) else (NUMBER, TEXT)
+            raise BadInput(
+                f"the label {label!r:.60} is {kinds[0]}, and {other!r:.60} is {kinds[1]}: they would be two "
+                "classes, and may mean the same; give all labels as text, or all as numbers"
+            )
+
+
+def check_hashable(labels: Iterable[Any]) -> None:
+    """Refuse a label of which none can be found again, such as a list, with its row."""
+    for row, label in enumerate(labels):
+        try:
+            hash(label)
+        except TypeError:
+            said = f"the label {label!r:.60} of row {row}"
+            raise BadInput(f"{said} is not hashable: use a number, a string or a tuple") from None
+
+
+def refuse_mixed(y: Any) -> None:
+    """Refuse labels that are missing or mixed, before NumPy makes text of numbers, or someone compares what is NA."""
+    if hasattr(y, "dtype"):
+        labels = y.tolist() if getattr(y.dtype, "kind", None) == "O" and y.ndim == 1 else []
+    else:
+        labels = y if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y) else []
+    check_labels(label for label in labels if isinstance(label, Hashable))
 
 
 def refuse_fractions(labels: np.ndarray) -> None:
@@ -350,6 +295,25 @@ def refuse_fractions(labels: np.ndarray) -> None:
                 f"Unknown label type: continuous. {label!r} is a measurement, not a class: "
                 "learn it by regression, or sort the targets into classes first"
             )
+
+
+# ------------------------------------------------------------------ arrays of them
+
+
+def distinct_labels(y: np.ndarray) -> np.ndarray:
+    """The labels, sorted, each once; a quick look first, because mostly there are two.
+
+    >>> distinct_labels(np.array([3, 1, 3, 3])).tolist()
+    [1, 3]
+    """
+    found = two_labels(y)
+    if found is None and y.dtype.kind in "iu" and is_near(y):
+        found = np.flatnonzero(np.bincount(places_above_lowest(y))).astype(y.dtype) + y.min()
+    if y.dtype.kind == "O":
+        check_labels(y.tolist())
+    labels = sorted_unique(y) if found is None else found
+    refuse_fractions(labels)
+    return labels
 
 
 def two_labels(y: np.ndarray) -> np.ndarray | None:
@@ -365,6 +329,26 @@ def two_labels(y: np.ndarray) -> np.ndarray | None:
     if not np.array_equal(others, y == second):
         return None
     return np.array([min(first, second), max(first, second)], dtype=y.dtype)
+
+
+def is_near(y: np.ndarray) -> bool:
+    return bool(y.size) and int(y.max()) - int(y.min()) < NEAR
+
+
+def places_above_lowest(y: np.ndarray) -> np.ndarray:
+    """How far whole numbers that are near are from the lowest of them, which may be farther than their type goes."""
+    wide = y if y.dtype.itemsize == 8 else y.astype(np.int64)
+    return (wide - wide.min()).astype(np.int64)
+
+
+def sorted_unique(y: np.ndarray) -> np.ndarray:
+    try:
+        return np.unique(y)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        raise BadInput(
+            f"labels of the types {', '.join(kinds)} cannot be sorted: use one type, or learn_many, which takes any"
+        ) from None
 
 
 def sorted_labels(labels: list[Hashable]) -> tuple[np.ndarray, np.ndarray]:
@@ -386,208 +370,16 @@ def as_array(labels: list[Hashable]) -> np.ndarray:
     return as_objects(labels) if is_rounded else found
 
 
-# ------------------------------------------------------------------ which output learns which class
+def compare_exactly(labels: list[Hashable]) -> bool:
+    """Whether NumPy finds labels equal to numbers where Python does: it takes tuples for rows, and may round."""
+    return all(isinstance(label, int | float) and abs(label) < FIRST_INEXACT for label in labels)
 
 
-def has_outputs_for(classes: Classes | None, learner: Learner) -> bool:
-    """Whether a learner has an output for each class, or for the number; one more may stand for classes to come."""
-    row_loss = has_row_loss(learner)
-    if classes is None:
-        return learner.outputs == 1 and not row_loss
-    unseen = learner.outputs - max(answering(classes, row_loss), int(row_loss))
-    return unseen in ({0} if row_loss else {1} if classes.open else {0, 1})
-
-
-def has_row_loss(learner: Learner) -> bool:
-    return hasattr(learner.losses[0], "slopes")
-
-
-def outputs_for(classes: Classes, row_loss: bool) -> int:
-    """How many outputs a new learner needs."""
-    if row_loss:
-        return max(len(classes), 1)
-    return answering(classes, row_loss) + classes.open
-
-
-def answering(classes: Classes, row_loss: bool) -> int:
-    """How many outputs answer; those behind them stand for classes not yet seen."""
-    many = len(classes)
-    return many if row_loss or many > 2 else max(many - 1, 0)
-
-
-def targets_for(classes: Classes, codes: np.ndarray, learner: Learner) -> Signs | Labels:
-    """The targets of rows with these codes."""
-    row_loss = has_row_loss(learner)
-    if learner.outputs == 1 and len(classes) == 2 and not row_loss:
-        return Signs((codes == 1) * 2.0 - 1.0)
-    first = 0 if row_loss or len(classes) > 2 else 1
-    return Labels(codes, first, answering(classes, row_loss))
-
-
-def add_class(classes: Classes, learner: Learner, label: Any) -> int:
-    """Let a new class appear: the learner becomes what it would be, had the class been known.
-
-    Whoever does so for labels as they come asks :func:`check_new_labels` first.
-    """
-    known = len(classes)
-    with learner.lock, learner.busy:
-        if has_row_loss(learner):
-            if known > 0:
-                learner.add_output_unlocked(source=0, at=learner.outputs)
-                learner.clear_output(learner.outputs - 1)
-                learner.clear_figures_of_steps(-1)
-        else:
-            unseen = learner.outputs - 1
-            if known == 2:  # from one output for two classes to one for each
-                learner.add_output_unlocked(source=0, at=0)
-                learner.negate_output(0)
-                unseen += 1
-            if known > 0:
-                learner.add_output_unlocked(source=unseen, at=unseen)
-        learner.count_mistakes_at_first()
-        learner.busy.moved()
-        return classes.add(label)
-
-
-def check_new_labels(
-    classes: Classes,
-    learner: Learner,
-    labels: np.ndarray,
-    present: np.ndarray,
-    *,
-    features: int | None = None,
-    advice: str = ADVICE,
-) -> None:
-    """Refuse labels whose classes would let the table grow beyond all reason: all of a batch, before anything moves.
-
-    ``labels`` are those that are not known yet, ``present`` says which rows of the batch are examples; the table is to
-    have so many ``features``. Classes that were named are not asked what they take.
-    """
-    features = learner.features if features is None else features
-    known = len(classes)
-    if known + len(labels) <= FEW_CLASSES or table_bytes(learner, features, known + len(labels)) <= MOST_BYTES_OF_IDS:
-        return
-    count = known + len(set(labels.tolist()))
-    examples = learner.examples + int(np.count_nonzero(present))
-    size = table_bytes(learner, features, count)
-    looks_like_ids = count >= MANY_LABELS and count > DIFFERENT * examples
-    most = MOST_BYTES_OF_IDS if looks_like_ids else MOST_BYTES
-    if count > FEW_CLASSES and size > most:
-        whose = "look like ids" if looks_like_ids else "nobody has named"
-        raise Refused(
-            f"{count:,} different labels in {examples:,} examples: with a class for each, the table of {features:,} "
-            f"features comes to {size / 1e9:.2f} GB, and {most / 1e9:.2f} GB is the most for labels that {whose}. "
-            f"Nothing of this batch was learned. Is the target an id, a free text or an amount? If so, {advice}"
-        )
-
-
-def table_bytes(learner: Learner, features: int, classes: int) -> int:
-    """What a learner takes for so many classes, when it has learned of all features."""
-    square = (features + 1) ** 2 if learner.kind == "matrix" else 0
-    return 8 * classes * (learner.bias.shape[1] * features + square)
-
-
-def output_of(classes: Classes, place: int) -> tuple[int, float]:
-    """The output that scores the class at a place of ``classes_`` against the rest, and the sign it does so with.
-
-    Two classes share one, whose positive targets are those of the class with code 1; of the other it is the negative.
-
-    >>> output_of(Classes(["b", "a"]), 1), output_of(Classes(["a", "b"]), 1), output_of(Classes(["b", "a", "c"]), 1)
-    ((0, -1.0), (0, 1.0), (0, 1.0))
-    """
-    code = int(classes.order[place]) if len(classes) else 1
-    return (code, 1.0) if len(classes) > 2 else (0, 1.0 if code == 1 or len(classes) < 2 else -1.0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Decoder:
-    """How the scores of a learner's outputs become labels: nothing in it changes when classes appear later.
-
-    A field of a named tuple takes 8 ns to read, one of these next to none (Python 3.11): ``predict_one`` reads two.
-    """
-
-    labels: list[Hashable]  # in the order of ``classes_``
-    order: np.ndarray  # the output of each, where each has one
-    turn: float  # the sign that makes the first output's score that of the second label; 0 where each has an output
-    pair: tuple[Hashable, ...]  # the labels where two share an output
-
-    def shown(self, scores: np.ndarray) -> Any:
-        """One score for up to two classes, else an array in the order of ``classes_``."""
-        return scores[self.order] if self.turn == 0.0 else self.turn * float(scores[0])
-
-    def label(self, scores: np.ndarray) -> Any:
-        """The label with the highest score; None where there is none."""
-        if self.pair:
-            return self.pair[self.turn * float(scores[0]) > 0.0]
-        if len(self.labels) < 2:
-            return self.labels[0] if self.labels else None
-        return self.labels[int(scores[self.order].argmax())]
-
-    def as_row(self, scores: np.ndarray) -> np.ndarray:
-        """The same scores as a row of :meth:`onlinear.learning.predictor.Predictor.scores`."""
-        return (scores[self.order] if self.turn == 0.0 else self.turn * scores[:1])[None]
-
-
-def decoder_of(classes: Classes, row_loss: bool) -> Decoder:
-    """The decoder for the classes as they are now."""
-    labels = [classes.labels[code] for code in classes.order.tolist()]
-    if row_loss or len(labels) > 2:
-        return Decoder(labels, classes.order, 0.0, ())
-    if len(labels) < 2:
-        return Decoder(labels, classes.order, 1.0, ())
-    return Decoder(labels, classes.order, output_of(classes, 1)[1], tuple(labels))
-
-
-def is_even(loss: Any) -> bool:
-    """Whether a loss treats both targets alike, so that one output can serve two classes."""
-    return hasattr(loss, "slopes") or looks_even(type(loss), loss)  # type: ignore[arg-type]
-
-
-@cache
-def looks_even(kind: type, loss: Any) -> bool:
-    """At a few points; ``kind`` is there because tuples of different classes can be equal."""
-    return all(looks_even_at(loss, score) for score in (-3.0, -1.0, -0.25, 0.0, 0.5, 1.0, 2.0))
-
-
-def looks_even_at(loss: Any, score: float) -> bool:
-    """At one score, for which a loss of the user's own need have no number."""
-    try:
-        slopes = loss.slope(score, 1.0), -loss.slope(-score, -1.0)
-        values = loss.value(score, 1.0), loss.value(-score, -1.0)
-    except (ArithmeticError, ValueError):
-        return True
-    return bool(slopes[0] == slopes[1] and values[0] == values[1])
-
-
-# ------------------------------------------------------------------ classes or numbers
-
-TASKS = ("classification", "regression")
-#: most different whole numbers that are taken for classes in a stream: whoever labels rows mostly names kinds
-MOST_IN_STREAM = 100
-#: the same in a table, where any column may be the target, and whole numbers are often amounts: so there are to be few,
-#: and so many rows of each, in the mean, since a rare class is one, too
-MOST_IN_TABLE, ROWS_OF_EACH = 20, 3
-
-
-def check_task_name(task: str | None) -> None:
-    """Refuse a task that there is not; None is what nobody has said."""
-    if task not in (None, *TASKS):
-        raise Refused(f"the task {task!r:.60} is unknown: choose one of {', '.join(TASKS)}")
-
-
-def task_of_numbers(different: int, most: int, *, whole: bool) -> str:
-    """What is to be learned of numbers if nobody says: classes, if all are ``whole`` and not too many are different.
-
-    >>> task_of_numbers(3, MOST_IN_STREAM, whole=True), task_of_numbers(3, MOST_IN_STREAM, whole=False)
-    ('classification', 'regression')
-    """
-    return "classification" if whole and different <= most else "regression"
-
-
-def most_in_table(rows: int) -> int:
-    """The most different whole numbers that are taken for classes in a table of so many rows.
-
-    >>> most_in_table(7), most_in_table(7000)
-    (2, 20)
-    """
-    return min(MOST_IN_TABLE, rows // ROWS_OF_EACH)
+def codes_of_two(y: np.ndarray, first: Any, second: Any) -> np.ndarray:
+    if y.dtype.kind == "f":
+        y = y.astype(np.float64, copy=False)  # in single precision a label might be rounded to be compared
+    is_second, is_other = y == second, y != first
+    codes = is_second.astype(np.int64)
+    if not np.array_equal(is_second, is_other):
+        codes[is_other & ~is_second] = -1
+    return codes

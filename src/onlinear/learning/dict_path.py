@@ -22,7 +22,7 @@ from onlinear.data.batch import Batch
 from onlinear.data.rows import SparseRows
 from onlinear.data.targets import Labels, Numbers
 from onlinear.errors import Diverged
-from onlinear.features.names import ExactNames, HashedNames
+from onlinear.features.names import ExactNames, HashedNames, Names
 from onlinear.kernels.compiler.object_layout import AVAILABLE
 from onlinear.kernels.dicts.argument_block import (
     BIAS,
@@ -37,7 +37,6 @@ from onlinear.kernels.dicts.argument_block import (
     ENTERED,
     FEATURES,
     FIRST,
-    GATE,
     GATHERED,
     GATHERED_ROOM,
     GIVEN,
@@ -54,28 +53,31 @@ from onlinear.kernels.dicts.argument_block import (
     READER,
     ROOM,
     ROW_SCRATCH,
+    ROW_WORDS,
     SCORES,
     SCRATCH_AT,
     SCRATCH_ROOM,
+    SEQUENCE,
     SLOT_COUNT,
     SLOTS,
     SLOTS_AT,
     SMALL,
     TABLE,
     VALUES,
-    row_scratch_words,
 )
 from onlinear.kernels.dicts.dict_reader import NUMBER_KIND, TEXT_KIND
-from onlinear.kernels.dicts.name_index import empty_slots, enter_all, move_all
+from onlinear.kernels.dicts.name_index import enter_all, move_all
 from onlinear.kernels.dicts.one_row import CANNOT, CODE, MARK, READ, Shape, answer_one_loop, learn_one_loop
-from onlinear.kernels.dicts.readers import adopting, hashed, known, reader
+from onlinear.kernels.dicts.readers import read_and_adopt, read_hashed_names, read_known_names, reader_of
 from onlinear.kernels.learn.bank import leaves
 from onlinear.kernels.learn.scoring import link_of_pair
 from onlinear.kernels.learn.state import SCORE
-from onlinear.learning.buffers import scratch_of
-from onlinear.learning.learner import NO_ROWS, Learner
-from onlinear.learning.model import Names
+from onlinear.kernels.text.entries import DIGITS
+from onlinear.learning.divergence import describe_divergence
+from onlinear.learning.learner import Learner
 from onlinear.learning.predictor import row_of_a_table
+from onlinear.learning.reading import read_for_scoring
+from onlinear.learning.state import scratch_of
 from onlinear.learning.weights import ScoringWeights
 from onlinear.system.locks import BUSY
 
@@ -114,7 +116,7 @@ class DictPath:
         self.link_of_pair = link_of_pair(kind) if hasattr(loss, "link") else None
         rule = learner.rules[0]
         inner = type(rule[0]) if rule and isinstance(rule[0], tuple) else None
-        self.averages = learner._averages()
+        self.averages = learner.slots.mean >= 0
         shape = Shape(type(loss), type(rule), inner, labels, self.averages)
         self.fast = AVAILABLE and learner.compiled and learner.kind != "matrix" and is_simple(rule)
         if self.fast:
@@ -124,10 +126,10 @@ class DictPath:
         """Look again where the learner's arrays are, which move when it grows. The caller is alone with it."""
         learner = self.learner
         self.table = None  # whoever is stopped on the way has to look once more
-        learner.face_sparse()
+        learner.turn_table(SparseRows)
         if learner.features < self.names.size:
             learner.grow_unlocked(max(self.names.size, GROWTH * learner.features))
-        option = learner.options(NO_ROWS[SparseRows])[0]
+        option = learner.options(SparseRows)[0]
         self.numbers = np.array(
             [*leaves(learner.losses[0]), *leaves(learner.rules[0]), *leaves(option)], dtype=np.float64
         )
@@ -136,7 +138,7 @@ class DictPath:
         self.scratch = DictScratch(self)
         self.scratch.places[:, LOOKED] = learner.busy.moved(), BUSY
         self.view = self._view()
-        self.table = learner.base if self.fast else None
+        self.table = learner.table.base if self.fast else None
 
     def _view(self) -> View:
         if not self.fast:
@@ -149,7 +151,7 @@ class DictPath:
     def set_classes(self, first: int, classes: int, decoder: Any = None) -> None:
         """Output m is class ``first + m``; ``classes`` outputs answer: see :class:`onlinear.data.targets.Labels`."""
         with self.learner.lock, self.learner.busy:
-            stays = self.table is self.learner.base and (first, classes) == (self.first, self.classes)
+            stays = self.table is self.learner.table.base and (first, classes) == (self.first, self.classes)
             self.first, self.classes, self.decoder = first, classes, decoder
             if stays:
                 self.view = replace(self.view, decoder=decoder)
@@ -161,20 +163,23 @@ class DictPath:
     def learn(self, x: Any, target: float, importance: float) -> np.ndarray:
         """Learn from one row, alone with the learner, step by step; answer the scores of before, of all outputs."""
         learner = self.learner
-        learner.refuse_if_slim()
+        if learner.slim:
+            learner.refuse_if_slim()
         with learner.lock, learner.busy:
             learner.busy.refuse_handler(learner.lock)
             if not self.fast:
                 return self._learn_slowly(x, target, importance)
-            if learner.base is not self.table or self.names.size > learner.features:  # it has moved, or must grow
+            if (
+                learner.table.base is not self.table or self.names.size > learner.table.features
+            ):  # it has moved, or must grow
                 self.settle()
             score = self._learn_alone(id(x), target, importance)
             if score != score and self.scratch.small[CODE] not in (MARK, CANNOT):
                 score = self._learn_read(x, target, importance)
             if score != score:
                 if self.scratch.small[CODE] == CANNOT:
-                    raise Diverged(learner.diverged_message(learner.examples + 1, f"the row {x!r:.200}"))
-                learner.keep_mark()
+                    raise Diverged(describe_divergence(learner, learner.examples + 1, f"the row {x!r:.200}"))
+                learner.counters.keep_mark()
             return self.scratch.scores.copy()
 
     def _learn_alone(self, x: int, target: float, importance: float) -> float:
@@ -202,7 +207,7 @@ class DictPath:
         batch = self.batch(np.array([0, len(values)]), columns, values, [target], [importance])
         scores = self._scores_at(columns, values) if self.averages else None
         self.learner.learn_unlocked(batch)
-        return self.learner.counters[:, SCORE].copy() if scores is None else scores
+        return self.learner.counters.array[:, SCORE].copy() if scores is None else scores
 
     def batch(self, starts: Any, columns: Any, values: Any, targets: Any, importance: Any) -> Batch:
         """Rows that were read from dicts, as a batch."""
@@ -223,7 +228,7 @@ class DictPath:
         """
         learner = self.learner
         with learner.lock, learner.busy:
-            if self.fast and learner.base is self.table:
+            if self.fast and learner.table.base is self.table:
                 score = self.answer_loop(self.scratch.alone_at, id(x))
                 if score == score:
                     return self.scratch.scores.copy()
@@ -236,7 +241,7 @@ class DictPath:
 
     def _scores_at(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
         """The scores of a row, added up in the order of the compiled calls."""
-        weights = ScoringWeights(*self.learner.scaled_weights_unlocked(columns))
+        weights = ScoringWeights(*read_for_scoring(self.learner, columns))
         return weights.scores(row_of_a_table(np.arange(len(columns)), values))[0]
 
 
@@ -260,7 +265,7 @@ class Index:
     def __init__(self, room: int) -> None:
         # As many positions as half the slots: a few more names than room, so that a row may overshoot. One slot stays
         # empty: whoever looks for a name that is not there stops at it.
-        self.slots = empty_slots(room)
+        self.slots = np.zeros(1 << max(1, 2 * room - 1).bit_length(), dtype=np.int64)
         self.held = np.zeros(min(len(self.slots) // 2 + FIRST_ROOM, len(self.slots) - 1), dtype=np.int64)
         self.entered = np.zeros(1, dtype=np.int64)
         self.room = room
@@ -288,22 +293,24 @@ class DictScratch:
 
     def __init__(self, path: DictPath) -> None:
         learner, names, index, room = path.learner, path.names, path.index, path.room
-        self.table, self.bias, self.counters = learner.base, learner.bias, learner.counters
+        self.table, self.bias, self.counters = learner.table.base, learner.table.bias, learner.counters.array
         self.names, self.index, self.numbers = names, index, path.numbers
-        self.gate = learner.busy.words
-        self.changed = learner.change_map()
+        self.sequence = learner.busy.words
+        self.changed = learner.table.change_map()
         self.kinds = dict.fromkeys(names.numbers, NUMBER_KIND) | dict.fromkeys(names.texts, TEXT_KIND)
-        outputs, slots = learner.bias.shape
+        outputs, slots = learner.table.bias.shape
         place = {FEATURES: learner.features, OUTPUTS: outputs, SLOTS: slots, ROOM: room}
-        place |= {OUTPUT_ROOM: learner.output_room}
+        place |= {OUTPUT_ROOM: learner.table.output_room}
         place |= {TABLE: address_of(self.table), BIAS: address_of(self.bias), COUNTERS_AT: address_of(self.counters)}
-        place |= {NUMBERS: address_of(self.numbers), GATE: address_of(self.gate)}
+        place |= {NUMBERS: address_of(self.numbers), SEQUENCE: address_of(self.sequence)}
         place |= {FIRST: path.first, CLASSES: path.classes}
         place |= {CHANGED: address_of(self.changed), BLOCKS: len(self.changed)}
         if path.fast:
             place |= self._names_place() | {KINDS: id(self.kinds) if self.kinds else 0}
-        words = {COLUMNS: room, VALUES: room, SMALL: 8, ROW_SCRATCH: row_scratch_words(room), SCORES: outputs}
-        self.gathered, self.scratch = scratch_of(learner.output_room, slots, room if learner.kind == "cells" else 0)
+        words = {COLUMNS: room, VALUES: room, SMALL: 8, SCORES: outputs}
+        words[ROW_SCRATCH] = ROW_WORDS * room + DIGITS
+        longest = room if learner.kind == "cells" else 0
+        self.gathered, self.scratch = scratch_of(learner.table.output_room, slots, longest)
         place |= {GATHERED: address_of(self.gathered), SCRATCH_AT: address_of(self.scratch)}
         place |= {GATHERED_ROOM: self.gathered.shape[2], SCRATCH_ROOM: self.scratch.shape[1]}
         row = [place.get(entry, 0) for entry in range(PLACE)]
@@ -334,12 +341,12 @@ class DictScratch:
     def _names_place(self) -> dict[int, int]:
         names, index = self.names, self.index
         if isinstance(names, HashedNames):
-            read = reader(hashed).address
+            read = reader_of(read_hashed_names).address
             return {BITS: names.bits, READER: read, KNOWN_READER: read}
         cap = MOST_NAMES if names.cap is None else min(names.cap, MOST_NAMES)
         return {
-            READER: reader(adopting).address,
-            KNOWN_READER: reader(known).address,
+            READER: reader_of(read_and_adopt).address,
+            KNOWN_READER: reader_of(read_known_names).address,
             POSITIONS: id(names.positions),
             CATEGORIES: id(names.categories),
             CAP: cap,

@@ -17,8 +17,10 @@ from onlinear.errors import Refused
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.kernels.learn.scoring import link
-from onlinear.learning.classes import Classes, has_row_loss, output_of
+from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
+from onlinear.learning.outputs import answering_outputs
+from onlinear.learning.reading import read_for_scoring
 from onlinear.learning.table_copies import can_be_updated
 from onlinear.learning.weights import ScoringWeights
 
@@ -32,7 +34,7 @@ class Answers:
     labels: list[Hashable] | None
     loss: Any
 
-    def _hold(self, classes: Classes | None) -> None:
+    def _take_labels(self, classes: Classes | None) -> None:
         """Take over the labels of these classes."""
         self.classes_ = None if classes is None else classes.sorted
         self.labels = None if classes is None else [classes.labels[code] for code in classes.order.tolist()]
@@ -119,7 +121,7 @@ class Predictor(Answers):
         self._weights = ScoringWeights(table, scales, intercepts)
         self._names = names
         self.loss = loss
-        self._hold(classes)
+        self._take_labels(classes)
 
     @classmethod
     def of(
@@ -136,7 +138,7 @@ class Predictor(Answers):
             outputs, sign = answering_outputs(learner, classes)
             if averaged and can_be_updated(learner):
                 return cls._of_copy(learner, outputs, sign, features, classes, names)
-            weights, scales, intercepts = learner.scaled_weights_unlocked(slice(features), averaged)
+            weights, scales, intercepts = read_for_scoring(learner, slice(features), averaged)
             weights, intercepts = weights[:, outputs], intercepts[outputs]
             if sign < 0.0:
                 weights, intercepts = 0.0 - weights, 0.0 - intercepts  # and no -0.0
@@ -148,9 +150,9 @@ class Predictor(Answers):
     ) -> Predictor:
         """As :meth:`of`, with weights of an earlier snapshot that nobody holds, as far as they have not changed."""
         columns = learner.features if features is None else min(features, learner.features)
-        copies = learner.copies_of(outputs, sign)
+        copies = learner.changes.copies_of(learner, outputs, sign)
         copy = copies.take(learner, columns)
-        scales, intercepts = (numbers[outputs] for numbers in learner.scaled_weights_unlocked(slice(0))[1:])
+        scales, intercepts = (numbers[outputs] for numbers in read_for_scoring(learner, slice(0))[1:])
         intercepts = 0.0 - intercepts if sign < 0.0 else intercepts
         predictor = cls(copy.weights[:columns], scales, intercepts, learner.losses[0], classes, names)
         copies.keep(copy, predictor._weights)
@@ -211,17 +213,6 @@ class Predictor(Answers):
         if self._names is None:
             raise Refused("the model has learned columns without names: give rows as an array or a sparse matrix")
         return row_of_a_table(*self._names.look_up(x))
-
-
-def answering_outputs(learner: Learner, classes: Classes | None) -> tuple[list[int], float]:
-    """The outputs that answer, in the order of ``classes_``, and the sign with which they do."""
-    if classes is None:
-        return [0], 1.0
-    if has_row_loss(learner) or len(classes) > 2:
-        order: list[int] = classes.order.tolist()
-        return order, 1.0
-    output, sign = output_of(classes, len(classes) - 1)
-    return [output], sign
 
 
 def probabilities_of(loss: Any, classes: int, scores: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ takes (benchmarks/growth.py).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -18,6 +19,8 @@ import numpy as np
 from onlinear.data.batch import Rows
 from onlinear.data.rows import SparseRows
 from onlinear.kernels.learn.changes import BLOCK_BITS, note_columns
+from onlinear.learning.reading import read_for_scoring
+from onlinear.learning.touched import may_unscale
 from onlinear.learning.weights import ScoringWeights
 
 if TYPE_CHECKING:
@@ -29,6 +32,26 @@ WIDE = 1 << 12
 COLUMNS_AT_ONCE = 1 << 12
 #: copies that are brought up to date: one that is shown, one that a reader still holds, one for the next snapshot
 MOST_COPIES = 3
+
+
+@dataclass
+class Changes:
+    """The copies of a learner's weights that wait for the next snapshot; None where any weight may have changed."""
+
+    copies: TableCopies | None = None
+
+    def note_rows(self, learner: Learner, rows: Rows) -> None:
+        """Weights of these rows are about to change."""
+        if isinstance(rows, SparseRows) and can_be_updated(learner):
+            note_columns(rows.columns, learner.table.change_map())
+        else:  # it cannot be told which weights they will change
+            self.copies = None
+
+    def copies_of(self, learner: Learner, outputs: list[int], sign: float) -> TableCopies:
+        """Copies of these outputs' weights, for a caller who is alone with the learner."""
+        if self.copies is None or not self.copies.serve(learner, outputs, sign):
+            self.copies = TableCopies(learner, outputs, sign)
+        return self.copies
 
 
 class TableCopy:
@@ -56,18 +79,18 @@ class TableCopies:
     def serve(self, learner: Learner, outputs: list[int], sign: float) -> bool:
         """Whether these are copies of what is asked for, and it is known what has changed since they were made."""
         asked_for = self.outputs == outputs and self.sign == sign
-        return asked_for and not learner.may_unscale(learner.examples - self.examples, self.scale, self.pace)
+        return asked_for and not may_unscale(learner, learner.examples - self.examples, self.scale, self.pace)
 
     def _remember_scale(self, learner: Learner) -> None:
         self.examples = learner.examples
-        self.scale, self.pace = learner.scale_and_pace()
+        self.scale, self.pace = learner.counters.least_scale_and_pace()
 
     def take(self, learner: Learner, columns: int) -> TableCopy:
         """A copy that is up to date in so many columns; give it back with :meth:`keep`.
 
         Who is interrupted here loses a copy, which is made anew then.
         """
-        changed = learner.change_map()
+        changed = learner.table.change_map()
         for each in self.copies:
             each.stale |= changed
         changed[:] = 0
@@ -87,7 +110,7 @@ class TableCopies:
             found = self._read(learner, some)
             if found.view(np.int64).any():  # to the bit: -0.0 is not nothing
                 weights[some] = found
-        return TableCopy(weights, len(learner.change_map()))
+        return TableCopy(weights, len(learner.table.change_map()))
 
     def _update(self, learner: Learner, copy: TableCopy) -> None:
         blocks = np.flatnonzero(copy.stale)
@@ -97,7 +120,7 @@ class TableCopies:
         copy.stale[blocks] = 0
 
     def _read(self, learner: Learner, columns: Any) -> np.ndarray:
-        weights = learner.scaled_weights_unlocked(columns)[0][:, self.outputs]
+        weights = read_for_scoring(learner, columns)[0][:, self.outputs]
         return 0.0 - weights if self.sign < 0.0 else weights  # and no -0.0
 
     def keep(self, copy: TableCopy, holder: ScoringWeights) -> None:
@@ -111,13 +134,5 @@ def can_be_updated(learner: Learner) -> bool:
 
     Penalties and averages act on all weights at every moment, dense rows and matrices hold all of them.
     """
-    faces_sparse = learner.facing is SparseRows and learner.kind != "matrix"
-    return faces_sparse and learner.features >= WIDE and not learner.has_lazy_slots()
-
-
-def note_rows(rows: Rows, learner: Learner) -> bool:
-    """Note the columns of rows that are about to be learned; False where it cannot be told what they will change."""
-    if not isinstance(rows, SparseRows) or not can_be_updated(learner):
-        return False
-    note_columns(rows.columns, learner.change_map())
-    return True
+    is_sparse = learner.table.layout is SparseRows and learner.kind != "matrix"
+    return is_sparse and learner.features >= WIDE and not learner.slots.are_lazy

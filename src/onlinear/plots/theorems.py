@@ -54,7 +54,7 @@ def theorem_of(estimator: Any, features: int, sparse: bool) -> Theorem:
         return Theorem(0.0, float(estimator.eta0), math.sqrt(SPARSE_INTERCEPT_RATE) if sparse else 1.0)
     if not isinstance(estimator, LinearClassifier):
         raise no_bound(estimator, "it is no perceptron")
-    loss, rule, settings = estimator._checked_recipe(DataShape(features, sparse), None)
+    loss, rule, settings = estimator._checked_configuration(DataShape(features, sparse), None)
     if type(rule) not in STEPS or type(loss) not in KINKS:
         raise no_bound(estimator, f"the loss {type(loss).__name__} with the rule {type(rule).__name__} has none")
     if settings.l1 > 0.0 or settings.l2 > 0.0:

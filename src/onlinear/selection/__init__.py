@@ -7,7 +7,8 @@
 6
 """
 
-from onlinear.selection.configurations import Configuration, configuration, grid, sample_configurations, usual
+from onlinear.learning.configuration import Configuration
+from onlinear.selection.configurations import configuration, grid, sample_configurations, usual
 from onlinear.selection.intervals import wilson
 
 __all__ = ["Configuration", "configuration", "grid", "sample_configurations", "usual", "wilson"]

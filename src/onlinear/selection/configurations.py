@@ -2,101 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from onlinear import losses
 from onlinear.errors import Refused
-from onlinear.learning.learner import Settings
-from onlinear.parameters import with_checked_numbers
-from onlinear.registry import (
-    BINARY,
-    FOR_CLASSES,
-    LOSSES,
-    REGRESSION,
-    RULES,
-    SEVERAL,
-    check_options,
-    check_pair,
-    loss_of,
-    name_of,
-    rule_of,
-)
+from onlinear.learning.configuration import Configuration, Settings
+from onlinear.registry import BINARY, FOR_CLASSES, LOSSES, REGRESSION, RULES, SEVERAL, name_of
 
 #: losses, and rates of rules, that are raced where nobody says which
 RATES = (0.05, 0.2, 0.8, 3.0)
 PENALTIES = (1e-5, 1e-3)
 FORGETS = (0.001, 0.01)
-
-
-class Configuration(NamedTuple):
-    """A loss and a rule around the settings of a learner."""
-
-    loss: Any
-    rule: Any
-    settings: Settings = Settings()
-
-    @property
-    def name(self) -> str:
-        """It in words: the parameters that are not what they are anyway."""
-        words = [describe_changes(self.loss, LOSSES), describe_changes(self.rule, RULES)]
-        words += [
-            f"{field} {getattr(self.settings, field):g}" for field in ("l1", "l2") if getattr(self.settings, field)
-        ]
-        if self.settings.average:
-            words.append("averaged" if self.settings.average == 1.0 else f"averaged from {self.settings.average:g} on")
-        if self.settings.forget:
-            words.append(f"forget {self.settings.forget:g}")
-        if not self.settings.intercept:
-            words.append("no intercept")
-        return ", ".join(words)
-
-    def parameters(self) -> dict[str, Any]:
-        """All numbers of loss, rule and settings that are not what they are anyway, by name."""
-        found = {**changed_fields(self.loss), **changed_fields(self.rule), **changed_fields(self.settings)}
-        if "average" in found:
-            found["average"] = True if found["average"] == 1.0 else found["average"]
-        return found
-
-    def value_of(self, parameter: str) -> Any:
-        """What a parameter is, also where it is what it is anyway; NaN if nothing here has it."""
-        changed_here = self.parameters()
-        if parameter in changed_here:
-            return changed_here[parameter]
-        for part in (self.rule, *self.rule, self.loss, self.settings):
-            if parameter in getattr(part, "_fields", ()):
-                return bool(part.average) if parameter == "average" else getattr(part, parameter)
-        return math.nan
-
-    def check(self) -> Configuration:
-        """The same, names and numbers resolved, if the rule takes the loss and the options, and all are in range."""
-        loss, rule, settings = loss_of(self.loss), rule_of(self.rule), with_checked_numbers(self.settings)
-        check_pair(loss, rule)
-        check_options(rule, settings.l1 > 0.0 or settings.l2 > 0.0, settings.forget > 0.0, settings.average > 0.0)
-        return Configuration(loss, rule, settings)
-
-
-def describe_changes(thing: Any, names: dict[str, type]) -> str:
-    """The name of a loss or a rule with what is changed in it."""
-    shown = ({"rate": thing.rate} if "rate" in thing._fields else {}) | changed_fields(thing)  # a rate is worth knowing
-    parts = " ".join(value if isinstance(value, str) else f"{field} {value:g}" for field, value in shown.items())
-    return f"{name_of(thing, names) or type(thing).__name__} {parts}".rstrip()
-
-
-def changed_fields(thing: Any) -> dict[str, Any]:
-    """The fields of a named tuple, and of those in it, that differ from its defaults."""
-    found: dict[str, Any] = {}
-    defaults = thing._field_defaults
-    for field, value in thing._asdict().items():
-        if isinstance(value, tuple):  # a schedule
-            found |= {field: type(value).__name__.lower(), **value._asdict()}  # type: ignore[attr-defined]
-        elif field not in defaults or value != defaults[field]:
-            found[field] = value
-    return found
 
 
 def configuration(

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinear.data.batch import Batch, Rows
+from onlinear.data.batch import Batch, Rows, writeable
 from onlinear.data.targets import ClassMembers, Labels, Members, Numbers, Signs
 from onlinear.errors import Diverged, OnlinearError, Refused
 from onlinear.kernels.learn.bank import shape_of
-from onlinear.learning.buffers import writeable
+from onlinear.learning.configuration import Configuration
+from onlinear.learning.growth import select_outputs
 from onlinear.learning.learner import Learner
-from onlinear.selection.configurations import Configuration
 
 #: banks of a race that learn at the same time
 THREADS = min(2, os.cpu_count() or 1)
@@ -164,7 +164,7 @@ class MemberBank:
 
     def _part(self, places: Sequence[int]) -> Learner:
         """The members at these places, in a bank of their own."""
-        part = self.learner.only(self.outputs_of(places))
+        part = select_outputs(self.learner, self.outputs_of(places))
         part.banked = self.learner.banked
         return part
 
@@ -346,7 +346,7 @@ class Race:
         for lane in self._lanes:
             places = [place for place, (each, _) in enumerate(lane.members) if each == number]
             if places and not self.folds:
-                return lane.learner.only(lane.outputs_of(places))
+                return select_outputs(lane.learner, lane.outputs_of(places))
         raise Refused(
             f"configuration {number} has no model: it has stopped, or leaves out folds; let it learn the rows alone"
         )

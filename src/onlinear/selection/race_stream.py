@@ -16,15 +16,8 @@ from onlinear.data.rows import DenseRows
 from onlinear.data.whole_numbers import are_numbers, as_floats, as_objects
 from onlinear.errors import BadInput, Refused
 from onlinear.features.blocks import Block, width_of
-from onlinear.learning.classes import (
-    MOST_IN_STREAM,
-    Classes,
-    as_array,
-    plain,
-    refuse_fractions,
-    sorted_unique,
-    task_of_numbers,
-)
+from onlinear.learning.classes import Classes, as_array, refuse_fractions, sorted_unique, whole_to_int
+from onlinear.learning.tasks import MOST_IN_STREAM, task_of_numbers
 from onlinear.selection.race import RaceExamples, RaceTask
 from onlinear.selection.winner import Ground
 from onlinear.streams.recipe import Recipe
@@ -129,7 +122,7 @@ def look_at(stream: Stream) -> StreamSample:
         rows += len(found)
         numbers = numbers and are_numbers(found)
         if len(labels) <= MOST_LABELS:
-            labels.update(plain(label) for label in sorted_unique(found).tolist())
+            labels.update(whole_to_int(label) for label in sorted_unique(found).tolist())
     if rows == 0:
         raise BadInput("there are no examples to race over: is there a row that is not empty, with an importance?")
     return StreamSample(rows, columns, dense, frozenset(labels), numbers, len(labels) > 1)

@@ -8,8 +8,8 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from onlinear.errors import Refused
+from onlinear.learning.configuration import Configuration
 from onlinear.registry import LOSSES, RULES, name_of
-from onlinear.selection.configurations import Configuration
 from onlinear.selection.intervals import wilson
 from onlinear.selection.race import Outcome, Race, RaceTask
 

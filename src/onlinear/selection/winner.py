@@ -20,7 +20,8 @@ class Ground(NamedTuple):
 
 def model_of(race: Race, number: int, ground: Ground, passes: list[tuple[int, int]]) -> Model:
     """What a configuration has learned, as if it had been trained alone, to the bit."""
-    return Model.of(detach_from_bank(race.learner(number)), ground.classes, ground.bits, ground.dense, passes)
+    learner = detach_from_bank(race.learner(number))
+    return Model(learner, ground.classes, ground.bits, width=learner.features, dense=ground.dense, pass_starts=passes)
 
 
 def detach_from_bank(member: Learner) -> Learner:

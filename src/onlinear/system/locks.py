@@ -4,7 +4,7 @@ Whoever changes or reads a learner in more than one step holds its lock and says
 ``with learner.lock, learner.busy``. Both may be entered again by a signal handler that interrupts their holder, which
 may read but not change. Learning one dict row is a single compiled call that keeps the interpreter's lock,
 so no other thread can be in between: instead of taking the learner's lock, which would take a tenth of the time, it
-looks at the first word of the gate.
+looks at the first word of a sequence lock.
 
 A fork copies all memory, but only the thread that forks. A lock that another thread held would stay locked in the new
 process for ever, and what it guards may be half changed there. So before a fork the locks of all models are taken,
@@ -26,13 +26,16 @@ import numpy as np
 
 from onlinear.errors import Refused
 
-#: words of a gate: the generation of the learner's arrays, or BUSY; how often it has changed
+#: words of a sequence lock: the generation of the learner's arrays, or BUSY; how often it has changed
 GENERATION, VERSION = 0, 1
 BUSY = -1
 
 
-class Busy:
-    """While entered, the gate is shut. Only for those who hold the lock."""
+class SequenceLock:
+    """What compiled code looks at that takes no lock: while this is entered, or arrays have moved, it does nothing.
+
+    Only for those who hold the lock.
+    """
 
     __slots__ = ("depth", "generation", "words")
 

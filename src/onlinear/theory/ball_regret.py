@@ -15,7 +15,7 @@ from onlinear.data.whole_numbers import exact_array
 from onlinear.descent import best_in_ball
 from onlinear.descent.objective import squared_lengths
 from onlinear.errors import BadInput, Refused
-from onlinear.learning.classes import has_row_loss
+from onlinear.learning.outputs import has_row_loss
 from onlinear.theory.certifying import check_names, check_rows_and_labels, learner_of
 from onlinear.theory.examples import examples_of, places_of, signs
 from onlinear.theory.rule_bounds import check_run
@@ -81,9 +81,10 @@ def regret_in_ball(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e
     rate = rule.schedule.rate
     setting = steps.setting
     rows = with_constant(matrix, math.sqrt(setting.intercept_rate) if setting.intercept else 0.0)
-    sums = learner.unaveraged_loss_sums[steps.outputs]
+    sums = learner.counters.unaveraged_loss_sums[steps.outputs]
     suffered = float(sums.mean() if together else sums.sum())
-    gradients = float(learner.squared_step_sums()[steps.outputs].sum()) / rate**2 * float(squared_lengths(rows).max())
+    squares = float(learner.counters.squared_step_sums[steps.outputs].sum())
+    gradients = squares / rate**2 * float(squared_lengths(rows).max())
     at_most = bound**2 / (2.0 * rate) + 0.5 * rate * gradients
     weights, best, gap = best_of_ball(rows, places, name, len(classes), bound, epsilon)
     return BallRegret(suffered - best, gap, suffered, best, at_most, AT_A_CONSTANT_RATE, weights, float(bound))

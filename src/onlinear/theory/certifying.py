@@ -12,9 +12,10 @@ from onlinear.data.batch import importance_of
 from onlinear.data.matrices import as_csr
 from onlinear.data.whole_numbers import exact_array
 from onlinear.errors import BadInput, Refused
-from onlinear.learning.classes import Classes, has_row_loss
+from onlinear.learning.classes import Classes
 from onlinear.learning.dual.model import DualModel
 from onlinear.learning.learner import Learner
+from onlinear.learning.outputs import has_row_loss
 from onlinear.streams.sources import refuse_pipes
 from onlinear.streams.stream import Stream, open_stream
 from onlinear.streams.tables import columns_in
@@ -227,7 +228,7 @@ def dual_of(model: Any) -> DualModel | None:
 
 def estimator_subject(model: Any, place: int | None, examples: Examples) -> Subject:
     """The output of a linear estimator, and in which order it has learned these rows, if in one that is known."""
-    learner, classes, opened = model._learner, model._classes, model._model.opened
+    learner, classes, opened = model._learner, model._classes, model._model.began_open
     steps = steps_of(learner, classes, place)
     found, is_open = subject_of(steps), opened and steps.counts_mistakes
     replay = replay_of(steps, STREAM, is_open, examples)

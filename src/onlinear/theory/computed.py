@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 from onlinear.errors import Refused
-from onlinear.learning.classes import Classes, has_row_loss
+from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
+from onlinear.learning.outputs import has_row_loss
 from onlinear.theory import online_to_batch, rule_bounds
 from onlinear.theory.certificates import Certificate, is_one, replace_and_seal
 from onlinear.theory.examples import Examples, against_rest

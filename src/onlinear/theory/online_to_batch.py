@@ -150,9 +150,9 @@ def average_bound(model: Any, most_loss: float, delta: float = 0.05) -> float:
         raise Refused("the model does not answer by the average of all its hypotheses: set average=True")
     if counted.examples != learner.examples:
         raise Refused("the average is of several passes, and only hypotheses of the first have a bound: take one pass")
-    if learner.importance != learner.examples:
+    if learner.counters.importance != learner.examples:
         raise Refused("rows have weights, and the bound is of rows that count alike: leave the weights out")
-    sums = learner.unaveraged_loss_sums[training.answering]
+    sums = learner.counters.unaveraged_loss_sums[training.answering_slice]
     suffered = float(sums.mean() if hasattr(learner.losses[0], "slopes") else sums.sum()) / counted.examples
     check_counts(0, counted.examples, delta)
     return suffered + most_loss * (drawn_excess(counted.examples, delta) + 1.0 / counted.examples)
@@ -180,7 +180,7 @@ def first_pass_of(model: Any) -> FirstPass:
     learner, starts = training.learner, training.pass_starts
     if learner.examples == 0:
         raise Refused("the model has learned nothing: fit it first")
-    counted = learner.first_pass_examples
+    counted = learner.counters.first_pass_examples
     if starts[0] != (0, 0) or (counted >= 0) != (len(starts) > 1):
         raise Refused(
             "the model had learned before its first pass began, and nobody has counted that pass: fit it anew"

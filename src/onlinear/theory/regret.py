@@ -75,7 +75,8 @@ def regret(model: Any, X: Any, y: Any, bound: float, epsilon: float = 1e-4) -> R
         progressive = float(learner.updates[0])
         allowed = allowed_regret(subject_of(steps_of(learner, model._classes, 1)), rows, bound)
     else:
-        progressive = float(learner.unaveraged_loss_sums[0]) / max(learner.importance, 1e-300) * len(labels)
+        counters = learner.counters
+        progressive = float(counters.unaveraged_loss_sums[0]) / max(counters.importance, 1e-300) * len(labels)
     total = best.value * len(labels)
     return Regret(
         progressive - total,

@@ -150,7 +150,7 @@ def permutations(order: RowOrder, examples: Examples) -> Iterator[np.ndarray]:
 
 def learned_as_they_come(steps: StepGroup, examples: Examples, passes: int) -> StepGroup:
     """The steps of a model that meets its classes, one or two, as they come."""
-    model = Model(steps.loss, steps.rule, steps.setting, Classes(open=True), columns=steps.learner.features)
+    model = Model.create(steps.loss, steps.rule, steps.setting, Classes(open=True), columns=steps.learner.features)
     for _ in range(passes):
         for block in examples():
             model.learn_rows(block.rows, block.targets, importance_in(block))

@@ -92,12 +92,13 @@ def rule_bound(steps: StepGroup, examples: Examples, certificate: dict[str, Any]
 def check_run(steps: StepGroup, examples: Examples) -> None:
     """Refuse a run that is not the algorithm of a theorem."""
     learner, setting = steps.learner, steps.setting
-    if learner.slim or not np.isfinite(learner.step_sums()[steps.outputs]).all():
+    if learner.slim or not np.isfinite(learner.counters.step_sums[steps.outputs]).all():
         raise Refused("the weights did not start at 0, or were changed on the way: the theorems are of runs from 0")
     if setting.l1 > 0.0 or setting.l2 > 0.0 or setting.forget > 0.0:
         raise Refused("the theorems are of runs without a penalty, which forget nothing")
     weighed = any(block.importance is not None and (block.importance != 1.0).any() for block in examples())
-    if weighed or learner.importance != learner.examples or learner.are_targets_weighed(steps.outputs):
+    counters = learner.counters
+    if weighed or counters.importance != counters.examples or counters.are_targets_weighed(steps.outputs):
         raise Refused("rows or classes have weights, and the theorems are of rows that count alike")
 
 
@@ -156,7 +157,7 @@ def passive_bound(
 
 def squared_hinge_counted(steps: StepGroup, certificate: dict[str, Any]) -> float:
     """At least what the squared hinge losses came to: of a sum of hinge losses, by Cauchy and Schwarz."""
-    sums = steps.learner.unaveraged_loss_sums[steps.outputs]
+    sums = steps.learner.counters.unaveraged_loss_sums[steps.outputs]
     total = float(sums.mean() if hasattr(steps.loss, "slopes") else sums.sum())
     if type(steps.loss) is not losses.SquaredHinge:
         total = total**2 / max(certificate["updates"], 1)
@@ -261,8 +262,9 @@ def gradient_bound(
         )
     rate, learner = schedule.rate, steps.learner
     lengths = trials.squared_lengths / (2.0 if trials.outputs > 1 else 1.0)
-    gradients = float(learner.squared_step_sums()[steps.outputs].sum()) / rate**2 * float(lengths.max()) * OUTWARD
-    sums = learner.unaveraged_loss_sums[steps.outputs]
+    squares = float(learner.counters.squared_step_sums[steps.outputs].sum())
+    gradients = squares / rate**2 * float(lengths.max()) * OUTWARD
+    sums = learner.counters.unaveraged_loss_sums[steps.outputs]
     suffered = float(sums.mean() if hasattr(loss, "slopes") else sums.sum())
 
     def bound_at(u: np.ndarray, margins: np.ndarray, norm: float) -> Found:

@@ -10,8 +10,9 @@ import numpy as np
 
 from onlinear import losses, rules
 from onlinear.errors import Refused
-from onlinear.learning.classes import Classes, output_of
+from onlinear.learning.classes import Classes
 from onlinear.learning.learner import Learner
+from onlinear.learning.outputs import output_of
 from onlinear.rules.dispatch import rule_rate
 from onlinear.theory.bounds import RunFigures, is_lost
 from onlinear.theory.exact import above, root_above
@@ -84,7 +85,7 @@ class StepGroup(NamedTuple):
         """Whether a step moves all its outputs alike, as it must where it moves two."""
         if self.stretch == 1:
             return not hasattr(self.loss, "slopes")
-        return type(self.loss) in ROW_KINKS and not self.learner.are_targets_weighed(self.outputs)
+        return type(self.loss) in ROW_KINKS and not self.learner.counters.are_targets_weighed(self.outputs)
 
 
 def steps_of(learner: Learner, classes: Classes, place: int | None) -> StepGroup:
@@ -109,13 +110,13 @@ def subject_of(steps: StepGroup) -> Subject:
         return parts[0] if steps.stretch == 1 else ClassWeights(parts)
 
     shown = weights(averaged=True)
-    radius = learner.largest_square
+    radius = learner.counters.largest_square
     return Subject(
         shown,
         weights(averaged=False) if setting.average > 0.0 else shown,
         learner.examples,
         steps.updates,
-        int(learner.unaveraged_mistakes.sum()) if steps.counts_mistakes else None,
+        int(learner.counters.unaveraged_mistakes.sum()) if steps.counts_mistakes else None,
         run_of(steps),
         pull_of(steps),
         radius + float(constant) if radius > 0.0 else None,
@@ -129,7 +130,7 @@ def run_of(steps: StepGroup) -> RunFigures | None:
     kinks = KINKS if steps.stretch == 1 else ROW_KINKS
     covered = type(rule) in STEPS and type(loss) in kinks and setting.l1 == 0.0 and setting.l2 == 0.0
     learner = steps.learner
-    pull, squares = steps.sum_of(learner.step_sums()), steps.sum_of(learner.squared_step_sums())
+    pull, squares = steps.sum_of(learner.counters.step_sums), steps.sum_of(learner.counters.squared_step_sums)
     if not covered or not steps.are_shared or learner.slim or pull is None or squares is None:
         return None
     sums = sums_of_steps(pull, squares, steps.updates, Fraction(rule_rate(rule, 1.0)))
@@ -155,9 +156,9 @@ def pull_of(steps: StepGroup) -> Fraction | None:
     uneven = setting.l2 > 0.0 and bool(setting.intercept)  # the penalty shrinks the weights, but not the intercept
     if learner.kind != "uniform" or learner.slim or setting.l1 > 0.0 or uneven or not steps.are_shared:
         return None
-    count = Fraction(float(learner.averaged_examples()[steps.outputs[0]]))
+    count = Fraction(float(learner.counters.averaged_examples[steps.outputs[0]]))
     averaged = setting.average > 0.0 and count > 0
-    last, summed = steps.sum_of(learner.step_sums()), steps.sum_of(learner.averaged_step_sums())
+    last, summed = steps.sum_of(learner.counters.step_sums), steps.sum_of(learner.counters.averaged_step_sums)
     if last is None or summed is None:
         return None
     return (summed / count if averaged else last) or None

@@ -19,10 +19,12 @@ from onlinear.errors import Diverged, Refused
 from onlinear.features.blocks import Block
 from onlinear.files.container import PathLike
 from onlinear.files.trained import AnyModel, Trained, open_model
-from onlinear.learning.classes import Classes, has_row_loss
+from onlinear.learning.classes import Classes, classes_in
+from onlinear.learning.configuration import Settings
 from onlinear.learning.dual.model import DualModel
-from onlinear.learning.learner import Learner, Settings
-from onlinear.learning.model import Model, classes_in
+from onlinear.learning.learner import Learner
+from onlinear.learning.model import Model
+from onlinear.learning.outputs import has_row_loss
 from onlinear.streams.stream import Stream, open_alike
 from onlinear.system.outputs import printable
 from onlinear.theory.best_margin import GAP, check_gap
@@ -41,7 +43,7 @@ def perceptron_of(stream: Stream, passes: int, intercept: bool = True) -> Traine
     """A perceptron, perhaps homogeneous, that has learned a stream, pass after pass, until one brings no update."""
     labels = [block.labels[block.importance > 0.0] for block in stream]
     classes, settings = classes_in(labels or [np.empty(0)]), Settings(intercept=intercept)
-    training = Model(losses.Perceptron(), rules.PerceptronStep(), settings, classes, stream.recipe.bits)
+    training = Model.create(losses.Perceptron(), rules.PerceptronStep(), settings, classes, stream.recipe.bits)
     for number in range(passes):
         if number:
             training.start_pass()
@@ -82,7 +84,7 @@ def certificates_of(
         mistakes, steps = found.mistakes, steps_of(again.learner, again.classes, place)
         if mistakes is None and place is not None:
             mistakes = own_mistakes(trained, examples, place, len(again.pass_starts) - 1)
-        is_open = again.opened and steps.counts_mistakes
+        is_open = again.began_open and steps.counts_mistakes
         return found._replace(replayed=True, mistakes=mistakes, replay=replay_of(steps, STREAM, is_open, examples))
 
     found = certificates_for(subject, classes, examples, has_row_loss(learner), against, gap)
@@ -143,13 +145,13 @@ def learned_again(trained: Trained, files: list[str], most_passes: int) -> AnyMo
 def untaught(trained: Trained) -> AnyModel | None:
     """A model that has learned nothing, and would learn as this one did; None if it did so in a way of its own."""
     training, labels = trained.training, classes_of(trained)
-    classes = Classes(open=True) if training.opened else Classes.closed(labels.sorted)
+    classes = Classes(open=True) if training.began_open else Classes.closed(labels.sorted)
     if isinstance(training, DualModel):
-        return DualModel(training.kernel, classes, features=training.features)
+        return DualModel.create(training.kernel, classes, features=training.features)
     learner = training.learner
     if learner.slim or training.adapting is not None or len(learner.losses) + len(learner.rules) > 2:
         return None
-    again = Model(learner.losses[0], learner.rules[0], learner.settings[0], classes, training.bits)
+    again = Model.create(learner.losses[0], learner.rules[0], learner.settings[0], classes, training.bits)
     if again.learner.features < learner.features:
         again.learner.grow(learner.features)
     return again

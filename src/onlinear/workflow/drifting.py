@@ -6,8 +6,8 @@ from typing import Any
 
 from onlinear.data.batch import Batch
 from onlinear.drift.adapting import Adapting
+from onlinear.learning.configuration import Configuration
 from onlinear.learning.learner import Learner
-from onlinear.selection.configurations import Configuration
 from onlinear.workflow.parts import Parts
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.learning.learner import Settings
+from onlinear.learning.configuration import Configuration, Settings
 from onlinear.registry import RULES
-from onlinear.selection.configurations import Configuration
 from onlinear.workflow.parts import Parts
 from onlinear.workflow.race_in_memory import RacePlan, race_in_memory
 from onlinear.workflow.watching import Watcher

@@ -11,7 +11,8 @@ from onlinear.errors import BadModel
 from onlinear.features.vocabulary import expected_names
 from onlinear.files.trained import Trained
 from onlinear.files.values import Unpacker, only_bad_models
-from onlinear.learning.learner import Learner, Settings
+from onlinear.learning.configuration import Settings
+from onlinear.learning.learner import Learner
 from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
 from onlinear.registry import LOSSES, RULES, SCHEDULES, name_of, rule_of

@@ -8,8 +8,10 @@ import numpy as np
 
 from onlinear import losses, rules
 from onlinear.learning.classes import Classes
-from onlinear.learning.learner import Learner, Settings
-from onlinear.learning.model import Model, trim
+from onlinear.learning.configuration import Settings
+from onlinear.learning.growth import trim
+from onlinear.learning.learner import Learner
+from onlinear.learning.model import Model
 from onlinear.theory.certificates import claim_of
 from onlinear.theory.certifying import Subjects, certificates_for, learner_subjects
 from onlinear.theory.examples import Examples, examples_from
@@ -43,7 +45,7 @@ def prove(parts: Parts) -> Proven:
         return Proven(None, ["Nothing is proven: these rows do not have all classes.", *said], None)
     several = len(parts.classes) > 2
     loss = losses.MulticlassPerceptron() if several else losses.Perceptron()
-    training = Model(loss, rules.PerceptronStep(), Settings(), parts.classes, parts.recipe.bits)
+    training = Model.create(loss, rules.PerceptronStep(), Settings(), parts.classes, parts.recipe.bits)
     for _ in range(PASSES):
         before = int(training.learner.updates.sum())
         training.learn(rows.block())

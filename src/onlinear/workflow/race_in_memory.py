@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onlinear.learning.configuration import Configuration
+from onlinear.learning.growth import select_outputs
 from onlinear.learning.learner import Learner
 from onlinear.selection.bootstrap import draws
-from onlinear.selection.configurations import Configuration
 from onlinear.selection.race import MemberBank, Race, RaceExamples, RaceTask, rungs_of
 from onlinear.selection.splits import folds_of
 from onlinear.workflow.rows import RowsInMemory
@@ -121,4 +122,4 @@ def refit(
     scores = np.empty(0)
     if plan.passes == 1:
         scores = task.mean_error(lane.sums()[1:], learned[:, 1:].sum(axis=0, dtype=np.int64))
-    return Refit(lane.learner.only(range(lane.width)), weights[1:], scores)
+    return Refit(select_outputs(lane.learner, range(lane.width)), weights[1:], scores)

@@ -10,9 +10,10 @@ from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.files.container import PathLike
 from onlinear.files.models import pack_model
 from onlinear.files.trained import Trained, save, save_without_recipe
-from onlinear.learning.classes import check_task_name
+from onlinear.learning.configuration import Configuration
 from onlinear.learning.model import Model
-from onlinear.selection.configurations import Configuration, as_configuration, check_task, usual, wanted_task
+from onlinear.learning.tasks import check_task_name
+from onlinear.selection.configurations import as_configuration, check_task, usual, wanted_task
 from onlinear.selection.race import Outcome, Race, rungs_of
 from onlinear.selection.race_stream import RaceStream
 from onlinear.selection.standings import Comparison, Standings

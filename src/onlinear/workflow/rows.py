@@ -12,7 +12,7 @@ from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.data.whole_numbers import as_floats, missing_in
 from onlinear.errors import BadInput, BadLine, BadLineKind, OnlinearError
 from onlinear.features.blocks import Block, RowNumbers
-from onlinear.learning.classes import Classes, as_array, plain
+from onlinear.learning.classes import Classes, as_array, whole_to_int
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import Stream
 
@@ -138,14 +138,14 @@ def scale_rows(recipe: Recipe, rows: RowsInMemory, *, learns: bool) -> RowsInMem
 
 def classes_of(labels: np.ndarray) -> Classes:
     """All classes there are, in order."""
-    return Classes.closed(as_array([plain(label) for label in np.unique(labels).tolist()]))
+    return Classes.closed(as_array([whole_to_int(label) for label in np.unique(labels).tolist()]))
 
 
 def check_labels(labels: np.ndarray, classes: Classes, what: str) -> np.ndarray:
     """The codes of labels, all of which have to be known."""
     codes = classes.codes_of(labels)
     if (codes < 0).any():
-        unknown = plain(labels[int((codes < 0).argmax())])
+        unknown = whole_to_int(labels[int((codes < 0).argmax())])
         known = ", ".join(str(label) for label in classes.labels[:20])
         raise BadInput(
             f"{what} has a row of the class {unknown!r:.60}, but those to learn are {known}: "

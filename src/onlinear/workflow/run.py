@@ -221,7 +221,7 @@ class Run:
     def _learn(self, block: Block) -> None:
         done = self.progress.rows
         try:
-            for part, bad in good_parts(block, self.training.refused):
+            for part, bad in good_parts(block, self.training.find_refused):
                 self._learn_part(part)
                 if bad:
                     self._report(bad[:1], passes=0)

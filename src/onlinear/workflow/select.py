@@ -15,11 +15,12 @@ import numpy as np
 import onlinear
 from onlinear.errors import Diverged
 from onlinear.files.trained import Trained
+from onlinear.learning.configuration import Configuration
 from onlinear.learning.learner import Learner
 from onlinear.learning.model import Model
 from onlinear.learning.predictor import Predictor
 from onlinear.selection.bootstrap import bootstrap_intervals
-from onlinear.selection.configurations import Configuration, check_task, grid, sample_configurations, usual
+from onlinear.selection.configurations import check_task, grid, sample_configurations, usual
 from onlinear.selection.winner import detach_from_bank
 from onlinear.streams.sources import expand, refuse_pipes
 from onlinear.theory.examples import Examples
@@ -188,7 +189,13 @@ def configurations_for(asked: SelectOptions, task: str, unit: float) -> list[Con
 
 def model_of(learner: Learner, parts: Parts, plan: RacePlan) -> Model:
     """The winner as a training that has learned the rows, to be saved and to go on."""
-    return Model.of(detach_from_bank(learner), parts.classes, parts.recipe.bits, False, [(0, 0)] * plan.passes)
+    return Model(
+        detach_from_bank(learner),
+        parts.classes,
+        parts.recipe.bits,
+        width=learner.features,
+        pass_starts=[(0, 0)] * plan.passes,
+    )
 
 
 # ------------------------------------------------------------------ measuring

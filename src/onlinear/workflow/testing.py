@@ -9,7 +9,7 @@ import numpy as np
 from onlinear.data.whole_numbers import are_numbers, as_floats, missing_in
 from onlinear.errors import BadInput
 from onlinear.features.blocks import Block
-from onlinear.learning.classes import plain
+from onlinear.learning.classes import whole_to_int
 from onlinear.learning.predictor import Answers
 from onlinear.streams.recipe import Recipe
 from onlinear.streams.stream import OnBad, open_alike
@@ -38,14 +38,15 @@ class ClassTest:
         self.sums = {"error": Sums(), "log_loss": Sums()}
         self.kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
-    def refused(self, block: Block) -> tuple[int, str] | None:
+    def find_refused(self, block: Block) -> tuple[int, str] | None:
         """The first row whose label the model does not know, and why."""
         for row, label in enumerate(block.labels.tolist()):
             if label != label:
                 return row, "there is no label to compare with: label it, or use predict"
             if label not in self.codes:
                 known = ", ".join(map(str, self.labels))
-                return row, f"the label {plain(label)} is unknown to the model, which has learned {known}: mend it"
+                name = whole_to_int(label)
+                return row, f"the label {name} is unknown to the model, which has learned {known}: mend it"
         return None
 
     def take(self, block: Block) -> None:
@@ -94,7 +95,7 @@ class NumberTest:
         self.importance = Importance()
         self.sums = {"rmse": Sums(), "mae": Sums()}
 
-    def refused(self, block: Block) -> tuple[int, str] | None:
+    def find_refused(self, block: Block) -> tuple[int, str] | None:
         """The first row whose label is no number, and why."""
         if not are_numbers(block.labels):
             return 0, f"the label {block.labels[0]!r:.60} is no number, and the model predicts numbers: mend it"
@@ -154,7 +155,7 @@ class Importance:
 def figures_of(predictor: Answers, recipe: Recipe, files: list[str], on_bad: OnBad | None = None) -> dict[str, Any]:
     """The figures of a test on the rows of files."""
     test = fitting(predictor)
-    for block in open_alike(files, recipe.format, on_bad=on_bad, recipe=recipe).as_known(test.refused):
+    for block in open_alike(files, recipe.format, on_bad=on_bad, recipe=recipe).as_known(test.find_refused):
         test.take(block)
     return test.figures()
 

@@ -21,11 +21,11 @@ FIRST, CLASSES = 13, 14  # of the labels
 GATHERED = 15  # address of room for the cells of one row: see onlinear.kernels.learn.state
 SCORES = 16  # address of room for the scores of an answer
 CAP = 17  # how many names there may be
-ROW_SCRATCH = 18  # address of room for reading a row: see row_scratch_words
+ROW_SCRATCH = 18  # address of room for reading a row: see entries_at
 SLOTS_AT, SLOT_COUNT, HELD, HELD_COUNT, ENTERED = 19, 20, 21, 22, 23  # the name index: addresses and sizes
 NUMBERS = 24  # address of the fields of loss, rule and options
 GIVEN = 25  # how many entries of a row are in the scratch arrays, where it is not a dict
-GATE, LOOKED = 26, 27  # address of the learner's gate; its generation when ``place`` was made, or BUSY: alone with it
+SEQUENCE, LOOKED = 26, 27  # address of the learner's sequence lock; its generation when ``place`` was made, or BUSY
 READER, KNOWN_READER = 28, 29  # addresses of the functions that read a dict: for learning, for an answer
 SCRATCH_AT = 30  # address of a cell rule's scratch
 GATHERED_ROOM, SCRATCH_ROOM = 31, 32  # how many entries the two have room for
@@ -33,6 +33,9 @@ OUTPUT_ROOM = 33  # how many outputs the table has room for
 KINDS = 34  # address of a dict from names to what has to stand there, a number or a text; 0 if there is none
 CHANGED, BLOCKS = 35, 36  # address of the map of columns that have changed, and how many blocks it has
 PLACE = 37
+
+#: words of scratch for each entry of a row that is read
+ROW_WORDS = 5
 
 
 @inlined
@@ -48,13 +51,9 @@ def name_index_at(place):
     )
 
 
-def row_scratch_words(room: int) -> int:
-    """How many words :func:`entries_at` divides up."""
-    return 5 * room + DIGITS
-
-
 @inlined
 def entries_at(place):
+    """The scratch for reading a row: ROW_WORDS for each entry that it has room for, and DIGITS."""
     room, scratch = place[ROOM], place[ROW_SCRATCH]
     return Entries(
         columns=carray(pointer(place[COLUMNS]), room, np.uint32),

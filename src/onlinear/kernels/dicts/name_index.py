@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from onlinear.kernels.compiler.cpython import (
     clear_error,
     compare_text,
@@ -48,16 +46,11 @@ class NameIndex(NamedTuple):
 
     positions: Any  # address of the dict name -> position
     categories: Any  # address of the dict name -> value -> position of ``name=value``
-    slots: Any  # a power of two of them
+    slots: Any  # a power of two of them, at least two for each name
     slots_at: Any  # their address
     held: Any
     held_at: Any
     entered: Any  # one number: how many names are in the slots
-
-
-def empty_slots(names: int) -> np.ndarray:
-    """Slots for so many names: at most every second one is taken."""
-    return np.zeros(1 << max(1, 2 * names - 1).bit_length(), dtype=np.int64)
 
 
 @inlined

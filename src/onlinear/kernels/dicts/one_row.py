@@ -32,7 +32,6 @@ from onlinear.kernels.dicts.argument_block import (
     COUNTERS_AT,
     FEATURES,
     FIRST,
-    GATE,
     GATHERED,
     GATHERED_ROOM,
     GIVEN,
@@ -47,6 +46,7 @@ from onlinear.kernels.dicts.argument_block import (
     SCORES,
     SCRATCH_AT,
     SCRATCH_ROOM,
+    SEQUENCE,
     SLOTS,
     SMALL,
     TABLE,
@@ -64,14 +64,14 @@ from onlinear.kernels.learn.state import (
     SCALE,
     SCORE,
     SCRATCH,
-    Options,
+    LoopOptions,
     State,
     T,
 )
 from onlinear.system.locks import BUSY, GENERATION, VERSION
 
 #: how many numbers the options are
-OPTIONS = len(Options._fields)
+OPTIONS = len(LoopOptions._fields)
 
 # entries of the small array: where the row starts and stops, its order, label, importance, target
 STOP, ORDER, LABEL, WEIGHTS, CODE = 1, 2, 3, 4, 6
@@ -167,8 +167,8 @@ def learn_one_loop(shape: Shape) -> Any:
     def learn(place_at, x, target, importance):
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
-        gate = carray(pointer(place[GATE]), 2, np.int64)
-        if gate[GENERATION] != place[LOOKED]:
+        sequence = carray(pointer(place[SEQUENCE]), 2, np.int64)
+        if sequence[GENERATION] != place[LOOKED]:
             return np.nan
         state = state_at(place)
         small = carray(pointer(place[SMALL]), 8, np.int64)
@@ -188,7 +188,7 @@ def learn_one_loop(shape: Shape) -> Any:
         learned = learn_rows(
             make(Loss, None, numbers, 0),
             make(Rule, Inner, numbers, rule_at),
-            make(Options, None, numbers, options_at),
+            make(LoopOptions, None, numbers, options_at),
             rows,
             targets_of(place, small, weights, target),
             weights[:1],
@@ -198,7 +198,7 @@ def learn_one_loop(shape: Shape) -> Any:
         if learned == 0:
             small[CODE] = CANNOT
             return np.nan
-        gate[VERSION] += 1
+        sequence[VERSION] += 1
         note_change(rows.columns, length, carray(pointer(place[CHANGED]), place[BLOCKS], np.uint8))
         score = answer(place, state)
         if is_marked:
@@ -262,8 +262,8 @@ def answer_one_loop(shape: Shape) -> Any:
         place = carray(pointer(place_at), PLACE, np.int64)
         numbers = carray(pointer(place[NUMBERS]), options_at + OPTIONS, np.float64)
         scores = carray(pointer(place[SCORES]), place[OUTPUTS], np.float64)
-        gate = carray(pointer(place[GATE]), 2, np.int64)
-        if gate[GENERATION] != place[LOOKED]:
+        sequence = carray(pointer(place[SEQUENCE]), 2, np.int64)
+        if sequence[GENERATION] != place[LOOKED]:
             return np.nan
         length = call_at(place[KNOWN_READER], place_at, x)
         if length < 0:
@@ -271,7 +271,7 @@ def answer_one_loop(shape: Shape) -> Any:
         rows = rows_at(place, length)
         state = state_at(place)
         rule = make(Rule, Inner, numbers, rule_at)
-        options = make(Options, None, numbers, options_at)
+        options = make(LoopOptions, None, numbers, options_at)
         for m in range(place[OUTPUTS]):
             scores[m] = score_now(rule, options, rows, m, weight_now, state)
         return scores[0]

@@ -29,7 +29,7 @@ def is_refused(place, x, entries):
 
 
 @inlined
-def adopting(place, x):
+def read_and_adopt(place, x):
     """For learning: new names get positions. UNKNOWN, too, where the table has to grow first."""
     entries = entries_at(place)
     if is_refused(place, x, entries):
@@ -41,7 +41,7 @@ def adopting(place, x):
 
 
 @inlined
-def known(place, x):
+def read_known_names(place, x):
     """For answers: unknown names are left out, and those that another thread has just adopted but not learned yet."""
     entries = entries_at(place)
     if is_refused(place, x, entries):
@@ -53,7 +53,7 @@ def known(place, x):
 
 
 @inlined
-def hashed(place, x):
+def read_hashed_names(place, x):
     """For both, with hashed names."""
     entries = entries_at(place)
     if is_refused(place, x, entries):
@@ -62,7 +62,7 @@ def hashed(place, x):
 
 
 @cache
-def reader(read: Any) -> Any:
+def reader_of(read: Any) -> Any:
     """One of the above, compiled; its ``address`` is for :func:`onlinear.kernels.compiler.cpython.call_at`."""
 
     def read_dict(place_at, x):

@@ -57,16 +57,16 @@ def leaves(thing: Any) -> Iterator[float]:
         yield from leaves(field)
 
 
-def built(template: Any, numbers: Iterator[float]) -> Any:
+def build(template: Any, numbers: Iterator[float]) -> Any:
     """The inverse of :func:`leaves`."""
     if not isinstance(template, tuple):
         return next(numbers)
-    return type(template)(*[built(field, numbers) for field in template])
+    return type(template)(*[build(field, numbers) for field in template])
 
 
 def member(thing: Any, m: int) -> Any:
     if isinstance(thing, Bank):
-        return built(thing.template, iter(thing.numbers[m].tolist()))
+        return build(thing.template, iter(thing.numbers[m].tolist()))
     return thing
 
 

@@ -15,15 +15,15 @@ def read_weights(
 ) -> np.ndarray:
     """The weights of one output from its ``[slot, feature]`` share of the table."""
     if averaged and option.average_from > 0.0 and counters[COUNT] > 0.0:
-        return average(slots, int(option.mean_slot), counters, kind, option.eager > 0.0)
+        return read_average(slots, int(option.mean_slot), counters, kind, option.eager > 0.0)
     if kind == "uniform":
-        return paid(slots, option, counters)
+        return pay_l1(slots, option, counters)
     if kind == "cells" and option.last_touched_slot >= 0.0 and option.forget == 0.0:
-        return caught_up(rule, option, slots, counters)
+        return pay_touched(rule, option, slots, counters)
     return slots[0].copy()
 
 
-def average(slots: np.ndarray, slot: int, counters: np.ndarray, kind: str, eager: bool) -> np.ndarray:
+def read_average(slots: np.ndarray, slot: int, counters: np.ndarray, kind: str, eager: bool) -> np.ndarray:
     """``sum_t w_t / COUNT``: see :mod:`onlinear.kernels.learn.uniform`."""
     if eager or kind == "matrix":
         return -slots[slot] / counters[COUNT]
@@ -31,7 +31,7 @@ def average(slots: np.ndarray, slot: int, counters: np.ndarray, kind: str, eager
     return (mass * slots[0] - slots[slot]) / counters[COUNT]
 
 
-def paid(slots: np.ndarray, option: Any, counters: np.ndarray) -> np.ndarray:
+def pay_l1(slots: np.ndarray, option: Any, counters: np.ndarray) -> np.ndarray:
     """A uniform rule's weights, scaled, with the cumulative L1 penalty paid."""
     weights = slots[0] * counters[SCALE]
     if option.l1 == 0.0:
@@ -42,7 +42,7 @@ def paid(slots: np.ndarray, option: Any, counters: np.ndarray) -> np.ndarray:
     return np.where(weights > 0.0, above, np.where(weights < 0.0, below, 0.0))
 
 
-def caught_up(rule: Any, option: Any, slots: np.ndarray, counters: np.ndarray) -> np.ndarray:
+def pay_touched(rule: Any, option: Any, slots: np.ndarray, counters: np.ndarray) -> np.ndarray:
     """A cell rule's weights after the penalty for the examples without them; a cell of zeros stays one."""
     size = len(rule.CELL)
     weights = np.zeros(slots.shape[1])

@@ -86,7 +86,7 @@ class MatrixState(NamedTuple):
     dense: Any  # [2, feature]: scratch
 
 
-class Options(NamedTuple):
+class LoopOptions(NamedTuple):
     """How to learn, beside loss and rule."""
 
     alpha: float = 1.0  # strength of the penalty ``alpha (l1 |w| + l2 w^2 / 2)``

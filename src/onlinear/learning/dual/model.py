@@ -19,12 +19,13 @@ from onlinear.data.rows import DenseRows
 from onlinear.errors import BadInput, Diverged, Refused
 from onlinear.features.blocks import Block
 from onlinear.features.names import ExactNames
-from onlinear.learning.classes import Classes, label_at, outputs_for, plain
+from onlinear.learning.block_rows import BlockLearner
+from onlinear.learning.classes import Classes, label_at, whole_to_int
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.perceptrons import BLOCK, Perceptrons, dense
 from onlinear.learning.dual.predictor import DualPredictor
+from onlinear.learning.outputs import outputs_for
 from onlinear.learning.progress import Totals
-from onlinear.learning.streamed import LearnsBlocks
 
 #: columns that a stream of dicts has room for at first; their number doubles
 FIRST_COLUMNS = 16
@@ -33,8 +34,8 @@ MOST_BYTES = 4 << 30
 WEIGHED = "a budget is kept by steps of 1: leave out the sample weights, or the budget"
 
 
-class DualModel(LearnsBlocks):
-    """Perceptrons in dual form with their classes, counts, and the names of their columns.
+class DualModel(BlockLearner):
+    """Perceptrons in dual form with their classes, counts, and the names of their columns; :meth:`create` makes both.
 
     Two classes known from the start share one perceptron; else each class has one. Where classes may still appear, one
     more, the last, learns that "none of this" is right: when a new class appears, it has been that class's all along.
@@ -43,7 +44,7 @@ class DualModel(LearnsBlocks):
     the command line calls the learner.
 
     >>> import numpy as np
-    >>> model = DualModel(Kernel("linear"), Classes(["no", "yes"]), features=1)
+    >>> model = DualModel.create(Kernel("linear"), Classes(["no", "yes"]), features=1)
     >>> _ = model.learn_labels(np.array([[1.0], [-2.0]]), np.array(["yes", "no"]), np.ones(2))
     >>> model.totals()
     Totals(examples=2, mistakes=1, loss=0.0, importance=2.0)
@@ -58,33 +59,13 @@ class DualModel(LearnsBlocks):
 
     def __init__(
         self,
-        kernel: Kernel,
+        perceptrons: Perceptrons,
         classes: Classes,
         *,
         kind: str = "kernel",
         vote: str = "vote",
         budget: int | None = None,
         seed: int = 0,
-        features: int = 0,
-        dtype: Any = np.float64,
-    ) -> None:
-        outputs = outputs_for(classes, row_loss=False)
-        share = None if budget is None else budget // outputs
-        if share == 0:
-            raise Refused(f"a budget of {budget} does not suffice for {outputs} classes: give one example to each")
-        self._hold(Perceptrons(kernel, features, outputs, dtype, share), classes, kind, vote, budget, seed)
-
-    @classmethod
-    def of(
-        cls, perceptrons: Perceptrons, classes: Classes, kind: str, vote: str, budget: int | None, seed: int
-    ) -> DualModel:
-        """The model that these perceptrons are part of."""
-        model = cls.__new__(cls)
-        model._hold(perceptrons, classes, kind, vote, budget, seed)
-        return model
-
-    def _hold(
-        self, perceptrons: Perceptrons, classes: Classes, kind: str, vote: str, budget: int | None, seed: int
     ) -> None:
         self.perceptrons, self.classes = perceptrons, classes
         self.kind, self.vote, self.budget, self.seed = kind, vote, budget, seed
@@ -94,10 +75,31 @@ class DualModel(LearnsBlocks):
         self._sums = Totals()
         self._history: list[Totals] = []
 
+    @classmethod
+    def create(
+        cls,
+        kernel: Kernel,
+        classes: Classes,
+        *,
+        kind: str = "kernel",
+        vote: str = "vote",
+        budget: int | None = None,
+        seed: int = 0,
+        features: int = 0,
+        dtype: Any = np.float64,
+    ) -> DualModel:
+        """A model that has learned nothing."""
+        outputs = outputs_for(classes, row_loss=False)
+        share = None if budget is None else budget // outputs
+        if share == 0:
+            raise Refused(f"a budget of {budget} does not suffice for {outputs} classes: give one example to each")
+        perceptrons = Perceptrons(kernel, features, outputs, dtype, share)
+        return cls(perceptrons, classes, kind=kind, vote=vote, budget=budget, seed=seed)
+
     # -------------------------------------------------------------- figures
 
     @property
-    def opened(self) -> bool:
+    def began_open(self) -> bool:
         """Whether classes may appear, or could when it began."""
         return self.classes.open
 
@@ -269,9 +271,9 @@ class DualModel(LearnsBlocks):
 
     # -------------------------------------------------------------- learning blocks of a stream
 
-    def refused(self, block: Block) -> tuple[int, str] | None:
+    def find_refused(self, block: Block) -> tuple[int, str] | None:
         """The first row that cannot be learned from because of its label or its importance, and why."""
-        found = super().refused(block)
+        found = super().find_refused(block)
         if self.budget is None:
             return found
         weighed = np.flatnonzero(~are_whole_steps(block.importance))
@@ -287,7 +289,7 @@ class DualModel(LearnsBlocks):
         row, error = self.first_beyond(table, importance)
         fine = present[:row]
         numbers = None if block.numbers is None else block.numbers[fine]
-        self.learn_labels(table[:row], block.labels[fine], importance[:row], numbers, lambda y, i: plain(y[i]))
+        self.learn_labels(table[:row], block.labels[fine], importance[:row], numbers, lambda y, i: whole_to_int(y[i]))
         if error is not None:
             raise Diverged(f"{block.origin.error(int(present[row]), '')}{error}")
 

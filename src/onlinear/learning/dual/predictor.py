@@ -24,7 +24,7 @@ class DualPredictor(Answers):
 
     def __init__(self, model: DualModel) -> None:
         self._model = model
-        self._hold(model.classes)
+        self._take_labels(model.classes)
 
     @property
     def outputs(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinear.learning.buffers import writeable
+from onlinear.data.batch import writeable
 
 #: rows of a tile: products of tiles all have the same shape, so that they all round alike
 TILE = 512

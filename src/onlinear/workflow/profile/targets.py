@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onlinear.errors import BadInput, Refused
-from onlinear.learning.classes import MOST_IN_TABLE, check_task_name, most_in_table, task_of_numbers
+from onlinear.learning.tasks import MOST_IN_TABLE, check_task_name, most_in_table, task_of_numbers
 from onlinear.streams.columns import BLANKS
 from onlinear.workflow.profile.gathering import Gathered
 from onlinear.workflow.profile.misread import misread
