@@ -468,7 +468,7 @@ def test_a_file_of_bad_lines_that_cannot_be_written_does_not_stay(monkeypatch: p
     def full(*_: Any) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("onlinear.system.outputs.WaitingFile.write", full)
+    monkeypatch.setattr("onlinear.system.pipes.WaitingFile.write", full)
     with pytest.raises(BadSource, match="cannot be written"), badlines.BadLines("bad") as bad:
         bad.take(BadLine("a", 1, 2, "why"), b"text")
     assert not Path("bad").exists()

@@ -39,7 +39,7 @@ from onlinear.kernels.learn.state import LOSS, MISTAKES, SCORE, UNAVERAGED_LOSS,
 from onlinear.learning.configuration import Settings
 from onlinear.learning.growth import negate_output
 from onlinear.learning.learner import Learner
-from onlinear.system import outputs
+from onlinear.system import atomic
 
 ARRAYS = {
     "floats": np.array([[1.5, -0.0, np.nan], [np.inf, 5e-324, 0.1]]),
@@ -319,7 +319,7 @@ class FullDisk(io.FileIO):
 def test_a_full_disk_leaves_the_old_file(room: int, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = file.read_bytes()
     monkeypatch.setattr(FullDisk, "room", room)
-    monkeypatch.setattr(outputs, "open", lambda *how, buffering: FullDisk(*how), raising=False)
+    monkeypatch.setattr(atomic, "open", lambda *how, buffering: FullDisk(*how), raising=False)
     with pytest.raises(NotSaved, match="no space left on device; make room, or save it elsewhere") as told:
         write_model(file, {"new": True}, ARRAYS)
     assert told.value.__cause__.errno == errno.ENOSPC  # type: ignore[union-attr]
@@ -404,7 +404,7 @@ def test_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.Monkey
     def refuse(*_: Any, **__: Any) -> Any:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(outputs, "open", refuse, raising=False)
+    monkeypatch.setattr(atomic, "open", refuse, raising=False)
     with pytest.raises(NotSaved, match="permission denied; choose a folder that you may write to"):
         write_model(tmp_path / "model", {}, {})
     assert not list(tmp_path.iterdir())

@@ -26,8 +26,8 @@ from onlinear.errors import NotSaved
 from onlinear.estimators import linear
 from onlinear.selection import grid
 from onlinear.system import locks
+from onlinear.system.atomic import replacing
 from onlinear.system.interrupts import NUMBERS, uninterrupted
-from onlinear.system.outputs import replacing
 
 pytestmark = [pytest.mark.compiles]
 

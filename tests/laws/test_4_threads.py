@@ -21,7 +21,7 @@ import pytest
 import onlinear
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Labels
-from onlinear.estimators.linear import estimator_lock
+from onlinear.system.locks import estimator_lock
 from onlinear.learning.learner import Learner
 from onlinear.selection import grid
 

@@ -19,7 +19,7 @@ import pytest
 
 from onlinear import KernelPerceptron, OnlineClassifier, open_stream
 from onlinear.errors import OnlinearError
-from onlinear.estimators.linear import estimator_lock
+from onlinear.system.locks import estimator_lock
 from onlinear.streams import jsonlines
 from onlinear.system import locks as forks, threads
 

@@ -17,7 +17,7 @@ import pytest
 import onlinear
 from commands import process, run_apart, run_here
 from onlinear.errors import NotSaved, Refused
-from onlinear.system import outputs
+from onlinear.system import atomic, places
 
 PACKAGE = Path(onlinear.__file__).parent
 ROWS = "".join(f"{(-1) ** k} {k % 7 + 1}:0.5 {k % 11 + 9}:{k % 5 + 1}\n" for k in range(60))
@@ -291,12 +291,12 @@ def test_an_open_file_that_cannot_be_written_to_is_no_place(folder: Path) -> Non
     with open("rows.svm", "rb") as file:
         number = file.fileno()
         with pytest.raises(NotSaved, match="it is not open for writing"):
-            outputs.check_place(f"/dev/fd/{number}")
+            places.check_place(f"/dev/fd/{number}")
     for name in (number, "9" * 30):
         with pytest.raises(NotSaved, match="it is closed"):
-            outputs.check_place(f"/dev/fd/{name}")
+            places.check_place(f"/dev/fd/{name}")
     with pytest.raises(NotSaved, match="there is no such open file"):
-        outputs.check_place("/dev/fd/none")
+        places.check_place("/dev/fd/none")
     ended = run_here("train", "rows.svm", "--model", f"/dev/fd/{number}")
     assert (ended.code, ended.out, "it is closed" in ended.err) == (3, "", True)
 
@@ -305,7 +305,7 @@ def test_a_socket_is_no_place(folder: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("socket")
         with pytest.raises(NotSaved, match="it is a socket"):
-            outputs.check_place("socket")
+            places.check_place("socket")
 
 
 # ------------------------------------------------------------------ whole or not at all
@@ -365,11 +365,11 @@ def test_files_that_belong_together_are_both_replaced_or_none(folder: Path, monk
     for order in ([False, True], [True]):
         failing[:] = order
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(NotSaved, match="no space left"), outputs.replacing_with("a", "b") as files:
+        with pytest.raises(NotSaved, match="no space left"), atomic.replacing_with("a", "b") as files:
             files[0].write(b"new")
         assert (Path("a").read_text(), Path("b").read_text()) == ("old", "old")
     monkeypatch.undo()
-    with outputs.replacing_with(folder / "a", folder / "b") as (first, second):
+    with atomic.replacing_with(folder / "a", folder / "b") as (first, second):
         first.write(b"new")
         second.write(b"new too")
     assert ((folder / "a").read_text(), (folder / "b").read_text()) == ("new", "new too")
@@ -377,7 +377,7 @@ def test_files_that_belong_together_are_both_replaced_or_none(folder: Path, monk
 
 
 def test_what_goes_wrong_elsewhere_is_not_said_of_the_output(tmp_path: Path) -> None:
-    with pytest.raises(PermissionError), outputs.replacing(tmp_path / "out"):
+    with pytest.raises(PermissionError), atomic.replacing(tmp_path / "out"):
         raise PermissionError(13, "of another file")
     assert not list(tmp_path.iterdir())
 
@@ -385,17 +385,17 @@ def test_what_goes_wrong_elsewhere_is_not_said_of_the_output(tmp_path: Path) -> 
 def test_a_place_that_is_none_is_refused_first(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing" / "out", f"{tmp_path}/nul\0"):
         with pytest.raises(NotSaved, match="cannot be saved"):
-            outputs.check_place(path)
+            places.check_place(path)
     with pytest.raises(Refused, match="written over"):
-        outputs.check_outputs([tmp_path / "a", tmp_path / "b" / ".." / "a"], [])
-    outputs.check_outputs(["/dev/null", "/dev/null", "-"], ["/dev/null", "-"])
+        places.check_outputs([tmp_path / "a", tmp_path / "b" / ".." / "a"], [])
+    places.check_outputs(["/dev/null", "/dev/null", "-"], ["/dev/null", "-"])
 
 
 # ------------------------------------------------------------------ what is left behind
 
 STRUCK = """
 import os, signal, sys
-from onlinear.system.outputs import replacing
+from onlinear.system.atomic import replacing
 with replacing(sys.argv[1]) as file:
     file.write(b"half")
     file.flush()
@@ -416,7 +416,7 @@ def begun(path: Path) -> subprocess.Popen[str]:
 @pytest.fixture
 def swept_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process that has not written yet."""
-    monkeypatch.setattr(outputs, "_swept", set())
+    monkeypatch.setattr(atomic, "_swept", set())
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
@@ -430,7 +430,7 @@ def test_the_next_run_removes_what_a_killed_one_left(number: int, tmp_path: Path
         path.write_text("not ours")
     (tmp_path / ".onlinear-0123456789abcdef.part").symlink_to("elsewhere")
     with begun(tmp_path / "running") as running:  # what is still being written stays
-        with outputs.replacing(tmp_path / "next") as file:
+        with atomic.replacing(tmp_path / "next") as file:
             file.write(b"whole")
         assert not left[0].exists()
         assert len(list(tmp_path.glob(".onlinear-*.part"))) == 3
@@ -443,7 +443,7 @@ def test_the_next_run_removes_what_a_killed_one_left(number: int, tmp_path: Path
 def test_a_part_that_is_swept_before_it_is_locked_is_begun_again(
     tmp_path: Path, swept_anew: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock, swept = outputs.lock, []
+    lock, swept = atomic.lock, []
 
     def late(number: int, **how: bool) -> bool:
         if not swept:
@@ -451,8 +451,8 @@ def test_a_part_that_is_swept_before_it_is_locked_is_begun_again(
             swept[0].unlink()
         return lock(number, **how)
 
-    monkeypatch.setattr(outputs, "lock", late)
-    with outputs.replacing(tmp_path / "out") as file:
+    monkeypatch.setattr(atomic, "lock", late)
+    with atomic.replacing(tmp_path / "out") as file:
         file.write(b"whole")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("out", b"whole")]
 
@@ -472,7 +472,7 @@ WRITERS = {
     "rename",
     "touch",
 }
-ALLOWED = {"system/outputs.py"}
+ALLOWED = {"system/atomic.py", "system/pipes.py"}
 
 
 def writes(tree: ast.AST) -> list[int]:

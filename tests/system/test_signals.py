@@ -16,8 +16,9 @@ from killing import is_finished
 from onlinear.cli.ending import Interrupted, Interruptions
 from onlinear.cli.job import NOT_SAVED, NOTHING_LEARNED
 from onlinear.files.trained import open_model
-from onlinear.system import outputs, signals
-from onlinear.system.outputs import WaitingFile, replacing
+from onlinear.system import pipes, signals
+from onlinear.system.atomic import replacing
+from onlinear.system.pipes import WaitingFile
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 ROWS = "-1 1:1\n1 2:2\n" * 200
@@ -60,7 +61,7 @@ if where == "deletion before all":
 elif where == "deletion in a step":
     dies_before(__import__("onlinear.workflow.run").workflow.run.Run, "_parts")
 elif where == "write":
-    dies_before(__import__("onlinear.system.outputs").system.outputs.OutputFile, "write")
+    dies_before(__import__("onlinear.system.pipes").system.pipes.OutputFile, "write")
 from onlinear.__main__ import main
 main()
 """
@@ -206,7 +207,7 @@ def test_a_second_signal_ends_what_waits_for_a_reader(
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
     coming = [signal.SIGTERM, getattr(signal, second)]
-    monkeypatch.setattr(outputs.time, "sleep", lambda _: signal.raise_signal(coming.pop(0)))
+    monkeypatch.setattr(pipes.time, "sleep", lambda _: signal.raise_signal(coming.pop(0)))
     with (
         pytest.raises(Interrupted) as found,
         Interruptions() as interruptions,

@@ -25,7 +25,7 @@ from onlinear.cli.predict import predict
 from onlinear.cli.select import select
 from onlinear.cli.train import train
 from onlinear.system.descriptors import occupy_standard_files
-from onlinear.system.outputs import waiting_text
+from onlinear.system.pipes import waiting_text
 from onlinear.system.signals import end_at_once, handle_signals
 
 #: an option of the C library's malloc, by its number in malloc.h

@@ -11,7 +11,9 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from onlinear.errors import BadLine, BadSource
-from onlinear.system.outputs import is_in_place, open_log, printable, remove, take_back
+from onlinear.system.paths import printable
+from onlinear.system.pipes import open_log, remove, take_back
+from onlinear.system.places import is_in_place
 from onlinear.system.signals import begin_file, keep_file
 
 FAIL, SKIP = "fail", "skip"

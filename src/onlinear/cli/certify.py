@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from onlinear.cli import arguments as cli
 from onlinear.cli.commands import with_some_read_options
 from onlinear.cli.ending import BAD_DATA, ending, say
-from onlinear.system.outputs import printable_lines
+from onlinear.system.paths import printable_lines
 
 if TYPE_CHECKING:
     from onlinear.streams.recipe import Recipe
@@ -112,7 +112,7 @@ def change_certificates(found: dict[str, Any], change: Callable[[int], dict[str,
 def writing(path: str) -> Iterator[BinaryIO]:
     """A file that takes the place of the one before once it is whole."""
     from onlinear.errors import NotSaved
-    from onlinear.system.outputs import replacing
+    from onlinear.system.atomic import replacing
 
     try:
         with replacing(path) as file:
@@ -224,7 +224,7 @@ def verify(
 def check_readable(path: Path, wanted: str) -> None:
     """Refuse what is not there, or may not be read; nothing is opened, since a pipe could not be opened twice."""
     from onlinear.errors import BadSource
-    from onlinear.system.outputs import STANDARD, printable
+    from onlinear.system.paths import STANDARD, printable
 
     name = printable(path)
     if not path.exists():

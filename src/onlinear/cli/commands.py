@@ -163,7 +163,7 @@ def check_files(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> N
     Nor may an output take the place of an input, or of another output, or stand among what is printed; nor may two
     options read the same pipe.
     """
-    from onlinear.system.outputs import check_outputs, check_printed
+    from onlinear.system.places import check_outputs, check_printed
 
     rows = files_in(declared, given, ROWS)
     if rows:

@@ -17,7 +17,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from onlinear.errors import BadModel, NotSaved, OnlinearError, Refused
-from onlinear.system.outputs import printable, printable_lines
+from onlinear.system.paths import printable, printable_lines
 from onlinear.system.signals import (
     Interrupted as Interrupted,
     handle_signals as handle_signals,

@@ -9,7 +9,7 @@ from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
 from onlinear.learning.progress import align_columns
-from onlinear.system.outputs import printable_lines
+from onlinear.system.paths import printable_lines
 
 
 def inspect(model: cli.ModelFile, top: cli.Top = 20, as_json: cli.AsJson = False) -> None:

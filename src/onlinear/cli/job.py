@@ -24,7 +24,8 @@ from onlinear.errors import BadInput, BadLine, BadModel, BadSource, Diverged, On
 from onlinear.files.trained import Trained, save
 from onlinear.learning.progress import Totals
 from onlinear.streams.sources import expand
-from onlinear.system.outputs import as_argument, is_in_place, printable
+from onlinear.system.paths import as_argument, printable
+from onlinear.system.places import is_in_place
 from onlinear.theory.online_to_batch import FirstPass, bounds_from
 from onlinear.workflow.run import MOST_PASSES, VERSION, PassEnd, PassFigures, Progress, Run
 from onlinear.workflow.testing import figures_of

@@ -9,7 +9,7 @@ from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
 from onlinear.learning.progress import align_columns
-from onlinear.system.outputs import printable_lines
+from onlinear.system.paths import printable_lines
 
 #: what figures are called, where their names in JSON do not say it to people
 NAMES = {"weight_sum": "sum of the weights"}

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 from onlinear.cli import arguments as cli
 from onlinear.cli.ending import ending, say
 from onlinear.errors import Refused
-from onlinear.system.outputs import replacing
+from onlinear.system.atomic import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

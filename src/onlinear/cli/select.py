@@ -18,7 +18,7 @@ from onlinear.cli.commands import with_profile_options
 from onlinear.cli.ending import Interrupted, ending
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.progress import steps_for
-from onlinear.system.outputs import as_argument, printable
+from onlinear.system.paths import as_argument, printable
 
 #: what may be said of a selection that is repeated
 BESIDE_REPEAT = ("files", "test", "repeat", "model", "report", "export", "as_json", "quiet")
@@ -72,7 +72,10 @@ def select(
         from onlinear.errors import Refused
         from onlinear.files.trained import save
         from onlinear.streams.sources import expand
-        from onlinear.system.outputs import check_outputs, is_in_place, printable_lines, remove, replacing
+        from onlinear.system.atomic import replacing
+        from onlinear.system.paths import printable_lines
+        from onlinear.system.pipes import remove
+        from onlinear.system.places import check_outputs, is_in_place
         from onlinear.workflow.ledger import NAME, Ledger
         from onlinear.workflow.report import page, words
         from onlinear.workflow.select import select as whole_job
@@ -222,7 +225,7 @@ def is_ours(path: Path) -> bool:
 
 def remove_of_earlier(*outputs: Path) -> None:
     """Remove what an earlier selection has written of its model: whatever ends this one, it is not beside the new."""
-    from onlinear.system.outputs import remove
+    from onlinear.system.pipes import remove
 
     for path in filter(is_ours, outputs):
         remove(path)

@@ -13,7 +13,7 @@ from onlinear.cli.commands import with_field_options, with_read_options
 from onlinear.cli.ending import ending, last_words, outlive_broken_pipes, say
 from onlinear.cli.jsontext import json_text
 from onlinear.cli.measure import NAMES
-from onlinear.system.outputs import as_argument, printable, printable_lines
+from onlinear.system.paths import as_argument, printable, printable_lines
 
 if TYPE_CHECKING:
     from onlinear.cli.job import Job

@@ -52,7 +52,8 @@ from onlinear.streams.recipe import Recipe
 from onlinear.streams.sources import Pipe, expand, source_label, with_looks
 from onlinear.streams.stream import Stream, open_alike, stream_of
 from onlinear.system.descriptors import holds_something
-from onlinear.system.outputs import check_outputs, is_in_place, printable
+from onlinear.system.paths import printable
+from onlinear.system.places import check_outputs, is_in_place
 from onlinear.workflow.profile.misread import has_mixed_target, mixed_columns, unknown_columns
 from onlinear.workflow.run import MOST_PASSES, Progress, Run
 

@@ -25,7 +25,8 @@ from onlinear.estimators.checks import (
 from onlinear.estimators.classifier import names_on_sight, running_certificate
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
-from onlinear.estimators.linear import estimator_lock, undo_if_refused
+from onlinear.estimators.linear import undo_if_refused
+from onlinear.system.locks import estimator_lock
 from onlinear.estimators.passes import Turns, warn_of_runs
 from onlinear.estimators.saving import class_name
 from onlinear.files.container import Header, PathLike

@@ -22,7 +22,8 @@ from onlinear.estimators.checks import (
     rows_to_score,
     targets_in,
 )
-from onlinear.estimators.linear import DataShape, LinearEstimator, Start, estimator_lock, undo_if_refused
+from onlinear.estimators.linear import DataShape, LinearEstimator, Start, undo_if_refused
+from onlinear.system.locks import estimator_lock
 from onlinear.estimators.passes import regressor_seed
 from onlinear.learning.dict_rows import ONE_ROW, learn_number
 

@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 
 import onlinear
 from onlinear.errors import BadModel, NotSaved
-from onlinear.estimators.linear import Shown, estimator_lock
+from onlinear.estimators.linear import Shown
+from onlinear.system.locks import estimator_lock
 from onlinear.features.names import HashedNames
 from onlinear.features.state import pack_texts
 from onlinear.files.container import Arrays, Header, PathLike, read_model

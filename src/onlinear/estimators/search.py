@@ -23,7 +23,8 @@ from onlinear.estimators.checks import (
     refuse_all_zero,
     validate_with_targets,
 )
-from onlinear.estimators.linear import estimator_lock, undo_if_refused
+from onlinear.estimators.linear import undo_if_refused
+from onlinear.system.locks import estimator_lock
 from onlinear.estimators.online import OnlineClassifier, OnlineRegressor, parameters_of
 from onlinear.estimators.passes import orders
 from onlinear.files.container import PathLike

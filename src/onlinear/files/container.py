@@ -34,7 +34,9 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 import numpy as np
 
 from onlinear.errors import BadModel, NotSaved
-from onlinear.system.outputs import PathLike as PathLike, reason_of, replacing
+from onlinear.system.atomic import replacing
+from onlinear.system.paths import PathLike as PathLike
+from onlinear.system.places import reason_of
 
 Header: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = dict[str, np.ndarray]

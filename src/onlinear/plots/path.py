@@ -14,7 +14,7 @@ from onlinear.errors import BadInput, Refused
 from onlinear.plots.drawing import BLUE, GREY, VERMILION, Display, new_axes, require_matplotlib
 from onlinear.plots.following import PlottedExamples, examples_of, follow, has_intercept, readable_label
 from onlinear.plots.lines import LENGTH, draw_normal, line_ends, square_limits
-from onlinear.system.outputs import replacing
+from onlinear.system.atomic import replacing
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation

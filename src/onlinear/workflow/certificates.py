@@ -26,7 +26,7 @@ from onlinear.learning.learner import Learner
 from onlinear.learning.model import Model
 from onlinear.learning.outputs import has_row_loss
 from onlinear.streams.stream import Stream, open_alike
-from onlinear.system.outputs import printable
+from onlinear.system.paths import printable
 from onlinear.theory.best_margin import GAP, check_gap
 from onlinear.theory.certificates import Certificate, is_one, run_numbers
 from onlinear.theory.certifying import certificates_for

@@ -10,7 +10,7 @@ import numpy as np
 from onlinear.errors import BadInput, BadSource
 from onlinear.features.naming import cells_of
 from onlinear.files.trained import Trained
-from onlinear.system.outputs import printable
+from onlinear.system.paths import printable
 from onlinear.theory.examples import columns_in_use
 from onlinear.workflow.certificates import classes_of, examples_in
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onlinear.errors import BadInput
-from onlinear.system.outputs import locked_folder, replacing
+from onlinear.system.atomic import locked_folder, replacing
 
 #: beside the model
 NAME = "onlinear-ledger.json"

@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from onlinear.errors import BadInput, Refused
 from onlinear.streams.options import DEFAULTS, ReadOptions, read_options
 from onlinear.streams.packing import is_number
-from onlinear.system.outputs import printable
+from onlinear.system.paths import printable
 from onlinear.workflow.run import MOST_PASSES
 
 #: seeds there are: what is drawn by rows mixes their numbers with 64 bits

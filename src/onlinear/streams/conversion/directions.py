@@ -62,7 +62,7 @@ from onlinear.streams.sources import is_pipe, source_label
 from onlinear.streams.stream import OnBad, Stream, sources_of
 from onlinear.streams.svmlight import Svmlight
 from onlinear.streams.vwtext import VWText
-from onlinear.system.outputs import is_in_place
+from onlinear.system.places import is_in_place
 
 #: formats of records, which have no columns
 OF_RECORDS = ("svmlight", "vw")

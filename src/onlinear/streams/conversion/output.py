@@ -17,8 +17,10 @@ from onlinear.errors import BadSource, Refused
 from onlinear.streams.conversion import FORMATS
 from onlinear.streams.formats import EXTENSIONS, extension_of
 from onlinear.streams.sources import COMPRESSIONS
+from onlinear.system.atomic import replacing, replacing_with
 from onlinear.system.descriptors import holds_something
-from onlinear.system.outputs import check_outputs, is_in_place, replacing, replacing_with, standard_output
+from onlinear.system.pipes import standard_output
+from onlinear.system.places import check_outputs, is_in_place
 
 STANDARD_OUTPUT = "-"
 #: formats that are no text: they are compressed within, and need a file

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from onlinear.errors import Refused
 from onlinear.plots.drawing import require_matplotlib
-from onlinear.system.outputs import replacing
+from onlinear.system.atomic import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
