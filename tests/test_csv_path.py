@@ -22,7 +22,7 @@ from onlinear.workflow.run import Run
 PACKAGE = str(Path(onlinear.__file__).parent) + "/"
 #: files with a function that is called while rows are read and learned; and in all of ``onlinear train``, which looks
 #: at the options, the columns and runs of labels before, and saves the model at the end
-MOST_FOR_ROWS, MOST_FOR_TRAIN = 28, 59
+MOST_FOR_ROWS, MOST_FOR_TRAIN = 28, 61
 
 
 def files_called(work: Callable[[], object]) -> list[str]:

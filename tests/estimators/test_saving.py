@@ -391,7 +391,7 @@ def answers(model: Any) -> list[Any]:
 
 
 def answers_one(model: Any, rows: list[Any]) -> list[Any]:
-    path = model._way()
+    path = model._renew_path()
     found: list[Any] = [[model.predict_one(row), path.scores(row)] for row in [*rows, {"never seen": 1.0, "w1": 3}]]
     if hasattr(model, "predict_proba_one"):
         found += [model.predict_proba_one(row) for row in rows]

@@ -21,9 +21,9 @@ import pytest
 import onlinear
 from onlinear.data.batch import Batch, rows_of
 from onlinear.data.targets import Labels
-from onlinear.system.locks import estimator_lock
 from onlinear.learning.learner import Learner
 from onlinear.selection import grid
+from onlinear.system.locks import estimator_lock
 
 PACKAGE = str(Path(onlinear.__file__).parent)
 Call = Callable[[Any], Any]

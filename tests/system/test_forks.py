@@ -19,9 +19,9 @@ import pytest
 
 from onlinear import KernelPerceptron, OnlineClassifier, open_stream
 from onlinear.errors import OnlinearError
-from onlinear.system.locks import estimator_lock
 from onlinear.streams import jsonlines
 from onlinear.system import locks as forks, threads
+from onlinear.system.locks import estimator_lock
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 

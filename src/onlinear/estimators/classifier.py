@@ -30,7 +30,6 @@ from onlinear.estimators.checks import (
     targets_in,
 )
 from onlinear.estimators.linear import DataShape, LinearEstimator, Start, undo_if_refused
-from onlinear.system.locks import estimator_lock
 from onlinear.estimators.passes import classifier_seed
 from onlinear.learning.classes import (
     Classes,
@@ -47,6 +46,7 @@ from onlinear.learning.outputs import Decoder, targets_for
 from onlinear.learning.predictor import Predictor, probabilities_of
 from onlinear.parameters import NOT_NEGATIVE
 from onlinear.registry import loss_of
+from onlinear.system.locks import estimator_lock
 
 #: what the targets of one row alone come in, if it is to be learned at once
 LISTS = (list, tuple, np.ndarray)
@@ -211,8 +211,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         if isinstance(self.class_weight, dict):
             check_class_weights(self.class_weight)
 
-    def _settle(self, sparse: bool) -> None:
-        super()._settle(sparse)
+    def _note_parameters(self, sparse: bool) -> None:
+        super()._note_parameters(sparse)
         self._model.class_weights.given = self.class_weight  # type: ignore[union-attr]
         if isinstance(self.class_weight, dict):
             self._settled_weights = dict(self.class_weight)
@@ -259,7 +259,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         if self.class_weight is not None:
             weights = compute_class_weight(self.class_weight, classes=classes.sorted, y=y[present])
         sparse = isinstance(rows, SparseRows)
-        if not (keep and self._knows_just(classes) and self._goes_on(X, sparse)):
+        if not (keep and self._knows_just(classes) and self._can_go_on(X, sparse)):
             shape = DataShape(X.shape[1], sparse)
             self._begin_at(self._create(shape, classes), start)
             self._data_type = X.dtype
@@ -319,7 +319,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
                 self._name_classes(model, classes, read)
                 self._weigh_stream()
             model.learn_rows(read, labels, weights)
-            self._way()  # which may have classes to learn of
+            self._renew_path()  # which may have classes to learn of
         return self
 
     # -------------------------------------------------------------- answers
@@ -327,7 +327,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def _answering(self) -> Predictor:
         """What has been learned, as of one example, if one was."""
         check_is_fitted(self)
-        now = self._now()
+        now = self._predictor()
         check_knows_classes(self, now.labels)
         return now
 
@@ -379,7 +379,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         with estimator_lock(self):
             if self._learner is None:
                 return None, np.zeros(0), None
-            path = self._way()
+            path = self._renew_path()
             return path.view.decoder, path.scores(x), path.loss
 
     @available_if(has_probabilities)

@@ -26,7 +26,6 @@ from onlinear.estimators.classifier import names_on_sight, running_certificate
 from onlinear.estimators.dual_dicts import LearnsDicts
 from onlinear.estimators.dual_files import dual_parts, restore_dual
 from onlinear.estimators.linear import undo_if_refused
-from onlinear.system.locks import estimator_lock
 from onlinear.estimators.passes import Turns, warn_of_runs
 from onlinear.estimators.saving import class_name
 from onlinear.files.container import Header, PathLike
@@ -36,6 +35,7 @@ from onlinear.learning.classes import Classes, classes_from_call, classes_of_lab
 from onlinear.learning.dual.kernel import Kernel
 from onlinear.learning.dual.model import WEIGHED, DualModel, are_whole_steps
 from onlinear.system.interrupts import uninterrupted
+from onlinear.system.locks import estimator_lock
 
 
 class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):

@@ -12,11 +12,11 @@ from onlinear.data.batch import importance_of
 from onlinear.errors import OnlinearError, TooManyNames
 from onlinear.estimators.checks import check_length, records, targets_in
 from onlinear.estimators.linear import undo_if_refused
-from onlinear.system.locks import estimator_lock
 from onlinear.features.names import ExactNames
 from onlinear.learning.classes import Classes, as_array, check_hashable
 from onlinear.learning.dict_rows import checked_importance, unknown_feature
 from onlinear.learning.dual.model import DualModel, room_for_names
+from onlinear.system.locks import estimator_lock
 
 
 class LearnsDicts:

@@ -7,31 +7,27 @@ a model learns is noticed, and the model brought up to date before it learns mor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from onlinear.data.rows import DenseRows, SparseRows
 from onlinear.errors import BadInput, Diverged, Refused
+from onlinear.estimators.attributes import FittedAttributes, ShownWeights
 from onlinear.features.names import ExactNames, HashedNames
 from onlinear.files.container import PathLike
 from onlinear.files.trained import save_without_recipe
 from onlinear.learning.classes import Classes
 from onlinear.learning.configuration import Configuration
-from onlinear.learning.learner import Learner, resolve_configurations
+from onlinear.learning.learner import resolve_configurations
 from onlinear.learning.model import Model
 from onlinear.learning.outputs import is_even
-from onlinear.learning.predictor import Predictor
 from onlinear.learning.restarts import begin_at, restart_at
-from onlinear.learning.state import Mark
 from onlinear.system.interrupts import uninterrupted
-from onlinear.system.locks import lock_of
+from onlinear.system.locks import estimator_lock
 
 #: parameters that were found fine before: scikit-learn takes half a millisecond to look
 FINE: set[Any] = set()
@@ -53,12 +49,6 @@ class Start(NamedTuple):
 
     weights: Any = None
     intercepts: Any = None
-
-
-def estimator_lock(estimator: Any) -> Any:
-    """The lock of whoever changes, or saves, more than the learner alone: its classes, counts and names as well."""
-    attributes = vars(estimator)
-    return attributes.get("_lock") or attributes.setdefault("_lock", lock_of(estimator, "_lock"))
 
 
 @contextmanager
@@ -83,29 +73,7 @@ def undo_if_refused(estimator: Any) -> Iterator[None]:
             raise
 
 
-class Shown:
-    """What was last read, or assigned: an object of its own, so that a prediction leaves ``__dict__`` untouched."""
-
-    def __init__(self) -> None:
-        self.version = -1
-        self.weights = np.zeros((0, 0))
-        self.intercepts = np.zeros(0)
-        self.by_hand = False  # someone has assigned coef_ or intercept_: they are here
-        self.sparse = False  # sparsify() was called
-        #: the learner, its version, and what was read of it: replaced as a whole, others may be reading it
-        self.snapshot: tuple[Learner, int, Predictor] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(vars(self if self.by_hand else Shown()), sparse=self.sparse)
-        del state["snapshot"]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.snapshot = None
-
-
-class LinearEstimator(BaseEstimator):
+class LinearEstimator(FittedAttributes):
     """A linear model that learns online. Subclasses say by :meth:`_configuration` what they learn with.
 
     ``bits`` and ``names_cap`` say what becomes of the names of dicts: they are hashed to a table of fixed size, or
@@ -114,17 +82,12 @@ class LinearEstimator(BaseEstimator):
 
     bits: int | None = None
     names_cap: int | None = None
-    average: Any = False
     _textbook: str | None = None  # the class that does what is taught under this one's name
-    _model: Model | None = None
     _learning_path: Any = None  # of dicts into the learner, where it is up to date with the parameters
     _path: Any = None  # of dicts to its answers, where these are those of the learner
     _settled: Any = None  # the parameters the model was last brought up to date with; None once one is set
     _quick_features = -1  # features of a row that may take the short way; -1: none may
     _labelled = False  # whether targets are labels
-    _flat = False  # a regressor shows one row of weights as a vector
-    _shown: Shown
-    _data_type: Any = np.float64
     _values: Callable[[Any], Any] = staticmethod(lambda estimator: ())
     _parameters: frozenset[str] = frozenset()  # their names
 
@@ -143,10 +106,6 @@ class LinearEstimator(BaseEstimator):
                 super().__setattr__(name, value)
         else:
             super().__setattr__(name, value)
-
-    @property
-    def _learner(self) -> Learner | None:
-        return None if self._model is None else self._model.learner
 
     # -------------------------------------------------------------- parameters
 
@@ -194,9 +153,9 @@ class LinearEstimator(BaseEstimator):
         if not shape.growing:
             model.column_names = getattr(self, "feature_names_in_", None)
         self._path = self._learning_path = None
-        self._shown = Shown()
+        self._shown = ShownWeights()
         self._model = model  # last: another thread may be asking
-        self._settle(shape.sparse)
+        self._note_parameters(shape.sparse)
         return model
 
     def _start(self, columns: int | None, sparse: bool = False) -> Model:
@@ -228,11 +187,11 @@ class LinearEstimator(BaseEstimator):
         self.n_features_in_ = model.columns
         model.column_names = getattr(self, "feature_names_in_", None)
         self.n_iter_ = len(model.pass_starts)
-        self._shown = Shown()
+        self._shown = ShownWeights()
         self._model = model
-        self._settle(not model.dense)
+        self._note_parameters(not model.dense)
 
-    def _settle(self, sparse: bool) -> None:
+    def _note_parameters(self, sparse: bool) -> None:
         """Remember what the model is up to date with."""
         self._settled = self._values(self)
         self._model.dense = not sparse  # type: ignore[union-attr]
@@ -249,7 +208,7 @@ class LinearEstimator(BaseEstimator):
         if vars(self).get("converged_"):
             self.converged_ = False  # what comes now was not in the pass without an update
         if self._shown.by_hand:
-            self._take_over()
+            self._learn_from_assigned()
         if model.learner.slim:  # it answers as it is
             return
         if self._settled is not None and model.dense is not sparse:
@@ -258,9 +217,9 @@ class LinearEstimator(BaseEstimator):
         configuration = self._checked_configuration(shape, model.classes)
         if model.change_configuration(*configuration):
             self._path = self._learning_path = None
-        self._settle(sparse)
+        self._note_parameters(sparse)
 
-    def _goes_on(self, X: Any, sparse: bool) -> bool:
+    def _can_go_on(self, X: Any, sparse: bool) -> bool:
         """Whether a warm start can go on with the model that is there."""
         if self._model is None or self._model.columns != X.shape[1]:
             return False
@@ -342,7 +301,7 @@ class LinearEstimator(BaseEstimator):
             )
         model.cap_names(self.names_cap)
 
-    def _way(self) -> Any:
+    def _renew_path(self) -> Any:
         """The way of dicts to the answers of the model that is there, with the classes of now.
 
         The model may not be up to date to learn. The caller holds the lock of the whole estimator.
@@ -350,108 +309,12 @@ class LinearEstimator(BaseEstimator):
         model = self._model
         assert model is not None
         if self._shown.by_hand:
-            self._take_over()
+            self._learn_from_assigned()
         with model.learner.lock:
             self._path = model.dict_path()
         return self._path
 
-    def _fast_view(self) -> Any:
-        """The calls that answer without a lock; None where there is no way yet, or another learner."""
-        path = self._path
-        return None if path is None else path.view
-
-    @property
-    def feature_names_(self) -> list[Hashable]:
-        """The names of the features learned from dicts, in the order of ``coef_``'s columns."""
-        names = None if self._model is None else self._model.names
-        if not isinstance(names, ExactNames):
-            raise AttributeError("feature_names_ is there after learning from dicts with exact names")
-        return names.names()
-
-    # -------------------------------------------------------------- weights, as scikit-learn has them
-
-    def _now(self) -> Predictor:
-        """What has been learned, as of a whole example; the same until something is learned."""
-        learner = self._learner
-        if learner is None:
-            raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
-        snapshot = self._shown.snapshot
-        if snapshot is not None and snapshot[0] is learner and snapshot[1] == learner.version:
-            return snapshot[2]
-        del snapshot  # whose weights the next one may take over
-        with estimator_lock(self):  # no class appears, and no other learner takes its place
-            model, shown = self._model, self._shown
-            assert model is not None
-            with model.learner.lock:
-                shown.snapshot = None
-                shown.snapshot = model.learner, model.learner.version, self._read_now(model)
-                return shown.snapshot[2]
-
-    def _read_now(self, model: Model) -> Predictor:
-        shown, learner = self._shown, model.learner
-        if shown.by_hand:
-            return Predictor.of_weights(shown.weights, shown.intercepts, learner.losses[0], model.classes, model.names)
-        return model.snapshot()
-
-    def _attribute(self, name: str) -> None:
-        if self._learner is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r} before it is fitted")
-
-    @property
-    def coef_(self) -> Any:
-        """The weights: a row for each class, one row for two classes, a vector for a regressor.
-
-        The array is a copy: assign another to ``coef_`` to go on from other weights.
-        """
-        self._attribute("coef_")
-        weights = self._as_shown(self._now().weights)
-        return scipy.sparse.csr_matrix(weights) if self._shown.sparse else weights
-
-    @coef_.setter
-    def coef_(self, value: Any) -> None:
-        self._attribute("coef_")
-        self._shown.sparse = scipy.sparse.issparse(value)
-        weights = value.toarray() if self._shown.sparse else np.asarray(value, dtype=np.float64)
-        now = self._now()
-        if weights.size != now.weights.size:
-            raise BadInput(f"coef_ has the shape {self.coef_.shape}, and not {weights.shape}: give as many numbers")
-        if not np.array_equal(now.weights.ravel(), weights.ravel()):
-            self._assign(weights.reshape(now.weights.shape), now.intercepts)
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """The intercepts, one for each row of ``coef_``."""
-        self._attribute("intercept_")
-        return self._now().intercepts.astype(self._data_type)
-
-    @intercept_.setter
-    def intercept_(self, value: Any) -> None:
-        self._attribute("intercept_")
-        now, given = self._now(), np.asarray(value, dtype=np.float64)
-        if given.shape not in ((), now.intercepts.shape):
-            raise BadInput(
-                f"intercept_ has the shape {now.intercepts.shape}, and not {given.shape}: give as many numbers"
-            )
-        intercepts = np.full(now.intercepts.shape, given)
-        if not np.array_equal(now.intercepts, intercepts):
-            self._assign(now.weights, intercepts)
-
-    def _as_shown(self, weights: np.ndarray) -> np.ndarray:
-        weights = weights.astype(self._data_type)
-        return weights.reshape(-1) if self._flat else weights
-
-    def _assign(self, weights: np.ndarray, intercepts: np.ndarray) -> None:
-        assert self._learner is not None
-        if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
-            raise BadInput("coef_ or intercept_ would hold NaN or infinity: give finite numbers")
-        with estimator_lock(self):
-            shown = self._shown
-            shown.weights, shown.intercepts = weights, intercepts
-            shown.by_hand, shown.version = True, self._learner.version
-            shown.snapshot = None
-            self._settled = self._path = self._learning_path = None  # the next learning, or answer, has to look twice
-
-    def _take_over(self) -> None:
+    def _learn_from_assigned(self) -> None:
         """Let the learner go on from weights that someone has assigned."""
         learner, shown = self._learner, self._shown
         assert learner is not None
@@ -462,116 +325,6 @@ class LinearEstimator(BaseEstimator):
             )
         restart_at(learner, shown.weights, shown.intercepts)
         shown.by_hand = False
-
-    def sparsify(self) -> Any:
-        """Show ``coef_`` as a sparse matrix: worth it where an L1 penalty has left few weights."""
-        check_is_fitted(self)
-        self._shown.sparse = True
-        return self
-
-    def densify(self) -> Any:
-        """Show ``coef_`` as an array again."""
-        check_is_fitted(self)
-        self._shown.sparse = False
-        return self
-
-    def snapshot(self) -> Predictor:
-        """What has been learned so far, for answers only, as of a whole example: nothing will change it.
-
-        Any number of threads may share it. It is the same until something is learned.
-        """
-        check_is_fitted(self)
-        return self._now()
-
-    # -------------------------------------------------------------- figures
-
-    @contextmanager
-    def _counting(self) -> Iterator[Model]:
-        """The model, as of a whole example: nobody learns, and no class appears, until the caller is done."""
-        if self._model is None:  # before there is one, nothing is locked
-            raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
-        with estimator_lock(self):
-            model = self._model
-            with model.alone():
-                yield model
-
-    @property
-    def examples_(self) -> int:
-        """How many examples were learned from, over all passes; rows of importance 0 do not count."""
-        with self._counting() as model:
-            return model.examples
-
-    @property
-    def mistakes_(self) -> int:
-        """How many examples were predicted wrongly before they were learned: with the average, where there is one."""
-        with self._counting() as model:
-            return model.mistakes
-
-    @property
-    def updates_(self) -> Any:
-        """How many examples changed the weights (the k of the theorems); one number for each class of several."""
-        with self._counting() as model:
-            updates = model.updates
-        return np.array(updates) if isinstance(updates, list) else updates
-
-    @property
-    def loss_(self) -> float:
-        """The mean loss of the answers, each given before its example was learned from."""
-        with self._counting() as model:
-            return model.loss
-
-    @property
-    def history_(self) -> list[Mark]:
-        """Loss and mistakes of the answers at 1, 2, 4, 8, ... examples and now; training from the second pass on."""
-        with self._counting() as model:
-            return model.marks()
-
-    @property
-    def t_(self) -> float:
-        """One more than the number of examples learned from, as scikit-learn counts."""
-        with self._counting() as model:
-            return 1.0 + model.learner.counters.t
-
-    @property
-    def updates_per_pass_(self) -> list[int]:
-        """Updates in each pass of the last ``fit``, of all classes; what ``partial_fit`` adds goes to the last."""
-        with self._counting() as model:
-            return [updates for updates, _ in model.passes()]
-
-    @property
-    def mistakes_per_pass_(self) -> list[int]:
-        """Mistakes in each pass of the last ``fit``; what ``partial_fit`` adds goes to the last."""
-        with self._counting() as model:
-            return [mistakes for _, mistakes in model.passes()]
-
-    # -------------------------------------------------------------- both sets of weights, under scikit-learn's names
-
-    def _unaveraged(self) -> Predictor:
-        model = self._averaging()
-        return Predictor.of(model.learner, model.classes, averaged=False)
-
-    def _averaging(self) -> Model:
-        if not self.average or self._model is None:
-            raise AttributeError("there is no average: set average=True and fit")
-        return self._model
-
-    @property
-    def _standard_coef(self) -> Any:
-        return self._unaveraged().weights
-
-    @property
-    def _standard_intercept(self) -> Any:
-        return self._unaveraged().intercepts
-
-    @property
-    def _average_coef(self) -> Any:
-        self._averaging()
-        return self.coef_
-
-    @property
-    def _average_intercept(self) -> Any:
-        self._averaging()
-        return self.intercept_
 
     # -------------------------------------------------------------- conventions
 
@@ -597,9 +350,6 @@ class LinearEstimator(BaseEstimator):
 
         header, arrays = save_parts(self, slim=slim)
         save_without_recipe(path, header, arrays)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._model is not None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

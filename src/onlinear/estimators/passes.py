@@ -128,7 +128,7 @@ def fit_epochs(estimator: Any, X: Any, y: Any, start: Start, sample_weight: Any)
     score on the validation rows.
     """
     if estimator.warm_start and estimator._model is not None:
-        now = estimator._now()
+        now = estimator._predictor()
         start = Start(
             now.weights if start.weights is None else start.weights,
             now.intercepts if start.intercepts is None else start.intercepts,

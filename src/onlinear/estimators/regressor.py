@@ -23,9 +23,9 @@ from onlinear.estimators.checks import (
     targets_in,
 )
 from onlinear.estimators.linear import DataShape, LinearEstimator, Start, undo_if_refused
-from onlinear.system.locks import estimator_lock
 from onlinear.estimators.passes import regressor_seed
 from onlinear.learning.dict_rows import ONE_ROW, learn_number
+from onlinear.system.locks import estimator_lock
 
 
 class LinearRegressor(RegressorMixin, LinearEstimator):
@@ -94,7 +94,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         numbers = open_up(np.ascontiguousarray(numbers_of(y, len(y))))
         importance = importance_for(sample_weight, len(y))
         sparse = isinstance(rows, SparseRows)
-        if not (keep and self._goes_on(X, sparse)):
+        if not (keep and self._can_go_on(X, sparse)):
             self._begin_at(self._create(DataShape(X.shape[1], sparse), None), start)
             self._data_type = X.dtype
         return rows, Numbers(numbers), importance, numbers
@@ -128,14 +128,15 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The scores of the rows."""
         check_is_fitted(self)
-        return self._now().predict(rows_to_score(checked_rows(self, X)))
+        return self._predictor().predict(rows_to_score(checked_rows(self, X)))
 
     def predict_one(self, x: Mapping[Any, Any]) -> float:
         """The score; 0 before the first example. Changes nothing."""
-        view = self._fast_view()
-        if view is not None:
+        path = self._path
+        if path is not None:
+            view = path.view
             score = view.answer(view.place_at, id(x))
             if score == score:
                 return score
         with estimator_lock(self):
-            return 0.0 if self._learner is None else float(self._way().scores(x)[0])
+            return 0.0 if self._learner is None else float(self._renew_path().scores(x)[0])

@@ -15,8 +15,7 @@ from sklearn.base import BaseEstimator
 
 import onlinear
 from onlinear.errors import BadModel, NotSaved
-from onlinear.estimators.linear import Shown
-from onlinear.system.locks import estimator_lock
+from onlinear.estimators.attributes import ShownWeights
 from onlinear.features.names import HashedNames
 from onlinear.features.state import pack_texts
 from onlinear.files.container import Arrays, Header, PathLike, read_model
@@ -29,6 +28,7 @@ from onlinear.files.trained import IN_DUAL_FORM, RECIPE_KEY, check_columns, chec
 from onlinear.files.values import Packer, Unpacker, only_bad_models
 from onlinear.learning.model import Model
 from onlinear.learning.outputs import has_outputs_for
+from onlinear.system.locks import estimator_lock
 
 #: the estimators a file may name
 OURS = frozenset(
@@ -183,7 +183,7 @@ def pack_apart(packer: Packer, attributes: dict[str, Any], model: Model | None) 
     return header
 
 
-def pack_shown(packer: Packer, shown: Shown) -> Header:
+def pack_shown(packer: Packer, shown: ShownWeights) -> Header:
     """How the weights are shown; the weights themselves only if someone has assigned them."""
     if not shown.by_hand:
         return {"sparse": shown.sparse}
@@ -327,8 +327,8 @@ def unpack_apart(unpacker: Unpacker, header: Header) -> dict[str, Any]:
     return attributes
 
 
-def unpack_shown(unpacker: Unpacker, header: Header) -> Shown:
-    shown = Shown()
+def unpack_shown(unpacker: Unpacker, header: Header) -> ShownWeights:
+    shown = ShownWeights()
     kinds = {name: type(value) for name, value in shown.__getstate__().items()}
     vars(shown).update({name: unpacker.unpack(value) for name, value in header.items()})
     fine = {name: type(value) for name, value in shown.__getstate__().items()} == kinds

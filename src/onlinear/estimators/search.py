@@ -24,7 +24,6 @@ from onlinear.estimators.checks import (
     validate_with_targets,
 )
 from onlinear.estimators.linear import undo_if_refused
-from onlinear.system.locks import estimator_lock
 from onlinear.estimators.online import OnlineClassifier, OnlineRegressor, parameters_of
 from onlinear.estimators.passes import orders
 from onlinear.files.container import PathLike
@@ -36,6 +35,7 @@ from onlinear.selection.race_stream import fold_table
 from onlinear.selection.standings import Comparison, Standings
 from onlinear.selection.winner import Ground, model_of, pass_start
 from onlinear.system.interrupts import uninterrupted
+from onlinear.system.locks import estimator_lock
 
 #: the examples at which the first half stops, where nobody knows how many will come
 FIRST_RUNG = 1000

@@ -135,6 +135,12 @@ def lock_of(holder: Any, attribute: str) -> Any:
     return threading.RLock()
 
 
+def estimator_lock(estimator: Any) -> Any:
+    """The lock of whoever changes, or saves, more than the learner alone: its classes, counts and names as well."""
+    attributes = vars(estimator)
+    return attributes.get("_lock") or attributes.setdefault("_lock", lock_of(estimator, "_lock"))
+
+
 def watch_lock(holder: Any, attribute: str, reason: str) -> None:
     """Let the reentrant lock that ``holder`` has as this attribute survive a fork; where it is lost, say why."""
     number = next(_numbers)
