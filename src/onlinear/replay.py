@@ -55,7 +55,7 @@ REFUSALS = {
 }
 
 
-class Row:
+class PlainRow:
     """A row of a class, laid out as it is added up."""
 
     def __init__(self, place: int, entries: dict[int, float], columns: int | None, importance: float) -> None:
@@ -92,7 +92,7 @@ def added_up(weights: dict[int, float], entries: list[tuple[int, float]]) -> flo
     return total
 
 
-class Perceptron:
+class PlainPerceptron:
     """A perceptron that learns rows, with all that a certificate says of its run."""
 
     def __init__(self, how: dict[str, Any], constant: float, columns: set[int]) -> None:
@@ -104,7 +104,7 @@ class Perceptron:
         self.examples = self.updates = self.mistakes = self.averaged = 0
         self.pull = self.squares = self.averaged_pull = 0.0
 
-    def learn(self, row: Row) -> None:
+    def learn(self, row: PlainRow) -> None:
         """Predict a row, and learn it."""
         if row.sign not in self.signs:
             self.tie = self.tie if self.signs else row.sign
@@ -122,7 +122,7 @@ class Perceptron:
         if self.averaged > before:
             self.averaged_pull += self.pull
 
-    def move(self, row: Row, step: float, before: int) -> None:
+    def move(self, row: PlainRow, step: float, before: int) -> None:
         """Add a step of a row, which is not part of the average ``before``, the examples averaged so far."""
         self.pull += abs(step)
         self.squares += step * step
@@ -256,8 +256,8 @@ def replay(cert: dict[str, Any], rows: list[Any]) -> str:
     written down among them.
     """
     how, importance, constant = check_run(cert, rows)
-    laid_out = [Row(*row, how["columns"], h) for row, h in zip(rows, importance, strict=True)]
-    learner = Perceptron(how, constant, {j for _, entries in rows for j in entries})
+    laid_out = [PlainRow(*row, how["columns"], h) for row, h in zip(rows, importance, strict=True)]
+    learner = PlainPerceptron(how, constant, {j for _, entries in rows for j in entries})
     for order in islice(orders(how["order"], how["seed"], len(rows)), cert["passes"]):
         for i in order:
             learner.learn(laid_out[i])

@@ -16,7 +16,7 @@ import onlinear
 from onlinear import verify as verifier
 from onlinear.theory.certificates import seal_of
 from onlinear.theory.examples import examples_of
-from onlinear.theory.hypotheses import ClassWeights, ExactWeights
+from onlinear.theory.hypotheses import ExactWeights, MulticlassWeights
 from onlinear.theory.inseparable import inseparable_bounds
 from onlinear.theory.margins import margins_of
 from theory.drawn import draw_classes, fitted
@@ -131,8 +131,8 @@ def test_freund_schapire_against_the_best_rival() -> None:
     best = found["inseparable_bound"]
     assert best["bound"] <= bounds.min() * (1.0 + 1e-9)
     assert found["bound"] == min(best["bound"], found["hinge_bound"]["bound"])
-    margins = margins_of(ClassWeights(parts), examples := examples_of(X, y))
-    exact, _ = inseparable_bounds([ClassWeights(parts)], examples, margins, found["updates"], 3)
+    margins = margins_of(MulticlassWeights(parts), examples := examples_of(X, y))
+    exact, _ = inseparable_bounds([MulticlassWeights(parts)], examples, margins, found["updates"], 3)
     assert math.isclose(exact.bound.value, bounds.min(), rel_tol=1e-4)
     assert exact.bound.value <= bounds.min() * (1.0 + 1e-9)
 

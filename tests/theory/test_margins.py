@@ -10,7 +10,7 @@ import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 from onlinear.theory.examples import digest_of, examples_of
-from onlinear.theory.hypotheses import ClassWeights, ExactWeights
+from onlinear.theory.hypotheses import ExactWeights, MulticlassWeights
 from onlinear.theory.margins import margins_of
 from theory.drawn import draw, draw_classes
 
@@ -40,7 +40,7 @@ def test_exact_against_the_best_rival(seed: int, whole: bool, sparse: bool, clas
     X, y = draw_classes(seed, classes, whole=whole)
     w = np.random.default_rng(seed + 1).normal(size=(classes, 2))
     b = [0.3, -0.7, 0.1, 0.0][:classes]
-    weights = ClassWeights([ExactWeights(*one, Fraction(1)) for one in zip(w, b, strict=True)])
+    weights = MulticlassWeights([ExactWeights(*one, Fraction(1)) for one in zip(w, b, strict=True)])
     found = margins_of(weights, examples_of(scipy.sparse.csr_matrix(X) if sparse else X, y))
     slow = min(
         slowly(row[None], np.ones(1), w[int(t)], b[int(t)], Fraction(0))[0]

@@ -118,8 +118,8 @@ def test_a_product_is_added_up_as_the_learner_does(length: int) -> None:
     weights, x = rng.normal(size=length).tolist(), rng.normal(size=length).tolist()
     table = np.array(weights).reshape(length, 1, 1)
     entries, by_column = dict(enumerate(x)), dict(enumerate(weights))
-    assert replay.Row(1, entries, None, 1.0).product(by_column) == sparse_dot(range(length), x, table, 0, 0)
-    assert replay.Row(1, entries, length, 1.0).product(by_column) == dense_dot(weights, x)
+    assert replay.PlainRow(1, entries, None, 1.0).product(by_column) == sparse_dot(range(length), x, table, 0, 0)
+    assert replay.PlainRow(1, entries, length, 1.0).product(by_column) == dense_dot(weights, x)
 
 
 @pytest.mark.compiles

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from onlinear.cli.commands import ARGUMENTS, OUTPUT, Declared
 from onlinear.cli.ending import ending
 from onlinear.cli.jsontext import json_text
-from onlinear.learning.progress import HEADINGS, Line, align_columns
+from onlinear.learning.progress import HEADINGS, ProgressLine, align_columns
 from onlinear.workflow.demos import DEMONSTRATIONS, demonstration
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def list_of_demonstrations() -> Iterator[str]:
         yield f"  {name:{width}}  {says}"
 
 
-def show(lines: list[Line]) -> None:
+def show(lines: list[ProgressLine]) -> None:
     """The table: drawn with Rich on a terminal, plain aligned lines in a pipe."""
     from onlinear.workflow.demos.breast_cancer import TITLE
 
@@ -98,7 +98,7 @@ def show(lines: list[Line]) -> None:
         print(TITLE, *align_columns([HEADINGS, *(line.cells() for line in lines)]), sep="\n")
 
 
-def draw_table(title: str, lines: list[Line]) -> None:
+def draw_table(title: str, lines: list[ProgressLine]) -> None:
     from rich.console import Console
     from rich.table import Table
 

@@ -55,7 +55,7 @@ def best_in_ball(
     if not epsilon > 0.0:
         raise BadInput(f"epsilon is {epsilon}: give a gap above 0 to stop at")
     begun = time.perf_counter()
-    search = Search(mean_loss(X, y, loss, 0.0, sample_weight), radius, epsilon, max_steps)
+    search = BallSearch(mean_loss(X, y, loss, 0.0, sample_weight), radius, epsilon, max_steps)
     for stand_in, tolerance in stand_ins(search.goal, epsilon):
         if not search.over:
             search.follow(stand_in, tolerance)
@@ -79,7 +79,7 @@ def stand_ins(goal: Objective, epsilon: float) -> Iterator[tuple[Objective, floa
         width = max(0.2 * width, 2.0 * epsilon)
 
 
-class Search:
+class BallSearch:
     """The best weights so far, the highest lower bound so far, and where to go on from."""
 
     def __init__(self, goal: Objective, radius: float, epsilon: float, max_steps: int) -> None:

@@ -32,9 +32,10 @@ UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 class Method(NamedTuple):
-    """A solver, and what a step and the number of steps should cost."""
+    """A solver, what a step should cost, and how their number grows (Bottou & Bousquet 2008, table 2)."""
 
     name: str
+    title: str
     solve: Callable[..., Solution]
     is_random: bool
     step: str
@@ -42,10 +43,10 @@ class Method(NamedTuple):
 
 
 METHODS = (
-    Method("GD", gradient_descent, False, "n d", "log 1/e"),
-    Method("Newton", newton, False, "n d^2", "log log 1/e"),
-    Method("SGD", sgd, True, "d", "1/e"),
-    Method("2nd-order SGD", second_order_sgd, True, "d^2", "1/e"),
+    Method("GD", "gradient descent", gradient_descent, False, "n d", "log 1/e"),
+    Method("Newton", "Newton", newton, False, "n d^2", "log log 1/e"),
+    Method("SGD", "SGD", sgd, True, "d", "1/e"),
+    Method("2nd-order SGD", "second-order SGD", second_order_sgd, True, "d^2", "1/e"),
 )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
@@ -243,6 +244,14 @@ def are_objects(y: Any) -> bool:
     """Whether labels come as an array of objects that are no texts, of which scikit-learn knows no kind."""
     labels = np.asarray(y)
     return labels.dtype == object and not all(isinstance(label, str) for label in labels.ravel().tolist())
+
+
+def score_labels(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """The accuracy, as scikit-learn has it, which would round large whole numbers of pandas."""
+    y = unless_rounded(y)
+    if are_objects(y):
+        return accuracy(self.predict(X), y, sample_weight)
+    return float(ClassifierMixin.score(self, X, y, sample_weight))
 
 
 def accuracy(predicted: np.ndarray, y: Any, sample_weight: Any) -> float:

@@ -13,11 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinear.data.batch import Rows, check_rows, importance_of
 from onlinear.data.rows import DenseRows, SparseRows
-from onlinear.data.whole_numbers import unless_rounded
 from onlinear.errors import BadInput
 from onlinear.estimators.checks import (
-    accuracy,
-    are_objects,
     check_knows_classes,
     check_length,
     check_rows_and_targets,
@@ -27,6 +24,7 @@ from onlinear.estimators.checks import (
     one_row,
     records,
     rows_to_score,
+    score_labels,
     targets_in,
 )
 from onlinear.estimators.linear import DataShape, LinearEstimator, Start, undo_if_refused
@@ -96,13 +94,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
 
     certificate_ = property(running_certificate)
     __dir__ = names_on_sight
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy, as scikit-learn has it, which would round large whole numbers of pandas."""
-        y = unless_rounded(y)
-        if are_objects(y):
-            return accuracy(self.predict(X), y, sample_weight)
-        return float(super().score(X, y, sample_weight))
+    score = score_labels
 
     # -------------------------------------------------------------- learning from a stream
 

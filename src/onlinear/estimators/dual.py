@@ -11,15 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from onlinear.data.batch import importance_of
-from onlinear.data.whole_numbers import unless_rounded
 from onlinear.errors import BadInput, Refused
 from onlinear.estimators.checks import (
     FLOATS,
-    accuracy,
-    are_objects,
     check_knows_classes,
     checked_rows,
     refuse_all_zero,
+    score_labels,
     validate_with_targets,
 )
 from onlinear.estimators.classifier import names_on_sight, running_certificate
@@ -45,16 +43,10 @@ class DualClassifier(LearnsDicts, ClassifierMixin, BaseEstimator):
 
     certificate_ = property(running_certificate)
     __dir__ = names_on_sight
+    score = score_labels
 
     def _kernel(self) -> Kernel:
         raise NotImplementedError
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy, as scikit-learn has it, which would round large whole numbers of pandas."""
-        y = unless_rounded(y)
-        if are_objects(y):
-            return accuracy(self.predict(X), y, sample_weight)
-        return float(super().score(X, y, sample_weight))
 
     # -------------------------------------------------------------- learning
 

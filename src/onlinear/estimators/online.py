@@ -12,7 +12,7 @@ from onlinear.estimators.linear import DataShape, Start
 from onlinear.estimators.passes import fit_passes
 from onlinear.estimators.perceptron import NAMES, NATIVE, WEIGHED
 from onlinear.estimators.regressor import LinearRegressor
-from onlinear.learning.configuration import Configuration, Settings
+from onlinear.learning.configuration import Configuration, Settings, settings_as_parameters
 from onlinear.learning.model import Model
 from onlinear.registry import FOR_CLASSES, LOSSES, REGRESSION, RULES, loss_of, name_of, rule_of
 
@@ -42,15 +42,11 @@ def any_configuration(estimator: Any) -> Configuration:
 
 def parameters_of(model: Model) -> dict[str, Any]:
     """The parameters by which either class learns as a model does: names of what is as it comes."""
-    learner, settings = model.learner, model.learner.settings[0]
+    learner = model.learner
     return {
         "loss": name_or_itself(learner.losses[0], LOSSES),
         "rule": name_or_itself(learner.rules[0], RULES),
-        "l1": settings.l1,
-        "l2": settings.l2,
-        "average": settings.average if settings.average > 1.0 else settings.average == 1.0,
-        "forget": settings.forget,
-        "fit_intercept": settings.intercept,
+        **settings_as_parameters(learner.settings[0]),
         "bits": model.bits,
     }
 

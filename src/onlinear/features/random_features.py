@@ -29,7 +29,7 @@ MOST_BYTES = 1 << 30
 MOST_SEED = (1 << 32) - 1
 
 
-class Drawn(NamedTuple):
+class RandomFeaturesState(NamedTuple):
     """Which random features there are, and for how many columns."""
 
     features: int
@@ -63,12 +63,12 @@ def cosines(block: np.ndarray, weights: np.ndarray, offsets: np.ndarray) -> np.n
     return angles
 
 
-class RandomFeatures:
+class RandomFeatureStage:
     """A stage that gives each row random features in place of its columns."""
 
-    State = Drawn
+    State = RandomFeaturesState
 
-    def __init__(self, drawn: Drawn) -> None:
+    def __init__(self, drawn: RandomFeaturesState) -> None:
         if (
             drawn.features < 1
             or not 0.0 < drawn.gamma < math.inf
@@ -80,7 +80,7 @@ class RandomFeatures:
         self._draws = Draws(drawn.features, drawn.gamma, np.random.RandomState(drawn.seed))
         self._make_room(drawn.columns)
 
-    def state(self) -> Drawn:
+    def state(self) -> RandomFeaturesState:
         """What there is to remember: all else is drawn again."""
         return self._drawn._replace(columns=len(self._draws.weights))
 

@@ -23,7 +23,7 @@ from onlinear.features.state import Arrays, damage_error, vector
 from onlinear.kernels.text import scaling as kernel
 
 
-class Bounds(NamedTuple):
+class ClipBounds(NamedTuple):
     """Between which numbers a column is kept."""
 
     name: str
@@ -37,7 +37,7 @@ class Clipping:
     Whatever else shares a hashed cell is clipped with it; crosses are products of the numbers as the file has them.
     """
 
-    def __init__(self, bounds: Sequence[Bounds], numbers: Sequence[str], columns_of: ColumnsOf) -> None:
+    def __init__(self, bounds: Sequence[ClipBounds], numbers: Sequence[str], columns_of: ColumnsOf) -> None:
         check_bounds(bounds, numbers)
         self.bounds = tuple(bounds)
         self.columns_of = columns_of
@@ -59,7 +59,7 @@ class Clipping:
         return replace(block, rows=rows._replace(values=values))
 
 
-def check_bounds(bounds: Sequence[Bounds], numbers: Sequence[str]) -> None:
+def check_bounds(bounds: Sequence[ClipBounds], numbers: Sequence[str]) -> None:
     """Refuse bounds of columns that have no numbers, and those between which there is none."""
     for name, low, high in bounds:
         if name not in numbers:

@@ -20,6 +20,7 @@ from onlinear.files.learners import LearnerNow, learner_now, pack_learner, unpac
 from onlinear.files.names import NamesNow, names_now, pack_names
 from onlinear.files.values import OURS, Packer, Unpacker
 from onlinear.learning.classes import Classes
+from onlinear.learning.configuration import settings_as_parameters
 from onlinear.learning.growth import trim
 from onlinear.learning.model import Model
 from onlinear.learning.outputs import has_outputs_for
@@ -143,15 +144,10 @@ def pack_model(model: Model, names: list[str] | None = None, *, slim: bool = Fal
 
 def pack_parameters(packer: Packer, model: Model) -> dict[str, Any]:
     """Those of the estimator that are not what they are anyway."""
-    settings = model.learner.settings[0]
     return {
         "loss": pack_by_name(packer, model.learner.losses[0], "the loss"),
         "rule": pack_by_name(packer, model.learner.rules[0], "the rule"),
-        "l1": settings.l1,
-        "l2": settings.l2,
-        "average": settings.average if settings.average > 1.0 else settings.average == 1.0,
-        "forget": settings.forget,
-        "fit_intercept": settings.intercept,
+        **settings_as_parameters(model.learner.settings[0]),
         "bits": model.bits,
     }
 

@@ -33,6 +33,18 @@ class Settings(NamedTuple):
     intercept_in_norm: bool = True
 
 
+def settings_as_parameters(settings: Settings) -> dict[str, Any]:
+    """Settings under the names that they have as parameters of an estimator."""
+    average = settings.average
+    return {
+        "l1": settings.l1,
+        "l2": settings.l2,
+        "average": average if average > 1.0 else average == 1.0,
+        "forget": settings.forget,
+        "fit_intercept": settings.intercept,
+    }
+
+
 class Configuration(NamedTuple):
     """A loss and a rule around the settings of a learner."""
 

@@ -43,7 +43,7 @@ class Ready(NamedTuple):
         return losses is learner.losses and rules is learner.rules and settings is learner.settings
 
 
-class Kept(NamedTuple):
+class StateBefore(NamedTuple):
     """A learner's state before a batch, as far as the batch may change it."""
 
     columns: Any  # whose cells are kept
@@ -228,7 +228,7 @@ class Learner:
             self._run(batch, order[:learned], ready)
         return learned
 
-    def _keep(self, rows: Rows) -> Kept:
+    def _keep(self, rows: Rows) -> StateBefore:
         """What is needed to undo a batch: the whole state, or of a large table the cells that may move."""
         table, counters = self.table, self.counters
         columns: np.ndarray | slice = slice(None)
@@ -236,11 +236,11 @@ class Learner:
             check_columns(rows, table.features)
             columns = np.unique(rows.columns).astype(np.intp)
         cells = table.cells[columns].copy()
-        return Kept(
+        return StateBefore(
             columns, cells, table.bias.copy(), table.matrix.copy(), counters.array.copy(), len(counters.history)
         )
 
-    def _undo(self, kept: Kept) -> None:
+    def _undo(self, kept: StateBefore) -> None:
         """Bring the state back, into the same arrays."""
         table, counters = self.table, self.counters
         table.cells[kept.columns] = kept.cells

@@ -17,7 +17,7 @@ class Totals(NamedTuple):
     importance: float = 0.0
 
 
-class Line(NamedTuple):
+class ProgressLine(NamedTuple):
     """The figures after so many examples; both losses are means per example."""
 
     examples: int
@@ -31,7 +31,7 @@ class Line(NamedTuple):
         return str(self.examples), f"{since:.4f}", f"{loss:.4f}", str(self.mistakes), f"{percent:.2f}"
 
 
-def progressive_lines(totals: Iterable[tuple[int, float, int]]) -> Iterator[Line]:
+def progressive_lines(totals: Iterable[tuple[int, float, int]]) -> Iterator[ProgressLine]:
     """Turn running totals of examples, loss and mistakes into means.
 
     >>> [line.loss_since_last for line in progressive_lines([(1, 0.5, 1), (2, 2.0, 2)])]
@@ -40,7 +40,7 @@ def progressive_lines(totals: Iterable[tuple[int, float, int]]) -> Iterator[Line
     examples_before, loss_before = 0, 0.0
     for examples, loss, mistakes in totals:
         since = (loss - loss_before) / (examples - examples_before)
-        yield Line(examples, since, loss / examples, mistakes, mistakes / examples)
+        yield ProgressLine(examples, since, loss / examples, mistakes, mistakes / examples)
         examples_before, loss_before = examples, loss
 
 

@@ -13,7 +13,7 @@ from onlinear.plots.drawing import BLUE, ORANGE, Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from onlinear.learning.progress import Line
+    from onlinear.learning.progress import ProgressLine
 
 
 class LossCurveDisplay(Display):
@@ -86,7 +86,7 @@ class LossCurveDisplay(Display):
         ax.legend()
 
 
-def lines_of(estimator: Any) -> tuple[list[Line], int]:
+def lines_of(estimator: Any) -> tuple[list[ProgressLine], int]:
     """The progressive figures of an estimator, and how many of the last ones are from later passes."""
     history = getattr(estimator, "history_", None)
     if not history:

@@ -17,9 +17,8 @@ import numpy as np
 from onlinear.data.whole_numbers import with_exact
 from onlinear.errors import BadLine, BadLineKind, BadSource, OnlinearError, Refused
 from onlinear.features.blocks import Block, RowNumbers, piece_size
-from onlinear.features.derived import check_crosses, check_frequent, check_ranges
-from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
-from onlinear.features.words import Words, check_words
+from onlinear.features.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.features.words import Words
 from onlinear.streams.arrow_cells import (
     NAMED_KINDS,
     NUMBERS,
@@ -50,15 +49,14 @@ from onlinear.streams.arrow_cells import (
 from onlinear.streams.columns import (
     ABSENT,
     BLANKS,
-    FEATURE_KINDS,
     IS_ABSENT,
     MISSING,
     Column,
-    check_columns,
-    check_target_kind,
+    check_table,
     join_names,
     kinds_for,
     missing_numbers,
+    names_of_kind,
     position_of,
     with_roles,
 )
@@ -86,7 +84,7 @@ BAD_WEIGHT = "the weight {value} is not a finite number of at least 0: mend it, 
 
 
 @dataclass(slots=True)
-class Found:
+class BatchContent:
     """What a batch holds. ``bad`` is the first column of each row, counted from 1, with which something is wrong."""
 
     labels: np.ndarray
@@ -117,14 +115,8 @@ class ArrowTable:
     valued: bool = True
 
     def __post_init__(self) -> None:
-        check_columns(self.columns)
-        check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
-        check_frequent(self.naming.frequent, [column.name for column in self.columns if column.kind == "category"])
-        check_ranges(self.naming.ranges, self.numbers())
-        check_naming(self.naming, of_table=True)
-        check_words(self.words)
+        check_table(self.columns, self.naming, self.words, self.target_kind)
         check_known(self.held)
-        check_target_kind(self.target_kind)
 
     def pieces(self, source: Any) -> Iterator[Piece]:
         label, schema = label_of(source), schema_of(source)
@@ -146,7 +138,7 @@ class ArrowTable:
 
     def numbers(self) -> list[str]:
         """The names of the number columns."""
-        return [column.name for column in self.columns if column.kind == "number"]
+        return names_of_kind(self.columns, "number")
 
     def adapted(self, sources: Sequence[Any], labelled: bool) -> ArrowTable:
         """The same for other tables, whose columns are found by their names."""
@@ -178,15 +170,15 @@ class ArrowTable:
         """Which column has the labels, counted from 1; the first one, if there is none."""
         return next((place for place, column in enumerate(self.columns, 1) if column.kind == "target"), 1)
 
-    def _read(self, piece: Piece) -> Found:
+    def _read(self, piece: Piece) -> BatchContent:
         batch, rows = piece.batch, piece.batch.num_rows
-        found = Found(np.full(rows, math.nan), np.ones(rows), np.zeros(rows, np.int64), [])
+        found = BatchContent(np.full(rows, math.nan), np.ones(rows), np.zeros(rows, np.int64), [])
         for place, column in enumerate(self.columns):
             if column.kind != "ignore":
                 self._read_column(found, place, column, batch.column(column.name))
         return found
 
-    def _read_column(self, found: Found, place: int, column: Column, cells: Any) -> None:
+    def _read_column(self, found: BatchContent, place: int, column: Column, cells: Any) -> None:
         cells = without_numbers(cells, missing_numbers(self.missing) if self.valued else ())
         numbers = numbers_of(cells) if is_numeric(cells.type) else np.full(len(cells), math.nan)
         found.blame(infinite_in(cells), place)
@@ -210,7 +202,7 @@ class ArrowTable:
         else:
             found.features.append(number(column.name, numbers))
 
-    def _named(self, found: Found, rows: np.ndarray, text_at: Callable[[int], bytes]) -> NamedRows:
+    def _named(self, found: BatchContent, rows: np.ndarray, text_at: Callable[[int], bytes]) -> NamedRows:
         starts, hashes, values, groups = self._entries(found.features, rows)
 
         def names_of(row: int) -> list[str]:

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onlinear.data.whole_numbers import whole_of
 from onlinear.errors import OnlinearError
+from onlinear.features.derived import check_crosses, check_frequent, check_ranges
+from onlinear.features.naming import Naming, check_naming
+from onlinear.features.words import Words, check_words
 
 if TYPE_CHECKING:
     from onlinear.streams.options import ReadOptions
@@ -83,6 +86,22 @@ def check_columns(columns: tuple[Column, ...]) -> None:
     for kind in ("target", "weight"):
         if sum(column.kind == kind for column in columns) > 1:
             raise OnlinearError(f"there are two columns of kind {kind!r}: a row has one")
+
+
+def names_of_kind(columns: tuple[Column, ...], *kinds: str) -> list[str]:
+    """The names of the columns of some kinds, in order."""
+    return [column.name for column in columns if column.kind in kinds]
+
+
+def check_table(columns: tuple[Column, ...], naming: Naming, words: Words, target_kind: str) -> None:
+    """Refuse columns, or what is to be made of them, that do not go together."""
+    check_columns(columns)
+    check_crosses(naming.crosses, names_of_kind(columns, *FEATURE_KINDS))
+    check_frequent(naming.frequent, names_of_kind(columns, "category"))
+    check_ranges(naming.ranges, names_of_kind(columns, "number"))
+    check_naming(naming, of_table=True)
+    check_words(words)
+    check_target_kind(target_kind)
 
 
 #: a column by its number

@@ -19,9 +19,8 @@ import numpy as np
 from onlinear.data.whole_numbers import whole_of, with_exact
 from onlinear.errors import BadLine, BadLineKind, OnlinearError
 from onlinear.features.blocks import Block
-from onlinear.features.derived import check_crosses, check_frequent, check_ranges
-from onlinear.features.naming import NO_ROWS, NamedRows, Naming, check_naming, with_columns
-from onlinear.features.words import Words, check_words, grams_in
+from onlinear.features.naming import NO_ROWS, NamedRows, Naming, with_columns
+from onlinear.features.words import Words, grams_in
 from onlinear.kernels.text import csv as kernel
 from onlinear.kernels.text.grams import Grams, room_for_grams
 from onlinear.kernels.text.parsed import BREAK, ENTRIES, NEXT, ROWS
@@ -33,11 +32,11 @@ from onlinear.streams.columns import (
     ROLES,
     Column,
     bare,
-    check_columns,
-    check_target_kind,
+    check_table,
     kind_now,
     kinds_for,
     missing_numbers,
+    names_of_kind,
 )
 from onlinear.streams.csv_cells import (
     MOST_LINE_ENDS,
@@ -101,20 +100,14 @@ class CSVText:
 
     def __post_init__(self) -> None:
         check_delimiter(self.delimiter)
-        check_columns(self.columns)
-        check_crosses(self.naming.crosses, [column.name for column in self.columns if column.kind in FEATURE_KINDS])
-        check_frequent(self.naming.frequent, [column.name for column in self.columns if column.kind == "category"])
-        check_ranges(self.naming.ranges, self.numbers())
-        check_naming(self.naming, of_table=True)
-        check_words(self.words)
-        check_target_kind(self.target_kind)
+        check_table(self.columns, self.naming, self.words, self.target_kind)
         for missing in self.missing:
             if '"' in missing or missing != missing.strip(BLANKS):
                 raise OnlinearError(f"{missing!r} can be no missing cell: take a word without quotes or blanks around")
 
     def numbers(self) -> list[str]:
         """The names of the number columns."""
-        return [column.name for column in self.columns if column.kind == "number"]
+        return names_of_kind(self.columns, "number")
 
     def pieces(self, source: str) -> Iterator[Chunk]:
         return chunks(source, chunk_size(self.naming), RecordEnds(self.delimiter, self.quoted))

@@ -18,7 +18,7 @@ from onlinear.streams.formats import FORMATS, Format, class_of, import_name, nam
 from onlinear.streams.packing import pack_value, unpack_value
 
 if TYPE_CHECKING:
-    from onlinear.features.scaling import Bounds, Clipping, ColumnsOf, MaxAbs, Standardise, UnitLength
+    from onlinear.features.scaling import ClipBounds, Clipping, ColumnsOf, MaxAbs, Standardise, UnitLength
     from onlinear.features.vocabulary import Vocabulary
 
 Arrays = dict[str, np.ndarray]
@@ -61,7 +61,7 @@ class Stage(Protocol):
 class Recipe:
     """The format of files, the names that are remembered, how values are clipped and scaled, and ``stages`` behind."""
 
-    def __init__(self, format: Format, scaling: str | None = None, bounds: Sequence[Bounds] = ()) -> None:
+    def __init__(self, format: Format, scaling: str | None = None, bounds: Sequence[ClipBounds] = ()) -> None:
         if scaling not in (None, *SCALINGS):
             raise Refused(f"the scaling {scaling!r:.60} is unknown: choose one of {', '.join(SCALINGS)}")
         naming = format.naming

@@ -80,7 +80,7 @@ class Buffer:
         """The rows in their order; there is room for others then."""
         if not self.parts:
             return
-        rows, self.parts = Gathered(self.parts), []
+        rows, self.parts = GatheredRows(self.parts), []
         order = order_of(self.seed, self.number, self.first, len(rows))
         self.first += len(rows)
         self.rows = self.entries = self.text = 0
@@ -136,7 +136,7 @@ class GatheredOrigin:
         return replace(self, places=self.places[: len(rows)][rows])
 
 
-class Gathered:
+class GatheredRows:
     """The rows of several blocks, to be taken in any order."""
 
     def __init__(self, parts: list[Block]) -> None:

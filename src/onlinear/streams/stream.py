@@ -35,7 +35,7 @@ from onlinear.streams.sources import (
 from onlinear.system.signals import check
 
 if TYPE_CHECKING:
-    from onlinear.features.scaling import Bounds
+    from onlinear.features.scaling import ClipBounds
 
 #: how many threads read ahead of the learner
 THREADS = 2
@@ -245,13 +245,12 @@ def stream_of(source: Any, options: ReadOptions, on_bad: OnBad | None = None) ->
     return Stream(sources, found, on_bad, recipe=recipe, features=options.features)
 
 
-def bounds_in(options: ReadOptions) -> list[Bounds]:
+def bounds_in(options: ReadOptions) -> list[ClipBounds]:
     """The bounds of columns; what clips them is loaded for those who do."""
     if not options.clip:
         return []
-    from onlinear.features.scaling import Bounds
 
-    return [Bounds(name, *pair) for name, pair in options.clip.items()]
+    return [ClipBounds(name, *pair) for name, pair in options.clip.items()]
 
 
 def open_alike(

@@ -64,7 +64,7 @@ class MarginBox(NamedTuple):
     combination: Combination
 
 
-class Problem(Protocol):
+class MarginProblem(Protocol):
     """The vectors z of rows in floats, and how what is found of them is made exact."""
 
     @property
@@ -150,7 +150,7 @@ def linear_problem(examples: Examples, space: Space) -> LinearProblem | None:
     return LinearProblem(space, used, constants, signed, np.concatenate([targets for _, targets in blocks]))
 
 
-def margin_box(problem: Problem, examples: Examples, gap: float) -> MarginBox | None:
+def margin_box(problem: MarginProblem, examples: Examples, gap: float) -> MarginBox | None:
     """The best margin within a share ``gap``, or as near as floats come; None if they find no combination."""
     found = largest_margin(SoftMargins(problem.signed), 0.5 * gap)  # so that (R / g)^2 is known within the gap, too
     combination = problem.combination(found.multipliers, examples)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from onlinear.errors import BoundFailed, Refused
 from onlinear.system.threads import one_blas_thread
-from onlinear.theory.best_margin import GAP, Combination, Problem, combination_in, linear_problem, margin_box
+from onlinear.theory.best_margin import GAP, Combination, MarginProblem, combination_in, linear_problem, margin_box
 from onlinear.theory.bounds import Bound, promised_share, separable_bound
 from onlinear.theory.exact import above, root_above, root_below
 from onlinear.theory.examples import Examples, digest_of
@@ -153,7 +153,7 @@ def proof_of(subject: Subject, examples: Examples, against: Hypothesis | None, g
     return Proof(subject, margins, passes, separable, combination, best, bound, deviations, promised)
 
 
-def problem_for(weights: Hypothesis, examples: Examples) -> Problem | None:
+def problem_for(weights: Hypothesis, examples: Examples) -> MarginProblem | None:
     """The rows in floats, in which the best weights of their space are sought; None if that is beyond what is done."""
     if weights.space is not None:
         return linear_problem(examples, weights.space)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.theory.soft_margins import SoftMargins, State
+from onlinear.theory.soft_margins import SoftMargins, SoftMarginState
 
 #: penalties tried, the caps of rounded hinges, and those by which margins become hard
 MOST_PENALTIES, MOST_CAPS, MOST_LEVELS = 30, 12, 16
@@ -66,7 +66,7 @@ def largest_margin(problem: SoftMargins, gap: float) -> Directions:
     return found
 
 
-def nearer(found: Directions, state: State) -> Directions:
+def nearer(found: Directions, state: SoftMarginState) -> Directions:
     """The larger of two lower margins, and the smaller of two upper ones."""
     norm, total = float(np.linalg.norm(state.weights)), float(state.slopes.sum())
     lower = float(state.scores.min()) / norm if norm > 0.0 else -math.inf
@@ -135,7 +135,7 @@ def of_trials(numbers: np.ndarray, rivals: int, gather: Callable[..., np.ndarray
     return numbers if rivals == 1 else gather(numbers.reshape(-1, rivals), axis=1)
 
 
-def better(found: Comparator, state: State, root: float, least: float, l2: float) -> Comparator:
+def better(found: Comparator, state: SoftMarginState, root: float, least: float, l2: float) -> Comparator:
     """The weights of the lesser root, and the larger of what no root is below."""
     if root < found.root:
         found = found._replace(weights=state.weights, root=root, l2=l2)

@@ -109,7 +109,7 @@ class ExactWeights:
         return [{"columns": columns, "values": self.weights[columns].tolist(), "intercept": self.intercept}]
 
 
-class ClassWeights:
+class MulticlassWeights:
     """Weights for each class, with the scores ``min over rivals r of <w_y - w_r, x>``; targets are numbers of classes.
 
     A row's vectors z have twice its squared length, and the squared norm is that of all weights together.
@@ -196,10 +196,10 @@ class KernelWeights:
         return [{"rows": self.positions, "amounts": self.amounts}]
 
 
-def hypothesis_in(space: Space, vector: np.ndarray) -> ExactWeights | ClassWeights:
+def hypothesis_in(space: Space, vector: np.ndarray) -> ExactWeights | MulticlassWeights:
     """The hypothesis that a vector of a space is: the weights, then the intercept, of one class after the other."""
     if isinstance(space, ClassSpace):
-        return ClassWeights([weights_in(space.one, part) for part in vector.reshape(space.classes, -1)])
+        return MulticlassWeights([weights_in(space.one, part) for part in vector.reshape(space.classes, -1)])
     return weights_in(space, vector)
 
 

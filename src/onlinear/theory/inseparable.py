@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinear.theory.best_margin import Problem
+from onlinear.theory.best_margin import MarginProblem
 from onlinear.theory.bounds import Bound, inseparable_holds
 from onlinear.theory.comparators import hinge_root, least_deviation, least_hinge_loss
 from onlinear.theory.exact import root_above
@@ -72,7 +72,7 @@ def inseparable_bounds(
     return [bound_by(each, examples, margins, updates, passes) for each in best if each is not None]
 
 
-def best_comparators(problem: Problem, passes: int, gap: float) -> list[Hypothesis]:
+def best_comparators(problem: MarginProblem, passes: int, gap: float) -> list[Hypothesis]:
     """The weights with which each of the theorems proves a bound within a share ``gap`` of the least, or nearly so."""
     search = SoftMargins(problem.signed)
     squared = least_deviation(search, problem.rivals, passes, gap)

@@ -36,7 +36,7 @@ class Nearest(NamedTuple):
         return float(np.linalg.norm(self.point))
 
 
-class Search(NamedTuple):
+class NearestSearch(NamedTuple):
     """Where floats end: the vectors looked at last, their nearest point, and whether that separates all vectors."""
 
     chosen: np.ndarray
@@ -44,7 +44,7 @@ class Search(NamedTuple):
     separates: bool
 
 
-def search(vectors: Vectors, operations: Operations) -> Search:
+def search(vectors: Vectors, operations: Operations) -> NearestSearch:
     """The nearest point of all vectors, as far as floats tell and until it separates them."""
     count = vectors.near.shape[0]
     chosen = np.unique(np.linspace(0, count - 1, min(count, FEWEST + 2 * vectors.width)).astype(np.int64))
@@ -52,13 +52,13 @@ def search(vectors: Vectors, operations: Operations) -> Search:
     while True:
         found = nearest(vectors, chosen, operations)
         if found is None or not found.length < before:
-            return Search(chosen, found, separates=False)
+            return NearestSearch(chosen, found, separates=False)
         before = found.length
         operations.take(int(vectors.near.nnz) + count)
         products = vectors.near @ found.point
         wrong = np.flatnonzero(products <= DOUBTFUL * found.length)
         if not len(wrong) or np.isin(wrong, chosen).any():
-            return Search(chosen, found, separates=bool(products.min() > 0.0))
+            return NearestSearch(chosen, found, separates=bool(products.min() > 0.0))
         worst = wrong[np.argsort(products[wrong], kind="stable")[: max(FEWEST, vectors.width)]]
         chosen = np.union1d(found.numbers, worst)
 

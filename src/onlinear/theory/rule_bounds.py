@@ -52,7 +52,7 @@ class RuleBound(NamedTuple):
         return {**self._asdict(), "computed_by": COMPUTED_BY}
 
 
-class Found(NamedTuple):
+class BoundParts(NamedTuple):
     """A bound at one u, with the numbers that make it up."""
 
     at_most: float
@@ -103,13 +103,13 @@ def check_run(steps: StepGroup, examples: Examples) -> None:
 
 
 def least(
-    trials: Trials, candidates: list[np.ndarray], bound_at: Callable[[np.ndarray, np.ndarray, float], Found]
-) -> Found:
+    trials: Trials, candidates: list[np.ndarray], bound_at: Callable[[np.ndarray, np.ndarray, float], BoundParts]
+) -> BoundParts:
     """The least bound that multiples of some weights prove: from weights, their margins and their squared norm."""
     best = bound_at(*no_weights(trials))
     for u, margins, norm, start in scaled(trials, candidates):
 
-        def at(scale: float) -> Found:
+        def at(scale: float) -> BoundParts:
             return bound_at(scale * u, scale * margins, scale**2 * norm)  # noqa: B023 (it is called here only)
 
         found = at(least_over_scale(lambda scale: at(scale).at_most, start))
@@ -170,17 +170,17 @@ def hinges(margins: np.ndarray) -> np.ndarray:
 
 def aggressive_bound(
     trials: Trials, candidates: list[np.ndarray], longest: float, shortest: float
-) -> tuple[Found, str]:
+) -> tuple[BoundParts, str]:
     """``R^2 (D/r + sqrt((D/r)^2 + |u|^2))^2``, r the least length: theorem 2 if D = 0, and theorem 3 if all are 1."""
     if shortest <= 0.0:
         raise Refused(
             "a row has the length 0, of which theorems 2 and 3 know nothing: leave it out, or add an intercept"
         )
 
-    def bound_at(u: np.ndarray, margins: np.ndarray, norm: float) -> Found:
+    def bound_at(u: np.ndarray, margins: np.ndarray, norm: float) -> BoundParts:
         deviation = trials.passes * float((hinges(margins) ** 2).sum()) / shortest
         value = longest * (math.sqrt(deviation) + math.sqrt(deviation + norm)) ** 2
-        return Found(
+        return BoundParts(
             value, {"norm_of_u": math.sqrt(norm), "D": math.sqrt(deviation * shortest), "r": math.sqrt(shortest)}
         )
 
@@ -189,7 +189,7 @@ def aggressive_bound(
     separating = [1.0 / least_margin(trials, u) for u in tried if least_margin(trials, u) > 0.0]
     value = longest * min(separating, default=math.inf) ** 2 * OUTWARD
     if value <= found.at_most * (1.0 + 1e-6):  # the same weights, but for rounding
-        return Found(value, {"norm_of_u": min(separating), "margin": 1.0 / min(separating)}), "theorem 2"
+        return BoundParts(value, {"norm_of_u": min(separating), "margin": 1.0 / min(separating)}), "theorem 2"
     return found, "theorem 3, for rows of several lengths"
 
 
@@ -199,13 +199,13 @@ def least_margin(trials: Trials, u: np.ndarray) -> float:
     return float(trials.margins(u).min()) / norm if norm > 0.0 else 0.0
 
 
-def soft_bound(trials: Trials, candidates: list[np.ndarray], C: float, factor: float, power: int) -> Found:
+def soft_bound(trials: Trials, candidates: list[np.ndarray], C: float, factor: float, power: int) -> BoundParts:
     """``factor (|u|^2 + 2 C sum of hinge losses to the power)``."""
     name = "sum_of_hinge_losses_of_u" if power == 1 else "sum_of_squared_hinge_losses_of_u"
 
-    def bound_at(u: np.ndarray, margins: np.ndarray, norm: float) -> Found:
+    def bound_at(u: np.ndarray, margins: np.ndarray, norm: float) -> BoundParts:
         total = trials.passes * float((hinges(margins) ** power).sum())
-        return Found(factor * (norm + 2.0 * C * total), {"norm_of_u": math.sqrt(norm), name: total})
+        return BoundParts(factor * (norm + 2.0 * C * total), {"norm_of_u": math.sqrt(norm), name: total})
 
     best = least_penalised(trials, "hinge" if power == 1 else "squared_hinge", 2.0 * C)
     return least(trials, [*candidates, best], bound_at)
@@ -226,7 +226,7 @@ def second_order_bound(
     eigenvalues = np.maximum(np.linalg.eigvalsh(gram), 0.0) * passes
     volume, rank = float(np.log1p(eigenvalues / a).sum()) * OUTWARD, min(width, rows.shape[0])
 
-    def bound_at(u: np.ndarray, margins: np.ndarray, norm: float) -> Found:
+    def bound_at(u: np.ndarray, margins: np.ndarray, norm: float) -> BoundParts:
         products, short = trials.scores(u)[:, 0] ** 2, hinges(margins)
         along, deviation = passes * float(products.sum()), passes * float(short.sum())
         most = float(trials.total)
@@ -237,7 +237,7 @@ def second_order_bound(
             if next_most >= most * (1.0 - 1e-12):
                 break
             most = next_most
-        return Found(most, {"a": a, "norm_of_u": math.sqrt(norm), "D": deviation, "sum_of_logarithms": spread})
+        return BoundParts(most, {"a": a, "norm_of_u": math.sqrt(norm), "D": deviation, "sum_of_logarithms": spread})
 
     tried = candidates + [least_penalised(trials, "squared_hinge", 10.0**power) for power in (-3, -1, 1, 3)]
     found = least(trials, tried, bound_at)
@@ -267,10 +267,10 @@ def gradient_bound(
     sums = learner.counters.unaveraged_loss_sums[steps.outputs]
     suffered = float(sums.mean() if hasattr(loss, "slopes") else sums.sum())
 
-    def bound_at(u: np.ndarray, margins: np.ndarray, norm: float) -> Found:
+    def bound_at(u: np.ndarray, margins: np.ndarray, norm: float) -> BoundParts:
         total = softmax_sum(trials, u) if rival == "softmax" else trials.passes * float(values(rival, margins).sum())
         value = total + norm / (2.0 * rate) + 0.5 * rate * gradients
-        return Found(
+        return BoundParts(
             value,
             {
                 "rate": rate,

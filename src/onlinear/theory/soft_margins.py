@@ -31,7 +31,7 @@ MOST_WORK = 2e10
 DENSE = 0.2
 
 
-class State(NamedTuple):
+class SoftMarginState(NamedTuple):
     """Weights, their products with all z, and the slopes that shortfalls have there."""
 
     weights: np.ndarray
@@ -58,11 +58,11 @@ class SoftMargins:
         """Whether the search has taken as many multiplications as it may."""
         return self.work > MOST_WORK
 
-    def state(self, cap: float) -> State:
+    def state(self, cap: float) -> SoftMarginState:
         slopes = np.clip(1.0 - self.scores, 0.0, cap)
-        return State(self.weights, self.scores, slopes, self.turned @ slopes)
+        return SoftMarginState(self.weights, self.scores, slopes, self.turned @ slopes)
 
-    def steps(self, l2: float, cap: float = np.inf) -> Iterator[State]:
+    def steps(self, l2: float, cap: float = np.inf) -> Iterator[SoftMarginState]:
         """Newton's steps to the best weights at one l2, beginning with where they are."""
         state = self.state(cap)
         yield state
@@ -83,7 +83,7 @@ class SoftMargins:
             if same or share == 0.0 or left <= 1e-12 * np.linalg.norm(state.pull):
                 return
 
-    def newton_point(self, state: State, curved: np.ndarray, l2: float, cap: float) -> np.ndarray:
+    def newton_point(self, state: SoftMarginState, curved: np.ndarray, l2: float, cap: float) -> np.ndarray:
         """The best weights if rows kept their side of both kinks: ``l2 w = sum over the curved t z + cap sum z``."""
         flat = self.turned @ np.where(state.slopes >= cap, cap, 0.0) if np.isfinite(cap) else np.zeros_like(state.pull)
         rows = self.signed[curved]
@@ -100,7 +100,7 @@ class SoftMargins:
         system[np.diag_indices(count)] += l2
         return (rows.T @ solve(system, np.full(count, l2) - rows @ flat) + flat) / l2
 
-    def conjugate_gradients(self, state: State, rows: Any, l2: float) -> np.ndarray:
+    def conjugate_gradients(self, state: SoftMarginState, rows: Any, l2: float) -> np.ndarray:
         turned = rows.T.tocsr()
         gradient = l2 * state.weights - state.pull
         move, rest = np.zeros_like(gradient), -gradient
@@ -119,7 +119,7 @@ class SoftMargins:
         return state.weights + move
 
 
-def best_share(state: State, move: np.ndarray, change: np.ndarray, l2: float, cap: float) -> float:
+def best_share(state: SoftMarginState, move: np.ndarray, change: np.ndarray, l2: float, cap: float) -> float:
     """How much of a move is best: where the slope along it is 0, which rises in straight pieces."""
     start, bend = l2 * float(state.weights @ move), l2 * float(move @ move)
     short = 1.0 - state.scores

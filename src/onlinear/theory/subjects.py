@@ -16,7 +16,7 @@ from onlinear.learning.outputs import output_of
 from onlinear.rules.dispatch import rule_rate
 from onlinear.theory.bounds import RunFigures, is_lost
 from onlinear.theory.exact import above, root_above
-from onlinear.theory.hypotheses import ClassWeights, ExactWeights, Hypothesis
+from onlinear.theory.hypotheses import ExactWeights, Hypothesis, MulticlassWeights
 from onlinear.theory.intervals import growth
 
 #: rules that step by ``a z``, and losses that ask for a step exactly when ``<w, z> <= beta``
@@ -107,7 +107,7 @@ def subject_of(steps: StepGroup) -> Subject:
         if constant <= 0 and any(intercepts[m] != 0.0 for m in steps.outputs):
             raise Refused("the model has an intercept that it does not learn, and no theorem covers it: fit it anew")
         parts = [ExactWeights(steps.turn * found[m], steps.turn * intercepts[m], constant) for m in steps.outputs]
-        return parts[0] if steps.stretch == 1 else ClassWeights(parts)
+        return parts[0] if steps.stretch == 1 else MulticlassWeights(parts)
 
     shown = weights(averaged=True)
     radius = learner.counters.largest_square

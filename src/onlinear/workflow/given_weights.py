@@ -20,14 +20,14 @@ INTERCEPT = "(intercept)"
 MOST_BYTES = 1 << 28
 
 
-class Line(NamedTuple):
+class WeightLine(NamedTuple):
     """The words of a line, and where it is."""
 
     place: str
     words: list[str]
 
 
-def read_lines(path: Path) -> list[Line]:
+def read_lines(path: Path) -> list[WeightLine]:
     """The lines of a file of weights that have words; what is between words is blanks, and ``#`` begins a comment."""
     try:
         with open(path, "rb") as file:
@@ -40,13 +40,13 @@ def read_lines(path: Path) -> list[Line]:
         raise BadSource(f"{printable(path)}: has more than {MOST_BYTES:,} bytes: name a text file of weights")
     numbered = enumerate(text.splitlines(), start=1)
     words = ((number, line.partition("#")[0].replace(",", " ").split()) for number, line in numbered)
-    lines = [Line(f"{printable(path)}:{number}", found) for number, found in words if found]
+    lines = [WeightLine(f"{printable(path)}:{number}", found) for number, found in words if found]
     if not lines:
         raise BadInput(f"{printable(path)}: has no weights: write them in a line, or a name and its weight in each")
     return lines
 
 
-def weights_in(lines: list[Line], trained: Trained, files: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def weights_in(lines: list[WeightLine], trained: Trained, files: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """``(coef, intercept)`` for a model, shaped as its ``coef_`` and ``intercept_``; the rows of files will have them.
 
     Of a model that knows its columns by number a line holds the weights of an output, all of them, and perhaps the
@@ -60,7 +60,7 @@ def weights_in(lines: list[Line], trained: Trained, files: list[str]) -> tuple[n
     return named_weights(lines, trained, outputs, files)
 
 
-def numbered_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+def numbered_weights(lines: list[WeightLine], trained: Trained, outputs: int) -> tuple[np.ndarray, np.ndarray]:
     width, features = trained.training.width, trained.training.features
     if len(lines) != outputs:
         raise BadInput(
@@ -79,7 +79,9 @@ def numbered_weights(lines: list[Line], trained: Trained, outputs: int) -> tuple
     return coef, intercept
 
 
-def named_weights(lines: list[Line], trained: Trained, outputs: int, files: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def named_weights(
+    lines: list[WeightLine], trained: Trained, outputs: int, files: list[str]
+) -> tuple[np.ndarray, np.ndarray]:
     if outputs > 1:
         raise BadInput(f"{lines[0].place}: weights with names are those of two classes, and the model has {outputs}")
     coef, intercept = np.zeros((1, trained.training.features)), np.zeros(1)
@@ -104,7 +106,7 @@ def named_weights(lines: list[Line], trained: Trained, outputs: int, files: list
     return coef, intercept
 
 
-def column_of(line: Line, name: str, trained: Trained) -> int:
+def column_of(line: WeightLine, name: str, trained: Trained) -> int:
     known, bits = trained.recipe.exact_names, trained.recipe.bits
     if bits is not None:
         return int(cells_of([name], bits)[0])
@@ -113,7 +115,7 @@ def column_of(line: Line, name: str, trained: Trained) -> int:
     return known.index(name)
 
 
-def number_in(line: Line, word: str) -> float:
+def number_in(line: WeightLine, word: str) -> float:
     try:
         number = float(word)
     except ValueError:

@@ -38,15 +38,15 @@ class InDimensions:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class BoundRuns:
     """The runs for each number of dimensions."""
 
     rows: int
     runs: list[InDimensions]
 
 
-def compute(seed: int) -> Bounds:
-    return Bounds(ROWS, [run_in(d, seed) for d in DIMENSIONS])
+def compute(seed: int) -> BoundRuns:
+    return BoundRuns(ROWS, [run_in(d, seed) for d in DIMENSIONS])
 
 
 def run_in(d: int, seed: int) -> InDimensions:
@@ -63,7 +63,7 @@ def run_in(d: int, seed: int) -> InDimensions:
     return found
 
 
-def lines(result: Bounds) -> Iterator[str]:
+def lines(result: BoundRuns) -> Iterator[str]:
     cells: Cells = [("dimensions", "R", "g", f"updates in {ORDERS} orders", "passes", "(R/g)^2", "reached")]
     for run in result.runs:
         updates, passes = (" ".join(map(str, each)) for each in (run.updates, run.passes))
@@ -77,7 +77,7 @@ def lines(result: Bounds) -> Iterator[str]:
     )
 
 
-def draw(result: Bounds, figure: Figure) -> None:
+def draw(result: BoundRuns, figure: Figure) -> None:
     ax = figure.subplots()
     dimensions = [run.dimensions for run in result.runs]
     for run in result.runs:

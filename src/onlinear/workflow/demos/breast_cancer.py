@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from onlinear.learning.progress import Line, progressive_lines
+from onlinear.learning.progress import ProgressLine, progressive_lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,12 +27,12 @@ def learn_breast_cancer(seed: int) -> OnlineClassifier:
     return OnlineClassifier().partial_fit(X[order], y[order], classes=[0, 1])
 
 
-def progress_of(model: OnlineClassifier) -> list[Line]:
+def progress_of(model: OnlineClassifier) -> list[ProgressLine]:
     """The figures at 1, 2, 4, 8, ... examples and at the end."""
     return list(progressive_lines((mark.examples, mark.loss * mark.examples, mark.mistakes) for mark in model.history_))
 
 
-def document(lines: list[Line], seed: int) -> dict[str, Any]:
+def document(lines: list[ProgressLine], seed: int) -> dict[str, Any]:
     last = lines[-1]
     return {
         "data": "breast_cancer",
@@ -45,7 +45,7 @@ def document(lines: list[Line], seed: int) -> dict[str, Any]:
     }
 
 
-def closing_words(last: Line) -> Iterator[str]:
+def closing_words(last: ProgressLine) -> Iterator[str]:
     yield f"{last.mistakes} of {last.examples} predicted wrongly: progressive error {last.error:.2%}."
     yield "Each example was predicted before it was learned."
 

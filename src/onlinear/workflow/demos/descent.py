@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onlinear.descent import Objective, Solution, gradient_descent, mean_loss, newton, second_order_sgd, sgd
+from onlinear.descent import Objective, mean_loss, newton
+from onlinear.descent.growth import METHODS, Method
 from onlinear.losses import Logistic, Squared
 from onlinear.plots.drawing import BLUE, GREEN, ORANGE, VERMILION
 from onlinear.workflow.demos.telling import Cells, paragraph, table
@@ -28,26 +29,8 @@ REPEATS = 3
 ROUNDING = 1e-16
 
 
-class Method(NamedTuple):
-    """A solver, what one of its steps costs, and how its steps grow (Bottou & Bousquet 2008, table 2)."""
-
-    name: str
-    solve: Callable[..., Solution]
-    seeded: bool
-    step: str
-    steps: str
-
-
-METHODS = (
-    Method("gradient descent", gradient_descent, False, "n d", "log 1/e"),
-    Method("Newton", newton, False, "n d^2", "log log 1/e"),
-    Method("SGD", sgd, True, "d", "1/e"),
-    Method("second-order SGD", second_order_sgd, True, "d^2", "1/e"),
-)
-
-
 @dataclass(frozen=True)
-class Run:
+class MethodRun:
     """The course of a method: after how many steps and seconds which gap was left."""
 
     method: str
@@ -61,20 +44,20 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Problem:
+class SolvedProblem:
     """One loss over so many rows, solved by each method."""
 
     loss: str
     rows: int
-    runs: list[Run]
+    runs: list[MethodRun]
 
 
 @dataclass(frozen=True)
 class DescentTable:
     """Both losses to all gaps, and the logistic one over ever more rows."""
 
-    problems: list[Problem]
-    growing: list[Problem]
+    problems: list[SolvedProblem]
+    growing: list[SolvedProblem]
 
 
 def compute(seed: int) -> DescentTable:
@@ -82,20 +65,20 @@ def compute(seed: int) -> DescentTable:
     return DescentTable(problems, [solved(Logistic(), rows, GAP, seed) for rows in GROWING])
 
 
-def solved(loss: Any, rows: int, gap: float, seed: int) -> Problem:
+def solved(loss: Any, rows: int, gap: float, seed: int) -> SolvedProblem:
     """Each method to a gap; that is the true one, to the optimum that Newton's method finds first."""
     objective = objective_of(loss, rows, seed)
     optimum = newton(objective, 1e-15).value
     runs = [run_of(method, objective, gap, optimum, seed) for method in METHODS]
-    return Problem(type(loss).__name__.lower(), rows, runs)
+    return SolvedProblem(type(loss).__name__.lower(), rows, runs)
 
 
-def run_of(method: Method, objective: Objective, gap: float, optimum: float, seed: int) -> Run:
-    choices: list[dict[str, int]] = [{"seed": seed}] if method.seeded else [{}] * REPEATS
+def run_of(method: Method, objective: Objective, gap: float, optimum: float, seed: int) -> MethodRun:
+    choices: list[dict[str, int]] = [{"seed": seed}] if method.is_random else [{}] * REPEATS
     found = [method.solve(objective, gap, optimum=optimum, **choice) for choice in choices]
     course = min(found, key=lambda solution: solution.seconds).course
     steps, _, gaps, seconds = (list(column) for column in zip(*course, strict=True))
-    return Run(method.name, steps, gaps, seconds)
+    return MethodRun(method.title, steps, gaps, seconds)
 
 
 def objective_of(loss: Any, rows: int, seed: int) -> Objective:
@@ -122,7 +105,7 @@ def lines(result: DescentTable) -> Iterator[str]:
     cells = [("", *(f"{problem.rows:,} rows" for problem in result.growing))]
     for place, method in enumerate(METHODS):
         runs = [problem.runs[place] for problem in result.growing]
-        cells.append((method.name, *(f"{run.seconds[run.first(GAP)]:.4f}" for run in runs)))
+        cells.append((method.title, *(f"{run.seconds[run.first(GAP)]:.4f}" for run in runs)))
     yield from table(cells, names=True)
     yield from paragraph(
         "A digit more costs gradient descent some steps, and SGD in the end ten times as many as it has made; more "
@@ -142,7 +125,7 @@ def draw(result: DescentTable, figure: Figure) -> None:
     figure.legend(*left.get_legend_handles_labels(), ncols=4, loc="outside lower center", frameon=False)
 
 
-def draw_gaps(ax: Axes, problem: Problem, places: list[Any]) -> None:
+def draw_gaps(ax: Axes, problem: SolvedProblem, places: list[Any]) -> None:
     styles = (("o-", BLUE), ("s-", VERMILION), ("-", GREEN), ("--", ORANGE))
     for run, across, (style, colour) in zip(problem.runs, places, styles, strict=True):
         ax.plot(across[1:], np.maximum(run.gaps[1:], ROUNDING), style, color=colour, label=run.method)

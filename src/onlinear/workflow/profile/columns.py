@@ -10,7 +10,7 @@ import numpy as np
 
 from onlinear.workflow.profile import ids, words
 from onlinear.workflow.profile.edges import edges_of, ranges_for
-from onlinear.workflow.profile.gathering import Gathered
+from onlinear.workflow.profile.gathering import GatheredColumn
 from onlinear.workflow.profile.leaks import leak_in, leak_of_numbers
 from onlinear.workflow.profile.misread import misread
 from onlinear.workflow.profile.numbers import FAR, FEWEST_VALUES, MOST_OUTLIERS, Spread, spread_of
@@ -77,7 +77,7 @@ class ColumnProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class TargetSample:
     """A sample of rows, all of which have a target: one column, and the target as codes or as numbers."""
 
     bits: np.ndarray
@@ -91,7 +91,7 @@ class Drawn:
         return self.bits != self.missing
 
 
-def column_profile(found: Gathered, role: str, drawn: Drawn, said: str | None) -> ColumnProfile:
+def column_profile(found: GatheredColumn, role: str, drawn: TargetSample, said: str | None) -> ColumnProfile:
     """The profile of a column from what a pass gathered; ``said`` is the kind that the user gave it."""
     rows = found.absent + found.present
     column = ColumnProfile(found.name, found.kind, role)
@@ -123,7 +123,7 @@ def column_profile(found: Gathered, role: str, drawn: Drawn, said: str | None) -
     return column
 
 
-def add_numbers(column: ColumnProfile, found: Gathered, drawn: Drawn) -> None:
+def add_numbers(column: ColumnProfile, found: GatheredColumn, drawn: TargetSample) -> None:
     """What is said of numbers. Median, outliers and edges are a sample's if there are too many different numbers."""
     column.low, column.high = found.low, found.high
     column.mean = found.moments.mean if math.isfinite(found.moments.mean) else None
@@ -138,7 +138,7 @@ def add_numbers(column: ColumnProfile, found: Gathered, drawn: Drawn) -> None:
         column.common = [(number_text(found, value), count) for value, count in found.counts.most_common(COMMON)]
 
 
-def spread_now(found: Gathered, drawn: Drawn) -> Spread:
+def spread_now(found: GatheredColumn, drawn: TargetSample) -> Spread:
     """The spread of a column: exact, or that of a sample, with as many outliers as there are then in all rows."""
     if found.counts.complete:
         return spread_of(found.numbers_counted(), found.counts.counts)
@@ -149,7 +149,7 @@ def spread_now(found: Gathered, drawn: Drawn) -> Spread:
     return spread._replace(outliers=max(sure, round(spread.outliers * found.present / len(numbers))))
 
 
-def edges_now(found: Gathered, drawn: Drawn) -> tuple[float, ...]:
+def edges_now(found: GatheredColumn, drawn: TargetSample) -> tuple[float, ...]:
     """The edges of a column's ranges: exact, or those of a sample."""
     ranges = ranges_for(found.present)
     if found.counts.complete:
@@ -165,7 +165,7 @@ def outliers_note(column: ColumnProfile) -> str:
     )
 
 
-def add_texts(column: ColumnProfile, found: Gathered, drawn: Drawn, said: str | None) -> None:
+def add_texts(column: ColumnProfile, found: GatheredColumn, drawn: TargetSample, said: str | None) -> None:
     """What is said of texts."""
     texts = list(found.texts.values())
     common = found.counts.most_common(len(found.counts))
@@ -188,7 +188,7 @@ def add_texts(column: ColumnProfile, found: Gathered, drawn: Drawn, said: str | 
         )
 
 
-def add_suspicion(column: ColumnProfile, found: Gathered, drawn: Drawn) -> None:
+def add_suspicion(column: ColumnProfile, found: GatheredColumn, drawn: TargetSample) -> None:
     """Whether a column only names the row, or says the target outright."""
     numbers = drawn.bits.view(np.float64) if found.kind == "number" else None
     reason = id_now(column, found, drawn)
@@ -212,7 +212,7 @@ def add_suspicion(column: ColumnProfile, found: Gathered, drawn: Drawn) -> None:
             )
 
 
-def id_now(column: ColumnProfile, found: Gathered, drawn: Drawn) -> str | None:
+def id_now(column: ColumnProfile, found: GatheredColumn, drawn: TargetSample) -> str | None:
     """Why a column is an id, if it is one."""
     different, rows = different_share(found, drawn), found.present
     if column.kind == "category" and not column.dates:
@@ -224,7 +224,7 @@ def id_now(column: ColumnProfile, found: Gathered, drawn: Drawn) -> str | None:
     return ids.id_of_numbers(column.name, different, rows, found.ascending, values, target)
 
 
-def different_share(found: Gathered, drawn: Drawn) -> float:
+def different_share(found: GatheredColumn, drawn: TargetSample) -> float:
     """The share of values that are different; that of a sample, if there are too many to count."""
     if found.counts.complete:
         return len(found.counts) / found.present
@@ -232,13 +232,13 @@ def different_share(found: Gathered, drawn: Drawn) -> float:
     return len(np.unique(values)) / max(1, len(values))
 
 
-def only_value(found: Gathered) -> str:
+def only_value(found: GatheredColumn) -> str:
     """The only value of a column."""
     (value,) = found.counts.values.tolist()
     return number_text(found, value) if found.kind == "number" else repr(found.texts[value])
 
 
-def number_text(found: Gathered, value: int) -> str:
+def number_text(found: GatheredColumn, value: int) -> str:
     """A number for people; to the last digit, where that is what it differs by."""
     if value in found.wholes:
         return str(found.wholes[value])

@@ -19,7 +19,7 @@ from onlinear.workflow.profile.sampling import Sample, sample_size
 MOST_TEXTS = 5_000
 
 
-class Gathered:
+class GatheredColumn:
     """What was seen of one column. Cells are 64 bits each: numbers, or the hashes of texts."""
 
     def __init__(self, column: Column, missing: np.uint64, most_texts: int) -> None:
@@ -88,7 +88,7 @@ class Gathered:
         return dict(new[: self._most_texts - len(self.texts)])
 
 
-class Kept(NamedTuple):
+class KeptCells(NamedTuple):
     """Some cells of a column that is kept for every row."""
 
     bits: np.ndarray
@@ -100,9 +100,9 @@ class Kept(NamedTuple):
         return numbers if self.exact is None else self.exact.among(numbers)
 
 
-def kept_of(piece: TableBlock, place: int) -> Kept:
+def kept_of(piece: TableBlock, place: int) -> KeptCells:
     bits, exact = piece.bits[place].copy(), piece.exact.get(place)
-    return Kept(bits, bits if exact is None else piece.keys[place].copy(), exact)
+    return KeptCells(bits, bits if exact is None else piece.keys[place].copy(), exact)
 
 
 class Pass:
@@ -112,14 +112,14 @@ class Pass:
         """``whole`` columns are kept for every row; of ``named`` ones, all texts are."""
         columns = cells.columns
         self.columns = [
-            Gathered(column, missing, MOST_TEXTS if column.name not in named else 1 << 62)
+            GatheredColumn(column, missing, MOST_TEXTS if column.name not in named else 1 << 62)
             for column, missing in zip(columns, cells.missing, strict=True)
         ]
         self.sample = Sample(len(columns), sample_size(len(columns)), seed)
         self.rows = 0
         self._row_hashes: list[np.ndarray] = []
         self._exact_sample: Sample | None = None
-        self._whole: dict[int, list[Kept]] = {cells.place(name): [] for name in whole}
+        self._whole: dict[int, list[KeptCells]] = {cells.place(name): [] for name in whole}
         self._names = [column.name for column in columns]
 
     def add(self, piece: TableBlock) -> None:

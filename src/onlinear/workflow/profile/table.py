@@ -13,9 +13,9 @@ from onlinear.streams.options import ReadOptions, takes_read_options
 from onlinear.streams.stream import OnBad, check_on_bad
 from onlinear.streams.tables import label_of
 from onlinear.workflow.profile.cells import OpenTable, open_cells
-from onlinear.workflow.profile.columns import ColumnProfile, Drawn, column_profile
+from onlinear.workflow.profile.columns import ColumnProfile, TargetSample, column_profile
 from onlinear.workflow.profile.contents import digest_of
-from onlinear.workflow.profile.gathering import Gathered, Pass, gather_columns
+from onlinear.workflow.profile.gathering import GatheredColumn, Pass, gather_columns
 from onlinear.workflow.profile.splitting import groups_of, times_of
 from onlinear.workflow.profile.targets import Target, codes_of, target_of
 
@@ -181,7 +181,7 @@ def columns_of(cells: OpenTable, found: Pass, asked: ColumnOptions, goal: Target
     wanted, there = drawn_target(found.columns[place], sample[place], keys[place], cells.missing[place], goal)
     of_classes = goal.task == "classification"
     by_name = {
-        gathered_.name: (gathered_, Drawn(bits[there], own[there], missing, wanted, of_classes))
+        gathered_.name: (gathered_, TargetSample(bits[there], own[there], missing, wanted, of_classes))
         for gathered_, bits, own, missing in zip(found.columns, sample, keys, cells.missing, strict=True)
     }
     columns = []
@@ -194,7 +194,7 @@ def columns_of(cells: OpenTable, found: Pass, asked: ColumnOptions, goal: Target
 
 
 def drawn_target(
-    column: Gathered, bits: np.ndarray, keys: np.ndarray, missing: np.uint64, goal: Target
+    column: GatheredColumn, bits: np.ndarray, keys: np.ndarray, missing: np.uint64, goal: Target
 ) -> tuple[np.ndarray, np.ndarray]:
     """The target of the rows of a sample that have one, as codes or numbers, and which rows those are."""
     there = bits != missing

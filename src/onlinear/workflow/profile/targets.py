@@ -11,7 +11,7 @@ import numpy as np
 from onlinear.errors import BadInput, Refused
 from onlinear.learning.tasks import MOST_IN_TABLE, check_task_name, most_in_table, task_of_numbers
 from onlinear.streams.columns import BLANKS
-from onlinear.workflow.profile.gathering import Gathered
+from onlinear.workflow.profile.gathering import GatheredColumn
 from onlinear.workflow.profile.misread import misread
 
 #: rows that each of more classes than a table's numbers may be has to have on average: fewer are names of rows
@@ -40,7 +40,7 @@ class Target:
     notes: list[str]
 
 
-def target_of(column: Gathered, bits: np.ndarray, keys: np.ndarray, task: str | None) -> Target:
+def target_of(column: GatheredColumn, bits: np.ndarray, keys: np.ndarray, task: str | None) -> Target:
     """The target, from what was seen of it and all its cells; one that cannot be learned is an error."""
     check_task_name(task)
     if task == "regression" and column.kind != "number":
@@ -63,7 +63,7 @@ def target_of(column: Gathered, bits: np.ndarray, keys: np.ndarray, task: str | 
     return Target(column.name, column.kind, chosen, column.absent, classes, codes, None, notes)
 
 
-def classes_of(column: Gathered, keys: np.ndarray) -> tuple[list[tuple[Label, int]], np.ndarray]:
+def classes_of(column: GatheredColumn, keys: np.ndarray) -> tuple[list[tuple[Label, int]], np.ndarray]:
     """The classes with their numbers of rows, and which of them each row has."""
     values = np.array([value for value, _ in column.counts.most_common(len(column.counts))], np.uint64)
     places: dict[Label, int] = {}
@@ -74,7 +74,7 @@ def classes_of(column: Gathered, keys: np.ndarray) -> tuple[list[tuple[Label, in
     return list(zip(places, counts.tolist(), strict=True)), codes
 
 
-def task_of(column: Gathered) -> str:
+def task_of(column: GatheredColumn) -> str:
     """Classification for texts, and for a few whole numbers that come again."""
     if column.kind != "number":
         return "classification"
@@ -82,7 +82,7 @@ def task_of(column: Gathered) -> str:
     return task_of_numbers(different, most_in_table(column.present), whole=column.whole)
 
 
-def check_target(column: Gathered) -> None:
+def check_target(column: GatheredColumn) -> None:
     name, known = column.name, column.counts
     if not column.present:
         raise BadInput(f"the target {name!r} is missing in all rows: choose another column, or fill it in")
@@ -94,7 +94,7 @@ def check_target(column: Gathered) -> None:
         )
 
 
-def check_classes(column: Gathered) -> None:
+def check_classes(column: GatheredColumn) -> None:
     """Refuse classes that do not come again, or hardly ever."""
     different = len(column.counts)
     unique = not column.counts.complete or different == column.present
@@ -108,7 +108,7 @@ def check_classes(column: Gathered) -> None:
         )
 
 
-def label_of(column: Gathered, value: int) -> Label:
+def label_of(column: GatheredColumn, value: int) -> Label:
     """A class as a stream has it."""
     if column.kind == "number":
         return column.wholes.get(value, float(np.uint64(value).view(np.float64)))
@@ -123,7 +123,7 @@ def codes_of(bits: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.where(values[codes] == bits, codes, -1).astype(np.int32)
 
 
-def missing_note(column: Gathered, rows: int) -> str:
+def missing_note(column: GatheredColumn, rows: int) -> str:
     have = "1 row has" if column.absent == 1 else f"{column.absent:,} of {rows:,} rows have"
     return f"{have} no target: nothing can be learned from them, and they are left out."
 
